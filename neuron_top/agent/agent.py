@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from neuron_top import private_files
@@ -15,9 +16,11 @@ from neuron_top.agent.node import Node
 from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
+from neuron_top.events import AgentStopped
 from neuron_top.identity import Identity
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.postgres.fleet import FleetStore
 
 FOLDER = "agent"
@@ -87,16 +90,22 @@ class Agent:
         """As `stop`, of a feed that its owner has stopped."""
         self._stopping.set()
         self._ticker.join()
-        self._sink.close(time.time())
+        now = time.time()
+        self._sink.tell(AgentStopped(node=self._node.name, at=now, source="agent"))
+        self._sink.close(now)
         arrived = self.shipper.stop(seconds)
+        if arrived:
+            self._end_part(now)
         self._store.close()
         self.spool.close()
         os.close(self._lock)
         return arrived
 
-    def end_job(self, finished: float, exit_code: int | None) -> None:
-        """Say that this node's part of the job has ended. Raises StoreUnusable."""
-        self._store.end_job(self._node.name, self.spool.id, self._node.job, finished, exit_code)
+    def _end_part(self, now: float) -> None:
+        """Say that this node's part of the job has ended, with the exit status where one was seen."""
+        code = self.feed.read(lambda run, _now: run.job.exit_code)
+        with suppress(StoreUnusable):  # the database went away this moment; that the agent stopped is in its events
+            self._store.end_job(self._node.name, self.spool.id, self._node.job, now, code)
 
     def _tick(self) -> None:
         while not self._stopping.wait(1.0):

@@ -43,7 +43,7 @@ from neuron_top.events.compile import (
     HubMissed,
     LockWaited,
 )
-from neuron_top.events.fleet import ClockMeasured, NodeDescribed
+from neuron_top.events.fleet import AgentStopped, ClockMeasured, NodeDescribed
 from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
 from neuron_top.events.job import (
     JobDiagnosed,
@@ -111,6 +111,7 @@ from neuron_top.events.training import (
 __all__ = [
     "AdviceFamily",
     "AdviceKind",
+    "AgentStopped",
     "AnyEvent",
     "ArtifactLoaded",
     "BackwardCompiled",
@@ -293,7 +294,7 @@ TorchTraceFamily = (
 )
 FoldFamily = EventsFolded | WorkerHeard
 AdviceFamily = RuntimeAdvised | FunctionRecompiled
-NodeFamily = ClockMeasured | NodeDescribed
+NodeFamily = ClockMeasured | NodeDescribed | AgentStopped
 AnyEvent = (
     CompileFamily
     | ParallelFamily

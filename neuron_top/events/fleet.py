@@ -15,3 +15,7 @@ class NodeDescribed(Event, frozen=True, kw_only=True):
     """What a node is made of, at its agent's start and whenever it changes."""
 
     attributes: dict[str, str | int | float] = {}
+
+
+class AgentStopped(Event, frozen=True, kw_only=True):
+    """The node's agent ended as it was asked to: its silence means nothing."""

@@ -7,7 +7,15 @@ from typing import assert_never
 
 import msgspec
 
-from neuron_top.events import AnyEvent, ClockMeasured, EventsFolded, NodeDescribed, NodeFamily, StepReported
+from neuron_top.events import (
+    AgentStopped,
+    AnyEvent,
+    ClockMeasured,
+    EventsFolded,
+    NodeDescribed,
+    NodeFamily,
+    StepReported,
+)
 from neuron_top.run.history import median
 
 PACES_KEPT = 20
@@ -25,7 +33,7 @@ class NodeState(msgspec.Struct, kw_only=True):
     """Its clock minus the database's, seconds."""
     attributes: dict[str, str | int | float] = {}
     finished: bool = False
-    """Its part of the job has ended."""
+    """Its agent was stopped."""
     paces: deque[float] = msgspec.field(default_factory=lambda: deque(maxlen=PACES_KEPT))
     last_step: tuple[int, float] | None = None
 
@@ -48,7 +56,9 @@ class NodeTracker:
             case ClockMeasured():
                 node.clock_offset = event.offset_seconds
             case NodeDescribed():
-                node.attributes = event.attributes
+                node.attributes, node.finished = event.attributes, False
+            case AgentStopped():
+                node.finished = True
             case _:
                 assert_never(event)
 

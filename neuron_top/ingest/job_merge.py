@@ -1,0 +1,108 @@
+"""Events of a job's nodes on one time line, each told from the others: clocks corrected, names of logs with their node.
+
+Several nodes run one job: it starts with the first of their commands and ends when all of them have.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from neuron_top.events import (
+    AnyEvent,
+    ClockMeasured,
+    Event,
+    EventsFolded,
+    OutputGrew,
+    RunFinished,
+    RunStarted,
+    SourceAvailable,
+    SourceRotated,
+    SourceUnavailable,
+)
+
+_LOG = "log:"
+Some = TypeVar("Some", bound=Event)
+
+
+class JobMerge:
+    """Takes the events of every node in its own order."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._offsets: dict[tuple[str, str], float] = {}
+        self._running: set[str] = set()
+        self._finished: dict[str, RunFinished] = {}
+        self._started = False
+
+    def merged(self, node: str, spool: str, events: list[AnyEvent]) -> list[AnyEvent]:
+        """The events of a batch as the job's."""
+        told: list[AnyEvent] = []
+        for event in events:
+            if isinstance(event, ClockMeasured):
+                self._offsets[node, spool] = event.offset_seconds
+            placed = _of_node(_shifted(event, self._offsets.get((node, spool), 0.0)), node)
+            match placed:
+                case RunStarted():
+                    told += self._begun(placed)
+                case RunFinished():
+                    told += self._ended(placed)
+                case _:
+                    told.append(placed)
+        return told
+
+    def _begun(self, event: RunStarted) -> list[AnyEvent]:
+        self._running.add(event.run)
+        first, self._started = not self._started, True
+        return [msgspec.structs.replace(event, run=self._job, name=self._job)] if first else []
+
+    def _ended(self, event: RunFinished) -> list[AnyEvent]:
+        self._finished[event.run] = event
+        if self._running - self._finished.keys():
+            return []
+        worst = max(self._finished.values(), key=lambda one: abs(one.exit_code))
+        return [msgspec.structs.replace(event, run=self._job, exit_code=worst.exit_code, node=worst.node)]
+
+
+def _shifted(event: AnyEvent, offset: float) -> AnyEvent:
+    """The event by the database's clock."""
+    if not offset or isinstance(event, ClockMeasured):
+        return event
+    if isinstance(event, EventsFolded):
+        return msgspec.structs.replace(
+            _moved(event, offset),
+            last=_moved(event.last, offset),
+            first=_earlier(event.first, offset),
+            latest=_earlier(event.latest, offset),
+            steps=tuple(msgspec.structs.replace(step, time=step.time - offset) for step in event.steps),
+        )
+    return _moved(event, offset)
+
+
+def _moved(event: Some, offset: float) -> Some:
+    return msgspec.structs.replace(event, at=_earlier(event.at, offset), seen=_earlier(event.seen, offset))
+
+
+def _earlier(time: float | None, offset: float) -> float | None:
+    return time - offset if time is not None else None
+
+
+def _of_node(event: AnyEvent, node: str) -> AnyEvent:
+    """The event with its node in the names of logs and sources, which are the same on every node."""
+    if isinstance(event, EventsFolded):
+        last = _named(event.last, node)
+        if isinstance(last, OutputGrew):
+            last = msgspec.structs.replace(last, path=f"{node}:{last.path}")
+        return msgspec.structs.replace(_named(event, node), last=last)
+    event = _named(event, node)
+    if isinstance(event, OutputGrew | SourceRotated):
+        return msgspec.structs.replace(event, path=f"{node}:{event.path}")
+    if isinstance(event, SourceAvailable | SourceUnavailable):
+        return msgspec.structs.replace(event, name=f"{node}: {event.name}")
+    return event
+
+
+def _named(event: Some, node: str) -> Some:
+    source = f"{_LOG}{node}:{event.source.removeprefix(_LOG)}" if event.source.startswith(_LOG) else event.source
+    return msgspec.structs.replace(event, source=source, node=event.node or node)

@@ -1,0 +1,157 @@
+"""A job of many nodes, out of the fleet's database, as a source: what its agents shipped, live by LISTEN/NOTIFY."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.events import (
+    AnyEvent,
+    ClockMeasured,
+    CoreSample,
+    CoresSampled,
+    SourceAvailable,
+    SourceUnavailable,
+)
+from neuron_top.ingest.job_merge import JobMerge
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import Cursor, NodeNow
+from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.telemetry.source import Emit
+
+LOOK_SECONDS = 5.0
+MOST_NODES_WITH_CORES = 64
+"""Above that the cores of a job are shown node by node, on the fleet's screen."""
+_LONGEST_PAUSE = 30.0
+
+
+class JobSource:
+    """One job, from its beginning on."""
+
+    def __init__(self, store: FleetStore, job: str) -> None:
+        self.name = f"job {job}"
+        self._store, self._job = store, job
+        self._merge, self._cursor = JobMerge(job), Cursor()
+        self._stopped = threading.Event()
+        self._looked = float("-inf")
+        self._sampled: dict[str, float] = {}
+
+    def start(self, emit: Emit) -> None:
+        """Emit what is stored and what arrives, until stopped; a database that is away is tried again."""
+        pause = 0.0
+        while not self._stopped.is_set():
+            try:
+                for woken in self._store.listen(self._stopped):
+                    if woken in (None, self._job):
+                        self._read(emit)
+                    pause = self._reached(emit, pause)
+            except NeuronTopError as problem:
+                pause = min(_LONGEST_PAUSE, max(1.0, 2 * pause))
+                emit(SourceUnavailable(name=self.name, reason=str(problem)))
+                self._stopped.wait(pause)
+        self._store.close()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+
+    def _reached(self, emit: Emit, pause: float) -> float:
+        if pause or not self._sampled:
+            emit(SourceAvailable(name=self.name, detail=self._store.place))
+            self._sampled.setdefault("", 0.0)
+        return 0.0
+
+    def _read(self, emit: Emit) -> None:
+        for event in stored(self._store, self._job, self._cursor, self._merge):
+            emit(event)
+        if time.monotonic() - self._looked >= LOOK_SECONDS:
+            self._looked = time.monotonic()
+            self._look(emit)
+
+    def _look(self, emit: Emit) -> None:
+        """Signs of life of every node, and its newest samples."""
+        nodes = self._store.nodes(self._job)
+        for node in nodes:
+            if node.clock_offset is not None:
+                emit(ClockMeasured(node=node.node, at=node.seen, source="agent", offset_seconds=node.clock_offset))
+        if len(nodes) > MOST_NODES_WITH_CORES:
+            return
+        devices = {node.node for node in nodes if node.attributes.get("devices")}
+        for now in self._store.now(self._job, cores=True):
+            if now.at > self._sampled.get(now.node, 0.0) and now.cores:
+                self._sampled[now.node] = now.at
+                emit(samples_of(now, "neuron" if now.node in devices else "local"))
+
+
+def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[AnyEvent]:
+    """The merged events behind `cursor`, which moves."""
+    while news := store.news(job, cursor):
+        for batch in news:
+            yield from merge.merged(batch.node, batch.spool, batch.events)
+
+
+def job_feed(settings: Settings, job: str) -> LiveFeed:
+    """The feed of a job over all its nodes, by the database's clock. Raises NothingToShow, StoreUnusable."""
+    store = FleetStore(settings.store, insecure=settings.store_insecure)
+    run = find_job(store, job)
+    ahead = time.time() - store.clock()
+    return LiveFeed(
+        [JobSource(store, run)],
+        buffer=LogBuffer(),
+        history_seconds=settings.history_seconds,
+        clock=lambda: time.time() - ahead,
+    )
+
+
+def merged_run(store: FleetStore, job: str, history_seconds: float) -> Run:
+    """A job over all its nodes as it stands now. Raises NothingToShow, StoreUnusable."""
+    run, name = Run(history_seconds), find_job(store, job)
+    for event in stored(store, name, Cursor(), JobMerge(name)):
+        run.apply(event)
+    return run
+
+
+def find_job(store: FleetStore, job: str) -> str:
+    """The id of the newest job of this id or name. Raises NothingToShow."""
+    found = next((row.run for row in store.jobs() if job in (row.run, row.name)), None)
+    if found is None:
+        raise NothingToShow(f"{store.place}: no job {job!r}; `neurontop fleet jobs` lists them")
+    return found
+
+
+def samples_of(now: NodeNow, kind: str) -> CoresSampled:
+    """The newest samples of a node's cores, as its heartbeat told them."""
+    count = max(map(len, now.cores.values()), default=0)
+    return CoresSampled(
+        node=now.node,
+        at=now.at,
+        source="agent",
+        kind=kind,
+        period=LOOK_SECONDS,
+        cores=tuple(_core(now, index) for index in range(count)),
+    )
+
+
+def _core(now: NodeNow, index: int) -> CoreSample:
+    def value(name: str) -> float | None:
+        values = now.cores.get(name, [])
+        return values[index] if index < len(values) else None
+
+    return CoreSample(
+        core=index,
+        utilization=value("utilization"),
+        memory=_whole(value("memory")),
+        capacity=_whole(value("capacity")),
+        peak=_whole(value("peak")),
+        power=value("power"),
+        flops=value("flops"),
+    )
+
+
+def _whole(value: float | None) -> int | None:
+    return int(value) if value is not None else None
