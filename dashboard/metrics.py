@@ -7,22 +7,24 @@ value is a series that is absent, never zero.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-from starlette.requests import Request
-from starlette.responses import Response
 
 from neuron_top import __version__
-from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.views.alerts import SEVERITIES
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.states import JobState
+
+if TYPE_CHECKING:  # an agent serves metrics too, without the web
+    from fastapi import FastAPI
+
+    from neuron_top.dashboard.feed_registry import FeedRegistry
 
 _CORE = ("node", "core", "kind", "device", "rank")
 
@@ -35,6 +37,8 @@ class Views(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every metric."""
+        from neuron_top.dashboard.feed_registry import LIVE
+
         view = self._feeds.cached_view(LIVE, overview)
         info = InfoMetricFamily("neurontop", "The program that answers")
         info.add_metric((), {"version": __version__})
@@ -148,10 +152,22 @@ def _training(view: Overview) -> Iterator[Metric]:
         yield rate
 
 
+_NOT_SLIM = frozenset({"neurontop_core_memory_kind_bytes", "neurontop_source_up"})
+"""Families whose series grow with what a node runs: a fleet does without."""
+
+
+def slim_metrics_of(view: Overview) -> list[Metric]:
+    """For a fleet's collector: at most 6 series a core and 60 a node."""
+    return [metric for metric in metrics_of(view) if metric.name not in _NOT_SLIM]
+
+
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add `<prefix>metrics`."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Views(feeds))
+
+    from starlette.requests import Request
+    from starlette.responses import Response
 
     async def metrics(request: Request) -> Response:
         encode, kind = choose_encoder(request.headers.get("accept", ""))

@@ -64,6 +64,19 @@ class Agent:
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
 
+    @property
+    def address(self) -> str:
+        """Where the agent answers; "" nowhere."""
+        return self._node.address
+
+    @address.setter
+    def address(self, address: str) -> None:
+        self._node.address = address
+
+    def notes(self) -> dict[str, int]:
+        """What waits to be shipped, and what was dropped."""
+        return {**self.spool.notes(), "dropped_events": self._sink.dropped}
+
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
         """Begin."""
         self._node.describe()

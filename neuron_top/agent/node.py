@@ -31,6 +31,8 @@ class Node:
         self, who: Identity, job: str, feed: LiveFeed, sink: Callable[[], SpoolSink | None], settings: Settings
     ) -> None:
         self.name, self.job = who.node.value, job
+        self.address = ""
+        """Where the agent serves metrics; "" nowhere."""
         self._who, self._feed, self._sink = who, feed, sink
         self._cluster = os.environ.get("SLURM_CLUSTER_NAME") or os.environ.get("NEURONTOP_CLUSTER", "")
         self._index = KeyIndex(self.name, settings.state_path)
@@ -65,6 +67,7 @@ class Node:
             job=self.job,
             machine_id=self._who.machine,
             attributes=dict(self._attributes),
+            address=self.address,
             version=__version__,
         )
 

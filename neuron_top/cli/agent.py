@@ -34,6 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="logs, folders of logs, compile caches, .jsonl files")
     parser.add_argument("--job", default="", metavar="NAME", help="name of the job (default: see neurontop config)")
     parser.add_argument("--once", action="store_true", help="ship one snapshot, then end")
+    parser.add_argument(
+        "--metrics-port",
+        type=int,
+        default=0,
+        metavar="N",
+        help="serve /metrics for the site's collector on 127.0.0.1:N (default: a free port; -1: none)",
+    )
     add_store(parser)
 
 
@@ -49,6 +56,11 @@ def execute(arguments: argparse.Namespace) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
+    if arguments.metrics_port >= 0:
+        from neuron_top.cli.agent_metrics import serve_metrics
+
+        agent.address = serve_metrics(agent, arguments.metrics_port)
+        log_stderr(f"neurontop: {agent.address}")
     agent.start()
     try:
         agent.wait(stop)

@@ -54,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for reading")
     parser.add_argument("--act-token-file", type=Path, metavar="FILE", help="file with the token for changing caches")
     parser.add_argument("--read-only", action="store_true", help="refuse all changes")
+    parser.add_argument("--job", metavar="NAME", help="a job over all its nodes, out of the fleet's database")
     add_store(parser)
 
 
@@ -61,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     from neuron_top.dashboard.access import is_loopback, rules
     from neuron_top.dashboard.server import serve
-    from neuron_top.services.feeds import cache_roots, live_feed
+    from neuron_top.services.feeds import cache_roots, job_feed, live_feed
 
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port}: must be between 0 and 65535")
@@ -81,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
         log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
     if not local:
         log_stderr(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
-    feed = live_feed(settings, arguments.paths)
+    feed = job_feed(settings, arguments.job) if arguments.job else live_feed(settings, arguments.paths)
     with notifying(feed, settings, log_stderr):
         serve(
             settings,

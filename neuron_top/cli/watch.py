@@ -8,6 +8,7 @@
     neurontop watch monitor.jsonl      records of neuron-monitor
     neurontop watch /var/tmp/neuron-compile-cache      a compile cache
     neurontop watch s3://bucket/prefix      a compile cache in S3, on the cache screen
+    neurontop watch --store postgresql://db/neurontop --job 4711      a job over all its nodes (see neurontop agent)
     neurontop watch --json train.log   the overview as a stream of JSON lines
     neurontop watch --json --view compile --view cores train.log     other views, as {"view": …, "data": …}
 
@@ -28,9 +29,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from neuron_top import settings as configuration
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import EndingFeed, Run, bucket_paths, estimator
@@ -49,6 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, compile caches, .jsonl files"
     )
     parser.add_argument("--read-only", action="store_true", help="refuse all changes to caches")
+    parser.add_argument("--job", metavar="NAME", help="a job over all its nodes, out of the fleet's database")
+    add_store(parser)
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="print progress lines instead of opening the screen")
     face.add_argument("--json", action="store_true", help="print the overview as JSON lines, at most one per second")
@@ -67,13 +70,15 @@ def execute(arguments: argparse.Namespace) -> int:
     on_screen = not (arguments.json or arguments.plain) and _has_screen()
     if on_screen:
         disable_gc()
-    from neuron_top.services.feeds import live_feed
+    from neuron_top.services.feeds import job_feed, live_feed
 
-    settings, _ = configuration.load({"read_only": arguments.read_only or None})
+    settings = settings_of(arguments, {"read_only": arguments.read_only or None})
+    if arguments.job and arguments.paths:
+        raise UsageError("--job shows what the agents of its nodes read; a PATH is read here: give one of the two")
     if not on_screen and (buckets := bucket_paths(arguments.paths)):
         raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
-    feed = live_feed(settings, arguments.paths, piped)
+    feed = job_feed(settings, arguments.job) if arguments.job else live_feed(settings, arguments.paths, piped)
     if arguments.view and not arguments.json:
         raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
     with notifying(feed, settings, log_stderr, on_screen=on_screen):
@@ -99,7 +104,7 @@ def _shown(
         )
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
-    return _once(feed, settings, named=bool(arguments.paths))
+    return _once(feed, settings, named=bool(arguments.paths or arguments.job))
 
 
 def print_flushed(line: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from neuron_top.identity import NODE_VARIABLES, node_name
 from neuron_top.processes import proc
 from neuron_top.processes.proc import Stat
 from neuron_top.processes.variables import RUN_VARIABLE
@@ -53,4 +54,6 @@ def _is_worker(pid: int) -> bool:
     if pid == os.getpid():
         return False
     environment = proc.environment_of(pid) or {}
+    if any(environment.get(name) for name in NODE_VARIABLES) and node_name(environment).value != node_name().value:
+        return False  # of another Slurm node on this host
     return RUN_VARIABLE not in environment and any(environment.get(name) for name in _TELLING)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top.cache.location import is_bucket
+from neuron_top.errors import UsageError
 from neuron_top.ingest.feed import EndingFeed, Feed
 from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -28,6 +29,7 @@ __all__ = [
     "cache_roots",
     "estimator",
     "import_log_reader",
+    "job_feed",
     "live_feed",
     "searched_places",
     "source_name",
@@ -44,6 +46,18 @@ def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None =
 
     watched = [path for path in paths if not is_bucket(path)]
     return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings)
+
+
+def job_feed(settings: Settings, job: str) -> EndingFeed:
+    """The feed of a job over all its nodes, out of the fleet's database.
+
+    Raises UsageError without a database, NothingToShow for a job that is not there, StoreUnusable.
+    """
+    if not settings.store:
+        raise UsageError(f"--job {job}: name the database of the fleet with --store or NEURONTOP_STORE")
+    from neuron_top.ingest import job_source
+
+    return job_source.job_feed(settings, job)
 
 
 def bucket_paths(paths: Sequence[str]) -> list[str]:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.fleet import FleetPage, fleet_page, of_job
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
@@ -84,13 +83,10 @@ class FleetService:
 
     def summary(self, job: str) -> Summary:
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
-        from neuron_top.store.postgres.recordings import PostgresStore
+        from neuron_top.ingest.job_source import merged_run
 
         (row,) = self.page(job).jobs
-        run = Run(self._settings.history_seconds)
-        with PostgresStore(self._settings.store, insecure=self._settings.store_insecure) as store:
-            for event in store.replay(row.job):
-                run.apply(event)
+        run = merged_run(self._store, row.job, self._settings.history_seconds)
         return summary(run, row.finished if row.finished is not None else self._store.clock())
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from neuron_top.events import AnyEvent
+from neuron_top.ingest.job_source import merged_run
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeRecord
@@ -120,6 +123,54 @@ def test_an_agent_that_is_killed_again_and_again_tells_all_and_nothing_twice(tmp
     process.send_signal(signal.SIGTERM)
     ended(process)
     assert figures(run_of(landed(postgres_url))) == figures(read(log))
+
+
+def test_a_job_is_shown_over_its_nodes_with_their_clocks_put_right(tmp_path: Path, postgres_url: str) -> None:
+    logs = {node: tmp_path / node / "stdout.log" for node in ("n1", "n2")}
+    for log in logs.values():
+        write_job(log)
+    for node, log in logs.items():
+        ended(agent(tmp_path, postgres_url, "--once", str(log.parent), node=node))
+    command = [sys.executable, "-m", "neuron_top", "watch", "--store", postgres_url, "--job", "bert"]
+    with subprocess.Popen([*command, "--json"], env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as watch:
+        assert watch.stdout is not None
+        for line in watch.stdout:
+            view = json.loads(line)
+            if view["cache"]["hits"] == 2 * len(GRAPHS) * 16:
+                break
+        watch.send_signal(signal.SIGINT)
+        watch.stdout.read()
+    assert view["cache"]["misses"] == 6
+    alone = figures(read(logs["n1"]))
+    with FleetStore(postgres_url) as store:
+        run = merged_run(store, "bert", 3600.0)
+        assert all(part.finished is not None for part in store.parts("bert"))
+    assert run.compiles.totals.hits == 2 * len(GRAPHS) * 16
+    assert (run.job.warnings, run.job.errors) == tuple(2 * count for count in alone["job"])  # type: ignore[attr-defined]
+    assert {worker.node for graph in run.compiles.graphs.values() for worker in graph.workers.values()} == {"n1", "n2"}
+    assert sorted(run.job.sources) == [f"{node}:{log}" for node, log in logs.items()]
+
+
+def test_a_job_that_is_not_there_is_named(tmp_path: Path, postgres_url: str) -> None:
+    command = [sys.executable, "-m", "neuron_top", "watch", "--store", postgres_url, "--job", "other", "--json"]
+    result = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
+    assert result.returncode == 3
+    assert "no job 'other'" in result.stderr
+
+
+def test_metrics_are_slim_and_on_loopback(tmp_path: Path, postgres_url: str) -> None:
+    process = agent(tmp_path, postgres_url)
+    assert process.stderr is not None
+    process.stderr.readline()
+    address = process.stderr.readline().split()[-1]
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        text = answer.read().decode()
+    series = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert any(line.startswith("neurontop_agent_spooled_events") for line in series)
+    assert len([line for line in series if not line.startswith("neurontop_core_")]) <= 60
+    process.send_signal(signal.SIGTERM)
+    ended(process)
 
 
 def test_two_machines_with_one_name_are_refused(tmp_path: Path, postgres_url: str) -> None:
