@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
+from backports.zstd import compress
 
 from neuron_top import events
 from neuron_top.cli.main import main
@@ -38,7 +38,7 @@ def hits(first: int, count: int) -> bytes:
 
 
 def zstd(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor().compress(data)
+    return compress(data)
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstd}
