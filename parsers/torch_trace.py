@@ -60,6 +60,8 @@ _WANTED = re.compile(
 _PLACE = re.compile(r"user code at (.{1,1000}?:\d{1,9})\s*$", re.MULTILINE)
 _REASON = re.compile(r"^(?:Graph Break )?Reason: (.{1,2000})$", re.MULTILINE | re.IGNORECASE)
 _CACHE = re.compile(r"(fx_graph|aotautograd)_cache_(hit|miss|bypass|disabled)")
+_REMOTE = {"inductor_fx_remote_cache": "fx-graph remote", "aotautograd_remote_cache": "aot-autograd remote"}
+_MOST_LOOKUPS = 1000
 _CACHES = {"fx_graph": "fx-graph", "aotautograd": "aot-autograd"}
 _KEY = re.compile(r'"key": ?"(\w{1,100})"')
 _MOST_TEXTS = 100_000
@@ -208,11 +210,13 @@ class TorchTraceReader:
             case "dynamo_start":
                 return [self._began(record, about)]
             case "compilation_metrics":
-                return [_compiled(about, self._common(record, about))]
+                common = self._common(record, about)
+                return [_compiled(about, common), *_asked_elsewhere(about, common)]
             case "bwd_compilation_metrics":
                 seconds = _number(about.get("inductor_compile_time_s"))
                 common = self._common(record, about)
-                return [BackwardCompiled(**common, began=_number(about.get("start_time")), seconds=seconds)]
+                backward = BackwardCompiled(**common, began=_number(about.get("start_time")), seconds=seconds)
+                return [backward, *_asked_elsewhere(about, common)]
             case "dynamo_output_graph":
                 return [GraphCaptured(**self._common(record))]
             case _:
@@ -325,6 +329,17 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
         cache_size=_whole(about.get("cache_size")),
         failure=clip(str(failure)),
     )
+
+
+def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
+    """Look-ups in the remote caches, which only the sums of a compile tell, with the keys where it names them."""
+    for prefix, cache in _REMOTE.items():
+        for outcome in ("hit", "miss"):
+            told = about.get(f"{prefix}_{outcome}_keys") or ""
+            keys = [str(key) for key in told] if isinstance(told, list) else str(told).split(",")
+            for number in range(min(_whole(about.get(f"{prefix}_{outcome}_count")) or 0, _MOST_LOOKUPS)):
+                key = clip(keys[number].strip()) if number < len(keys) else ""
+                yield TorchCacheLookedUp(**common, cache=cache, outcome=outcome, key=key)
 
 
 def _zone(header: float, moment: float) -> tuple[int, float]:

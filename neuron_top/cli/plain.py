@@ -183,7 +183,7 @@ def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:
         return []
     return [
         ("PyTorch", summary_words(summary)),
-        *((_TORCH_CACHES[row.cache], cache_words(row)) for row in summary.caches),
+        *((_TORCH_CACHES.get(row.cache, f"  {row.cache}"), cache_words(row)) for row in summary.caches),
     ]
 
 

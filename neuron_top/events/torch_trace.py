@@ -73,7 +73,8 @@ class TorchCacheLookedUp(TorchTraceEvent, frozen=True, kw_only=True):
     """A look-up in one of PyTorch's own compile caches."""
 
     cache: str
-    """`fx-graph` (Inductor) or `aot-autograd`."""
+    """`fx-graph` (Inductor) or `aot-autograd`; with ` remote` behind it the cache that machines share, asked where the
+    local one had nothing: its hits are hits of the local cache's look-up too."""
     outcome: str
     """`hit`, `miss`, `bypass` (cannot be cached: `reason`) or `disabled`."""
     key: str = ""

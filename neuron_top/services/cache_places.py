@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from neuron_top.cache import inductor, roots, torch_neuron, vllm_neuron, work_dirs
+from neuron_top.cache import inductor, roots, torch_artifacts, torch_neuron, vllm_neuron, work_dirs
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.processes import CacheProcess, read_processes
 from neuron_top.cache.roots import Root
+from neuron_top.cache.torch_artifacts import TorchArtifact
 from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cache.vllm_neuron import VllmEntry, VllmState
 from neuron_top.cache.work_dirs import WorkDir
@@ -20,6 +22,7 @@ __all__ = [
     "CachePlaces",
     "InductorEntry",
     "Root",
+    "TorchArtifact",
     "TreeSize",
     "VllmEntry",
     "VllmState",
@@ -47,6 +50,8 @@ class CachePlaces(NamedTuple):
 
     caches: list[CachePlace]
     work_dirs: list[WorkDir]
+    artifacts: list[TorchArtifact] = []
+    """Compiled artifacts that PyTorch wrote into files."""
 
     @property
     def abandoned(self) -> list[WorkDir]:
@@ -54,11 +59,14 @@ class CachePlaces(NamedTuple):
         return [each for each in self.work_dirs if each.alive is False]
 
 
-def cache_places(*, sizes: bool) -> CachePlaces:
-    """The caches that defaults, our environment and running processes name; `sizes`: with a walk over each."""
+def cache_places(*, sizes: bool, artifacts_in: Sequence[str] = ()) -> CachePlaces:
+    """The caches that defaults, our environment and running processes name; `sizes`: with a walk over each.
+
+    PyTorch's artifacts are looked for in these files and folders; in none given, where vLLM keeps them and here.
+    """
     processes = read_processes()
     caches = [_place(root, processes, sizes=sizes) for root in roots.find(processes=processes)]
-    return CachePlaces(caches, work_dirs.find(processes))
+    return CachePlaces(caches, work_dirs.find(processes), _artifacts(artifacts_in, [place.root for place in caches]))
 
 
 def torch_neuron_root() -> str:
@@ -76,6 +84,14 @@ def _place(root: Root, processes: list[CacheProcess], *, sizes: bool) -> CachePl
         torch_neuron=_torch_neuron(root.path, processes) if root.kind == roots.TORCH_NEURON else None,
         inductor=inductor.entries(root.path) if sizes and root.kind == roots.INDUCTOR else None,
     )
+
+
+def _artifacts(given: Sequence[str], caches: Iterable[Root]) -> list[TorchArtifact]:
+    if given:
+        return torch_artifacts.find(given)
+    here = [entry.path for entry in os.scandir(".") if entry.is_file(follow_symlinks=False)]
+    of_vllm = [f"{root.path}/torch_aot_compile" for root in caches if root.kind == "vllm" and root.exists]
+    return torch_artifacts.find([*here[: torch_artifacts.MOST_FILES], *of_vllm])
 
 
 def _torch_neuron(root: str, processes: list[CacheProcess]) -> tuple[Entry, ...] | None:

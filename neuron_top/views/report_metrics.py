@@ -223,7 +223,7 @@ def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
     """torch.compile as its own trace tells it; nothing of it is known of a run without a trace."""
-    caches = trace.caches if trace is not None else ()
+    caches = [one for one in trace.caches if not one.cache.endswith(" remote")] if trace is not None else []
     compiles, graphs, breaks, recompiles = (
         (trace.compiles, trace.graphs, trace.breaks, trace.recompiles) if trace is not None else (None,) * 4
     )

@@ -4,6 +4,11 @@ Found from defaults, from our environment and from the environments of running p
 are the processes that name a cache. Neighbors (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
 Of vLLM-Neuron's cache each entry is judged by its completion marker, of TorchNeuron's (kind `torch-neuronx`, two tiers)
 by its header and locks; `neurontop cache ls ROOT` lists the entries of each.
+
+PyTorch's own artifacts have no place of their own: bundles of torch.compiler.save_cache_artifacts (`mega-cache`),
+functions saved by aot_compile and AOTInductor's packages are named where they lie in this folder, in vLLM's or in PATH.
+
+  neurontop cache roots artifacts/ bundle.bin
 """
 
 from __future__ import annotations
@@ -14,7 +19,14 @@ from typing import Any
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
-from neuron_top.services.cache_places import CachePlace, InductorEntry, VllmEntry, VllmState, cache_places
+from neuron_top.services.cache_places import (
+    CachePlace,
+    InductorEntry,
+    TorchArtifact,
+    VllmEntry,
+    VllmState,
+    cache_places,
+)
 from neuron_top.services.cache_reader import Entry, State
 from neuron_top.services.inductor_cache import KINDS
 from neuron_top.units import UNKNOWN, bytes_text, count_text
@@ -22,15 +34,23 @@ from neuron_top.units import UNKNOWN, bytes_text, count_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache roots`."""
+    text = "files and folders to look for PyTorch's artifacts in (default: this folder's files, and vLLM's)"
+    parser.add_argument("places", nargs="*", metavar="PATH", help=text)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--no-sizes", action="store_true", help="do not walk the folders")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    places = cache_places(sizes=not arguments.no_sizes)
+    places = cache_places(sizes=not arguments.no_sizes, artifacts_in=arguments.places)
     if arguments.json:
-        print_json({"roots": list(map(_json, places.caches)), "work_dirs": places.work_dirs})
+        print_json(
+            {
+                "roots": list(map(_json, places.caches)),
+                "work_dirs": places.work_dirs,
+                "torch_artifacts": list(map(_artifact_json, places.artifacts)),
+            }
+        )
         return 0
     header = ("kind", "size", "files", "users", "path", "known from")
     print(table(header, map(_row, places.caches), right=(1, 2)))
@@ -41,12 +61,33 @@ def execute(arguments: argparse.Namespace) -> int:
             print(f"\n{visible(place.root.path)}: {_neffs_by_state(place.torch_neuron)}")
         elif place.inductor is not None:
             print(f"\n{visible(place.root.path)}: {_by_kind(place.inductor)}")
+    if places.artifacts:
+        head = ("PyTorch's artifacts", "size", "written", "holds", "path")
+        print("\n" + table(head, map(_artifact_row, places.artifacts), right=(1,)))
     if places.work_dirs:
         dead = places.abandoned
         size = bytes_text(sum(folder.allocated or 0 for folder in dead))
         all_of_them = count_text(len(places.work_dirs))
         print(f"\nwork folders: {all_of_them}, of which {count_text(len(dead))} of dead compiles hold {size}")
     return 0
+
+
+def _artifact_json(artifact: TorchArtifact) -> dict[str, Any]:
+    facts = {name: getattr(artifact, name) for name in artifact.__struct_fields__ if name != "changed"}
+    return {**facts, "changed_at": common.instant(artifact.changed)}
+
+
+def _artifact_row(artifact: TorchArtifact) -> tuple[str, ...]:
+    facts = [f"{count_text(count)} {kind}" for kind, count in artifact.artifacts.items()]
+    facts += [word for word in (artifact.function, artifact.backend, artifact.device, *artifact.models) if word]
+    facts += ["cut short"] if artifact.complete is False else []
+    return (
+        artifact.kind,
+        bytes_text(artifact.bytes),
+        common.instant(artifact.changed) or UNKNOWN,
+        ", ".join(facts) or UNKNOWN,
+        visible(artifact.path),
+    )
 
 
 def _by_state(entries: list[VllmEntry]) -> str:
