@@ -5,6 +5,7 @@ NeuronTopError                 a clear sentence for the user; `exit_code` is wha
 ├── NothingToShow       3      asked for something that is not there
 ├── RefusedForSafety    4      could be done, but might do harm
 ├── LimitReached        4      too many at once, or too often, for one who shares with others
+├── GraphNotCompiled    1      a graph is not in the cache, and a miss is to be an error
 ├── FileMalformed       1      a file is not what it should be: path, line, what was expected
 └── CompileError        1      a graph could not be compiled
     ├── CompilerMissing        the compiler itself cannot be run here
@@ -48,6 +49,10 @@ class LimitReached(NeuronTopError):
     """More of something was asked for than one may have of it at a time."""
 
     exit_code = 4
+
+
+class GraphNotCompiled(NeuronTopError):
+    """The cache has no artifact for a graph, and `NEURONTOP_ON_MISS=error` forbids to compile it here."""
 
 
 class FileMalformed(NeuronTopError):

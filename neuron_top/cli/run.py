@@ -43,8 +43,13 @@ TAIL_LINES = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `run`."""
-    parser.usage = "neurontop run [--name N] [--plain | --screen] -- <command>"
+    parser.usage = "neurontop run [--name N] [--on-miss error] [--plain | --screen] -- <command>"
     parser.add_argument("--name", default="", help="name of the recording")
+    parser.add_argument(
+        "--on-miss",
+        choices=("compile", "error"),
+        help="what a graph does that the cache does not have: be compiled, or end the job at once (NEURONTOP_ON_MISS)",
+    )
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="pass the output through, print progress lines on stderr")
     face.add_argument("--screen", action="store_true", help="open the live view (the default on a terminal)")
@@ -56,6 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
         raise UsageError("specify a command: neurontop run -- <command>")
+    if arguments.on_miss is not None:
+        os.environ["NEURONTOP_ON_MISS"] = arguments.on_miss
     settings, _ = configuration.load()
     screen = _wants_screen(arguments)
     recording = new_recording(

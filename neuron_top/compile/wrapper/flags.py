@@ -12,6 +12,7 @@ import difflib
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +25,7 @@ from neuron_top.errors import UsageError
 FLAGS_VARIABLE = "NEURON_CC_FLAGS"
 ROOT_VARIABLE = "NEURON_COMPILE_CACHE_URL"
 EXTRACT_VARIABLE = "NEURON_EXTRACT_GRAPHS_ONLY"
+ON_MISS_VARIABLE = "NEURONTOP_ON_MISS"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 _SWITCHES = {"--no_cache": "no_cache", "--retry_failed_compilation": "retry_failed"}
@@ -58,6 +60,13 @@ _LOOK_ALIKES = {
 }
 
 
+class OnMiss(StrEnum):
+    """What a job does with a graph that the cache does not have."""
+
+    COMPILE = "compile"
+    ERROR = "error"
+
+
 class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the environment asks of the compile wrapper."""
 
@@ -74,6 +83,8 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     dump: str | None = None
     extract_only: bool = False
     """`NEURON_EXTRACT_GRAPHS_ONLY=1`: store graphs, compile nothing."""
+    on_miss: OnMiss = OnMiss.COMPILE
+    """`NEURONTOP_ON_MISS`."""
     warnings: tuple[str, ...] = ()
     root_remark: str = ""
     """Why the default root is not the SDK's, to be said once; empty where it is, or where a root is named."""
@@ -106,13 +117,17 @@ def local_root(url: str) -> Path:
 def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions:
     """Read `NEURON_CC_FLAGS`, `NEURON_COMPILE_CACHE_URL` and `NEURON_EXTRACT_GRAPHS_ONLY`.
 
-    Raises UsageError where the flags cannot be split (an open quote), lack a value, or name an unknown log level.
+    Raises UsageError where the flags cannot be split (an open quote), lack a value, or name an unknown log level, and
+    for an unknown NEURONTOP_ON_MISS.
     """
     compiler, own, warnings = split_flags(environ.get(FLAGS_VARIABLE, ""))
     url, origin, remark = _root(own, environ)
     level = own.get("log_level", "INFO").upper()
     if level not in LEVELS:
         raise UsageError(f"{FLAGS_VARIABLE}: --log_level must be one of {', '.join(LEVELS)}, is {own['log_level']!r}")
+    on_miss = environ.get(ON_MISS_VARIABLE, "").lower() or OnMiss.COMPILE
+    if on_miss not in tuple(OnMiss):
+        raise UsageError(f"{ON_MISS_VARIABLE} must be one of {', '.join(OnMiss)}, is {on_miss!r}")
     return WrapperOptions(
         compiler_flags=compiler,
         cache_url=url,
@@ -123,6 +138,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
         workdir=own.get("workdir"),
         dump=own.get("dump"),
         extract_only=environ.get(EXTRACT_VARIABLE, "").lower() in ("1", "true", "yes", "on"),
+        on_miss=OnMiss(on_miss),
         warnings=(*warnings, *_variable_warnings(environ)),
         root_remark=remark,
     )

@@ -31,9 +31,10 @@ from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
 from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, GraphToCompile
-from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, PersistentCache, WritableEntry
+from neuron_top.compile.wrapper.refused_miss import refused_miss
 from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
@@ -69,18 +70,28 @@ class Wrapper:
     def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
         """A complete artifact for `graph`.
 
-        Raises CachedFailure, CompileError (CompilerKilled, CompilerMissing), CacheUnusable for a root that is no
-        directory, RefusedForSafety for one that strangers can write to.
+        Raises GraphNotCompiled for a miss where that is to be an error, CachedFailure, CompileError (CompilerKilled,
+        CompilerMissing), CacheUnusable for a root that is no directory, RefusedForSafety for one that strangers can
+        write to.
         """
         if self.options.no_cache:
             return self._compile_apart(graph)
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
+        if self.options.on_miss is OnMiss.ERROR:
+            return self._found_or_refused(entry, graph)
         try:
             return self._with_room(entry, graph)
         except CacheUnusable as problem:
             self.log.remark_once(f"{problem}; compiling without the cache")
             return self._compile_apart(graph)
+
+    def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
+        """Whoever compiles it now, this job does not wait for it: its accelerators would."""
+        found = self._looked_up(entry, graph.digest, time.time())
+        if found is None:
+            raise refused_miss(entry, graph.description() if graph.description else None)
+        return found
 
     def find_hit(self, key: ModuleKey) -> CompiledEntry | None:
         """The artifact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
