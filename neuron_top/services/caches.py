@@ -6,6 +6,7 @@ Every method looks at disks or asks a service, so screens call it in a thread.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
-from neuron_top.actions.reasons import Caveat, CaveatCode, Refusal, RefusalCode
+from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
@@ -235,6 +236,13 @@ class CacheService(CacheReader):
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
 
+    @staticmethod
+    def absent(plan: Plan, modules: Iterable[str]) -> list[str]:
+        """Of `modules` those that a copy's source cannot give and its destination does not have."""
+        there = (each.path for each in plan.exclusions if each.cause.code is ReasonCode.USABLE_THERE)
+        found = {path.rpartition("/")[2] for path in (*there, *(step.path for step in plan.steps))}
+        return [module for module in modules if module not in found]
+
     def _refusal(self, backend: CacheBackend) -> Refusal | None:
         """What forbids every change there, here and now."""
         if self.read_only:
@@ -278,8 +286,13 @@ class CacheService(CacheReader):
 
     # Carrying out
 
-    def execute(self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True) -> Outcome:
-        """Execute a plan; a false `watch` stops it before its next step. Raises RefusedForSafety."""
+    def execute(
+        self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *, streams: int = 1
+    ) -> Outcome:
+        """Execute a plan; a false `watch` stops it before its next step. `streams`: entries that are copied at a time.
+
+        Raises RefusedForSafety.
+        """
         executor = action_of(plan.verb).executor
         if plan.verb is Verb.UNKNOWN:
             raise RefusedForSafety("nothing was done: this version does not know what the plan is to do")
@@ -290,7 +303,13 @@ class CacheService(CacheReader):
         if executor is Executor.COPY:
             source, target = self.backend(plan.root), self.backend(plan.target)
             return copying.copy(
-                plan, source.copy_target(), target.copy_target(), target.journal(), watch, read_only=self.read_only
+                plan,
+                source.copy_target(),
+                target.copy_target(),
+                target.journal(),
+                watch,
+                read_only=self.read_only,
+                streams=streams,
             )
         options = ExecuteOptions(
             read_only=self.read_only, watch=watch, grace_seconds=self._grace_seconds, in_use=self._in_use
@@ -401,6 +420,32 @@ class CacheService(CacheReader):
         """The patterns that the settings protect."""
         return split_csv(self._settings.cache_pins)
 
+    def modules_needed(self, text: str) -> tuple[str, ...]:
+        """The modules that a file names, in whatever form (a list, a job's log), or that a recorded run used.
+
+        Raises NothingToShow for neither, UsageError for a file that names none or cannot be read.
+        """
+        path = Path(text)
+        if not path.is_file():
+            return self.modules_of_run(self._recording(text))
+        try:
+            found = dict.fromkeys(_MODULE_NAME.findall(path.read_text(encoding="utf-8", errors="replace")))
+        except OSError as problem:
+            raise UsageError(f"{text}: {problem.strerror}") from None
+        if not found:
+            raise UsageError(f"{text}: no module (MODULE_…) is named in it")
+        return tuple(found)
+
+    def _recording(self, text: str) -> str:
+        """The id of a recording that is named by its id, its beginning, its name or `last`."""
+        from neuron_top.ingest.recordings import find_recording, store_path
+        from neuron_top.store.sqlite import SqliteStore
+
+        if not store_path(self._settings).exists():
+            raise NothingToShow(f"{text!r} is no file, and nothing was recorded yet in {self._settings.state_path}")
+        with SqliteStore(store_path(self._settings), read_only=True) as store:
+            return find_recording(store, text).id
+
     def modules_of_run(self, run: str) -> tuple[str, ...]:
         """Every module that a recorded run used or compiled. Raises NothingToShow."""
         from neuron_top.actions import recorded_uses
@@ -426,6 +471,7 @@ class CacheService(CacheReader):
         return Pins(self._settings.state_path)
 
 
+_MODULE_NAME = re.compile(r"MODULE_[0-9a-f]{1,64}(?:\+[0-9a-f]{8})?", re.ASCII)
 _NEED_CAUSES = frozenset({Verb.RETRY, Verb.RETRY_DETERMINISTIC, Verb.COMPILE})
 
 

@@ -7,8 +7,14 @@ a hit, and the next copy does it again.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+import msgspec
 
 from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.execution.preconditions import check_preconditions
@@ -26,6 +32,7 @@ from neuron_top.actions.planners.copy import arrival
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.model.record import FileFacts, stats_decoder
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
@@ -35,6 +42,8 @@ ORDER = (
 )  # fmt: skip
 """What travels, in this order; `model.done` follows when all has arrived."""
 _FLAGS_LIMIT = 1 << 20
+_STATS_LIMIT = 1 << 20
+_TELL_SECONDS = 0.2
 
 
 def copy(
@@ -45,8 +54,10 @@ def copy(
     watch: Callable[[Progress], bool],
     *,
     read_only: bool = False,
+    streams: int = 1,
 ) -> Outcome:
-    """Carry the plan out, entry by entry; a false `watch` stops before the next. Journalled at the destination.
+    """Carry the plan out, `streams` entries at a time; a false `watch` stops before the next. Journaled at the
+    destination.
 
     Raises RefusedForSafety where the plan, the mode or the place forbids it.
     """
@@ -55,7 +66,7 @@ def copy(
     trash.prepare()
     trash.keep(plan)
     trash.write(plan_history.begun(plan, lock_owner.current()))
-    work = _Copies(plan, source, target)
+    work = _Copies(plan, source, target, streams)
     try:
         work.run(watch)
     finally:
@@ -67,24 +78,51 @@ def copy(
 
 
 class _Copies:
-    def __init__(self, plan: Plan, source: CopyTarget, target: CopyTarget) -> None:
-        self.plan, self.source, self.target = plan, source, target
+    def __init__(self, plan: Plan, source: CopyTarget, target: CopyTarget, streams: int) -> None:
+        self.plan, self.source, self.target, self.streams = plan, source, target, streams
         self.done = self.copied = 0
         self.refused: list[tuple[int, str]] = []
         self.interrupted = True
+        self._arrived = 0
+        self._lock = threading.Lock()
 
     def run(self, watch: Callable[[Progress], bool]) -> None:
-        """All steps."""
-        total = len(self.plan.steps)
-        for number, step in enumerate(self.plan.steps):
+        """All steps. What is under way when `watch` says stop comes to its end, with other streams than one."""
+        numbers = iter(range(len(self.plan.steps)))
+        under_way: dict[Future[int], int] = {}
+        with ThreadPoolExecutor(self.streams, "copy") as pool:
             try:
-                self.copied += _entry(step.path, self.source, self.target)
-                self.done += 1
-            except (StaleEntryError, OSError) as problem:
-                self.refused.append((number, str(problem)))
-            if not watch(Progress(self.done, len(self.refused), total, self.copied, step.path)):
-                return
+                self._feed(pool, numbers, under_way)
+                while under_way:
+                    ended, _ = wait(under_way, timeout=_TELL_SECONDS, return_when=FIRST_COMPLETED)
+                    last = ""
+                    for future in ended:
+                        last = self._take(under_way.pop(future), future)
+                    if not watch(Progress(self.done, len(self.refused), len(self.plan.steps), self._arrived, last)):
+                        return
+                    self._feed(pool, numbers, under_way)
+            finally:
+                for future, number in under_way.items():
+                    self._take(number, future)
         self.interrupted = False
+
+    def _feed(self, pool: ThreadPoolExecutor, numbers: Iterator[int], under_way: dict[Future[int], int]) -> None:
+        """Begin as many steps as there are streams free."""
+        for number in itertools.islice(numbers, self.streams - len(under_way)):
+            path = self.plan.steps[number].path
+            under_way[pool.submit(_entry, path, self.source, self.target, self._count)] = number
+
+    def _take(self, number: int, future: Future[int]) -> str:
+        try:
+            self.copied += future.result()
+            self.done += 1
+        except (StaleEntryError, OSError) as problem:
+            self.refused.append((number, str(problem)))
+        return self.plan.steps[number].path
+
+    def _count(self, size: int) -> None:
+        with self._lock:
+            self._arrived += size
 
     def end(self, trash: Trash) -> None:
         """The closing records; where they find no room the copy counts as interrupted."""
@@ -102,16 +140,16 @@ class _Copies:
             trash.write(*refused, closing)
 
 
-def _entry(path: str, source: CopyTarget, target: CopyTarget) -> int:
+def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[int], None]) -> int:
     mark = source.file(path, filenames.DONE)
     if mark is None:
         raise StaleEntryError("it is no longer marked as done")
     with target.slot(arrival(path)) as slot:
         if filenames.DONE in slot.names():
             raise StaleEntryError("it is usable there by now")
-        written: list[str] = []
+        written: dict[str, FileFacts] = {}
         try:
-            size = sum(_file(path, name, source, slot, written) for name in ORDER)
+            size = sum(_file(path, name, source, slot, written, count) for name in ORDER)
             _check(path, slot, written)
             if source.file(path, filenames.DONE) is None:
                 raise StaleEntryError("it was taken away while it was copied")
@@ -125,26 +163,54 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget) -> int:
     return size
 
 
-def _file(path: str, name: str, source: CopyTarget, slot: EntryWriter, written: list[str]) -> int:
+def _file(
+    path: str,
+    name: str,
+    source: CopyTarget,
+    slot: EntryWriter,
+    written: dict[str, FileFacts],
+    count: Callable[[int], None],
+) -> int:
     found = source.file(path, name)
     if found is None:
         return 0
-    size = slot.write(name, found.chunks, found.mtime_ns)
-    written.append(name)
+    digest = hashlib.sha256()
+
+    def passing() -> Iterator[bytes]:
+        for chunk in found.chunks:
+            digest.update(chunk)
+            count(len(chunk))
+            yield chunk
+
+    size = slot.write(name, passing(), found.mtime_ns)
+    written[name] = FileFacts(digest.hexdigest(), size)
     if size != found.size:
         raise StaleEntryError(f"{name} changed while it was copied")
     return size
 
 
-def _check(path: str, slot: EntryWriter, written: list[str]) -> None:
-    """What arrived must be what its name says: flags with their hash, a NEFF with a valid header."""
+def _check(path: str, slot: EntryWriter, written: Mapping[str, FileFacts]) -> None:
+    """What arrived must be what its name says: flags with their hash, a NEFF with a valid header; and what its record
+    says, where it has one."""
     if not any(name in written for name in filenames.ARTIFACT_NAMES):
         raise StaleEntryError("its artifact is gone")
     flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
     if flags is not None and flags_hash(slot.read(flags, _FLAGS_LIMIT)) != path.rpartition("+")[2]:
         raise StaleEntryError(f"{flags} does not have the hash in the entry's name")
+    if filenames.STATS in written:
+        _compare(slot.read(filenames.STATS, _STATS_LIMIT), written)
     if filenames.NEFF in written:
         head = slot.read(filenames.NEFF, CHEAP_BYTES)
         problem = head_problem(head, slot.size(filenames.NEFF))
         if problem is not None:
             raise StaleEntryError(f"{filenames.NEFF} arrived broken: {problem}")
+
+
+def _compare(record: bytes, written: Mapping[str, FileFacts]) -> None:
+    try:
+        published = stats_decoder.decode(record).files
+    except msgspec.MsgspecError:
+        return  # not one of ours; whoever loads an artifact by its record finds out
+    for name, facts in published.items():
+        if name in written and written[name] != facts:
+            raise StaleEntryError(f"{name} is not what was published: its sha256 differs from the record's")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -13,13 +15,21 @@ from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Part
 
+RANGE_BYTES = 16 * 1024**2
+"""Objects that are larger are read in ranges of this size."""
+RANGES = 8
+"""Ranges of one object that are under way at a time: one connection alone gets a small part of a node's network."""
+
 
 class S3CopyTarget:
-    """See `shelves.CopyTarget`. Reading a missing object is no error; an upload appears completely or not at all."""
+    """See `copy_targets.CopyTarget`. Reading a missing object is no error; an upload appears completely or not at all.
+
+    Several threads may copy different entries.
+    """
 
     def __init__(self, bucket: s3.Bucket) -> None:
         self._bucket = bucket
-        self._sizes: dict[str, dict[str, s3.Object]] = {}
+        self._objects: dict[str, dict[str, s3.Object]] = {}
 
     @property
     def name(self) -> str:
@@ -35,13 +45,14 @@ class S3CopyTarget:
 
     def file(self, entry: str, name: str) -> StoredFile | None:
         """See CopyTarget. One request per entry lists what it holds."""
-        if name == filenames.DONE or entry not in self._sizes:
+        if name == filenames.DONE or entry not in self._objects:
             _, objects = s3.look_again(self._bucket, entry)
-            self._sizes = {entry: {each.key.rpartition("/")[2]: each for each in objects}}
-        found = self._sizes[entry].get(name)
+            self._objects[entry] = {each.key.rpartition("/")[2]: each for each in objects}
+        found = self._objects[entry].get(name)
         if found is None:
             return None
-        return StoredFile(found.size, round(found.changed * 1e9), self._chunks(found.key))
+        chunks = self._chunks(found.key) if found.size <= RANGE_BYTES else self._ranges(found)
+        return StoredFile(found.size, round(found.changed * 1e9), chunks)
 
     @contextmanager
     def slot(self, entry: str) -> Iterator[S3EntryWriter]:
@@ -59,6 +70,26 @@ class S3CopyTarget:
     def shared(self) -> str | None:
         """Always: anybody with the rights may write."""
         return s3.WHY_SHARED
+
+    def _ranges(self, found: s3.Object) -> Iterator[bytes]:
+        """The object in its order, its next ranges fetched meanwhile; one that is exchanged meanwhile is refused."""
+
+        def fetch(start: int) -> bytes:
+            end = min(start + RANGE_BYTES, found.size) - 1
+            with s3.explained(self._bucket):
+                answer = self._bucket.client.get_object(
+                    Bucket=self._bucket.name, Key=found.key, Range=f"bytes={start}-{end}", IfMatch=found.tag
+                )
+                return answer["Body"].read()
+
+        waiting: deque[Future[bytes]] = deque()
+        with ThreadPoolExecutor(RANGES, "range") as pool:
+            for start in range(0, found.size, RANGE_BYTES):
+                waiting.append(pool.submit(fetch, start))
+                if len(waiting) == RANGES:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def _chunks(self, key: str) -> Iterator[bytes]:
         with s3.explained(self._bucket):

@@ -26,6 +26,8 @@ SUBCOMMANDS = (
     Subcommand("unpin", "unpin", "remove pins"),
     Subcommand("pins", "pins", "list the pins"),
     Subcommand("copy", "copy", "copy usable entries to another root, verified"),
+    Subcommand("pull", "pull", "fetch what this node lacks from a bucket or a shared cache, verified"),
+    Subcommand("push", "push", "store what a bucket lacks of this node's cache, verified"),
     Subcommand("apply", "apply", "execute a saved plan, or resume an interrupted one"),
     Subcommand("journal", "journal", "what was done here, when and by whom"),
     Subcommand("restore", "restore", "undo a plan: the newest, or one by name"),

@@ -107,5 +107,6 @@ class LiveLine:
             text = f"{self._title}: {count_text(progress.done)} of {count_text(progress.total)}"
             text += f", {bytes_text(progress.moved_bytes)}"
             text += f", {count_text(progress.refused)} skipped" if progress.refused else ""
+            text += f", {progress.detail}" if progress.detail else ""
             print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
         return not self.stopped

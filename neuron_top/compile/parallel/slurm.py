@@ -39,6 +39,8 @@ _SQUEUE_SECONDS = 3.0
 _COMMAND_SECONDS = 60.0
 _CANCELED_SECONDS = 60.0
 _READERS = 8
+_AT_ONCE = 200
+"""Jobs that one command names."""
 _RESULT_SECONDS = 30.0
 """How long a result may stay unseen after Slurm has said that its task ended."""
 _WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SUSPENDED", "RESV_DEL_HOLD"})
@@ -79,6 +81,7 @@ class SlurmExecutor:
         self._since: dict[str, float] = {}
         self._gone: dict[str, float] = {}
         self._reading: set[str] = set()
+        self._left_out: set[str] = set()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._watcher: threading.Thread | None = None
@@ -118,14 +121,12 @@ class SlurmExecutor:
 
     def leave_out(self, node: str) -> None:
         """See Executor: pending jobs are told; that some began meanwhile is no harm."""
+        self._left_out.add(node)
         with self._lock:
-            waiting = [
-                (name, sorted(each.task.avoid | {node}))
-                for name, each in self._jobs.items()
-                if self._seen.get(name, _Seen("PENDING", "")).state in _WAITING
-            ]
-        for name, nodes in waiting:
-            _ask("scontrol", "update", f"JobId={name}", f"ExcNodeList={','.join(nodes)}")
+            waiting = [name for name in self._jobs if self._seen.get(name, _Seen("PENDING", "")).state in _WAITING]
+        for start in range(0, len(waiting), _AT_ONCE):
+            jobs = ",".join(waiting[start : start + _AT_ONCE])
+            _ask("scontrol", "update", f"JobId={jobs}", f"ExcNodeList={','.join(sorted(self._left_out))}")
 
     def logs(self) -> Path | None:
         """See Executor."""

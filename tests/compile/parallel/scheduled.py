@@ -24,6 +24,8 @@ number=$(basename "$(dirname "$3")" | cut -c8-27 | sed 's/^0*//')
 echo "$number $node $PPID" >> "$FOLDER/begun"
 if [ -e "$FOLDER/kill-$number" ]; then rm "$FOLDER/kill-$number"; kill -9 $PPID; exit 1; fi
 while [ -e "$FOLDER/wait" ]; do sleep 0.1; done
+if [ -e "$FOLDER/full-on-$node" ]; then echo "No space left on device"; exit 1; fi
+[ -e "$FOLDER/seconds" ] && sleep "$(cat "$FOLDER/seconds")"
 cat "$3" "$3" > "$5" && echo "$number $node" >> "$FOLDER/compiled"
 """
 
@@ -32,7 +34,7 @@ class Site:
     """A folder with collected graphs and a compiler that every node sees; files in it tell the compiler what to do.
 
     `no-compiler-on-NODE`: it does not start there. `kill-NUMBER`: it kills, once, the process that called it.
-    `wait`: it waits while the file is there.
+    `wait`: it waits while the file is there. `full-on-NODE`: it finds no room there. `seconds`: how long it takes.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str], graphs: int = 3) -> None:

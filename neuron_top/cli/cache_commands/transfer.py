@@ -1,0 +1,124 @@
+"""What `cache pull` and `cache push` share: which modules, how many at a time, progress with its rate, the report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import msgspec
+
+from neuron_top.cli.cache_commands import options
+from neuron_top.cli.cache_commands.execution import LiveLine
+from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.escapes import visible
+from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
+from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.views.plan import outcome_lines, plan_lines
+from neuron_top.views.plan_sentences import refusal_text
+
+STREAMS = 4
+"""Entries at a time; each large file of them arrives in ranges of its own."""
+_HEARTBEAT_SECONDS = 30.0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Options of both commands."""
+    parser.add_argument(
+        "--for",
+        dest="needed",
+        metavar="RUN|LIST",
+        help="only the graphs that a recorded run used, or that a file names (a list, a job's log)",
+    )
+    parser.add_argument(
+        "--streams", type=int, default=STREAMS, metavar="N", help=f"entries copied at a time (default: {STREAMS})"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print what would be copied and copy nothing")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    options.add_read_only(parser)
+    options.add_exclusive(parser)
+
+
+def transfer(arguments: argparse.Namespace, source: str | None, target: str | None) -> int:
+    """Copy what `target` lacks of `source` (None: the cache in force); the exit status."""
+    if arguments.streams < 1:
+        raise UsageError(f"--streams must be at least 1, is {arguments.streams}")
+    service = options.service_of(arguments)
+    modules = service.modules_needed(arguments.needed) if arguments.needed else ()
+    plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules)
+    missing = service.absent(plan, modules)
+    for module in missing[:10]:
+        log_stderr(f"neurontop: {module} is not in {plan.root}")
+    if len(missing) > 10:
+        log_stderr(f"neurontop: and {len(missing) - 10} more that are not there")
+    if arguments.dry_run:
+        print("\n".join(visible(line.text) for line in plan_lines(plan, None)))
+        return 1 if missing else 0
+    if plan.is_refused:
+        raise RefusedForSafety(f"nothing was done: {refusal_text(plan)}")
+    outcome, seconds = _carried_out(service, plan, arguments.streams)
+    _report(arguments, plan, outcome, seconds, missing)
+    if outcome is not None and outcome.interrupted:
+        return 130
+    return 1 if missing or (outcome is not None and outcome.refused) else 0
+
+
+def _carried_out(service: CacheService, plan: Plan, streams: int) -> tuple[Outcome | None, float]:
+    began = time.monotonic()
+    if not plan.steps:
+        return None, 0.0
+    with LiveLine("copy", live=sys.stderr.isatty()) as line:
+        rate = _Rate(began, line, plan.after.size)
+        outcome = service.execute(plan, rate.show, streams=streams)
+    return outcome, time.monotonic() - began
+
+
+class _Rate:
+    """Shows progress with its rate: on a terminal a line that moves, elsewhere one every half minute."""
+
+    def __init__(self, began: float, line: LiveLine, total: int) -> None:
+        self._began, self._line, self._total = began, line, total
+        self._told = began
+
+    def show(self, progress: Progress) -> bool:
+        """False when it is to stop."""
+        now = time.monotonic()
+        if not sys.stderr.isatty() and now - self._told >= _HEARTBEAT_SECONDS:
+            self._told = now
+            copied = f"{bytes_text(progress.moved_bytes)} of {bytes_text(self._total)}"
+            log_stderr(f"neurontop: {progress.done} of {progress.total} entries, {copied}, {self._text(progress, now)}")
+        return self._line.show(msgspec.structs.replace(progress, detail=self._text(progress, now)))
+
+    def _text(self, progress: Progress, now: float) -> str:
+        rate = progress.moved_bytes / max(now - self._began, 0.001)
+        left = (self._total - progress.moved_bytes) / rate if rate else None
+        return f"{bytes_text(rate)}/s" + (f", about {duration_text(left)} to go" if left and left > 1 else "")
+
+
+def _report(
+    arguments: argparse.Namespace, plan: Plan, outcome: Outcome | None, seconds: float, missing: list[str]
+) -> None:
+    copied = outcome.moved_bytes if outcome else 0
+    if arguments.json:
+        print_json(
+            {
+                "source": plan.root,
+                "target": plan.target,
+                "copied": outcome.done if outcome else 0,
+                "bytes": copied,
+                "seconds": round(seconds, 3),
+                "there": len(plan.exclusions),
+                "refused": dict(outcome.refused) if outcome else {},
+                "missing": missing,
+            }
+        )
+        return
+    if outcome is None:
+        print(f"nothing to copy: {plan.target} has every usable entry that was asked for of {plan.root}")
+        return
+    for line in outcome_lines(outcome):
+        print(visible(line.text))
+    rate = bytes_text(copied / max(seconds, 0.001))
+    entries = counted(outcome.done, "entry", "entries")
+    print(f"{entries}, {bytes_text(copied)} in {duration_text(seconds)} ({rate}/s), each verified")
