@@ -141,7 +141,10 @@ class _Compiles:
         folders = {compiler.directory() for compiler in compilers.values()}
         if not here:  # where no compiler is installed, every graph is for the nodes to judge
             folders = folders | met_compilers or set(waiting_compilers(root))
-        collected = collect(root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed)
+        claimed = not here and claims_for(load()[0], root, many_nodes=True) is not None
+        collected = collect(
+            root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed, claimed=claimed
+        )
         for remark in collected.remarks:
             self._output.tell(remark)
         started, clock = time.time(), time.monotonic()
@@ -149,6 +152,8 @@ class _Compiles:
         if collected.graphs and here:
             outcomes = self._compiled(collected, compilers)
         elif collected.graphs:
+            if not claimed:
+                self._output.tell(LOCK_FILES_ONLY)
             outcomes = self._scheduled(collected, root, folders)
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
@@ -162,9 +167,6 @@ class _Compiles:
         """Compiled by the nodes of a scheduler."""
         from neuron_top.compile.parallel.places import scheduler
 
-        settings = load()[0]
-        if claims_for(settings, root, many_nodes=True) is None:
-            self._output.tell(LOCK_FILES_ONLY)
         executor = scheduler(self._place, root)
         if (logs := executor.logs()) is not None:
             self._output.tell(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")

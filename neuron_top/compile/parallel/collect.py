@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.cache.locks.protocol import EntryFolder, owner_of
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import FAILURES, HITS, LOCKED, State
@@ -54,9 +55,16 @@ def waiting_compilers(root: Path) -> dict[str, set[str]]:
 
 
 def collect(
-    root: Path, compilers: Collection[str], *, met_failures: Collection[str] = (), retry_failed: bool = False
+    root: Path,
+    compilers: Collection[str],
+    *,
+    met_failures: Collection[str] = (),
+    retry_failed: bool = False,
+    claimed: bool = False,
 ) -> Collected:
     """Look through `root` for the graphs of these compiler folders.
+
+    `claimed`: who compiles them claims them, so a lock that another node took under a claim is left to the claim.
 
     Raises CacheUnusable, RefusedForSafety: compiling a graph file means unpickling it.
     """
@@ -69,7 +77,8 @@ def collect(
             if graph is not None and entry.state in WAITING:
                 others[entry.compiler] = others.get(entry.compiler, 0) + 1
             continue
-        if graph is not None and (entry.state in WAITING or (retry_failed and entry.state in FAILURES)):
+        waits = entry.state in WAITING or (retry_failed and entry.state in FAILURES)
+        if graph is not None and (waits or (claimed and entry.state is State.LOCKED_UNKNOWN and _is_claimed(graph))):
             graphs.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
             continue
         states.append(entry.state)
@@ -112,6 +121,12 @@ def _entries(root: Path) -> tuple[Entry, ...]:
 def _graph_file(root: Path, entry: Entry) -> Path | None:
     folder = root / entry.compiler / entry.module
     return next((folder / name for name in filenames.GRAPH_NAMES if (folder / name).exists()), None)
+
+
+def _is_claimed(graph: Path) -> bool:
+    """Whether the entry's lock was taken under a claim."""
+    owner = owner_of(EntryFolder.at(graph.parent), graph.name + filenames.LOCK_SUFFIX)
+    return owner is not None and bool(owner.claim)
 
 
 def _counted(states: Iterable[State]) -> Counts:
