@@ -380,7 +380,7 @@ class CacheService(CacheReader):
         except (NeuronTopError, OSError) as problem:
             execution.fail_undo(str(problem))
             raise
-        execution.end_undo(record)
+        execution.end_undo(record, self.backend(execution.plan.root).kind)
 
     def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
         """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds)."""

@@ -7,12 +7,13 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.registry import action_of
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import Confirmation, confirmation_of
-from neuron_top.views.plan_sentences import refusal_text
+from neuron_top.views.plan_sentences import refusal_text, restored_text
 
 
 class PlanState(StrEnum):
@@ -111,10 +112,9 @@ class PlanExecution(msgspec.Struct, kw_only=True):
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to undo")
             self.state = PlanState.UNDONE
 
-    def end_undo(self, record: PlanRestored) -> None:
+    def end_undo(self, record: PlanRestored, kind: BackendKind) -> None:
         """What came back."""
-        kept = f", {len(record.kept)} stay in the trash" if record.kept else ""
-        self.message = f"{record.restored} brought back{kept}"
+        self.message = restored_text(record, kind)
 
     def fail_undo(self, problem: str) -> None:
         """Undone → done again, with the reason."""

@@ -11,7 +11,6 @@ from enum import Enum, auto
 
 import msgspec
 
-from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step, Verb
 from neuron_top.actions.reasons import UseSource
 from neuron_top.actions.registry import action_of
@@ -232,9 +231,3 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
         lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
     lines += [PlanLine(LineKind.CAVEAT, outcome.undo)] if outcome.undo else []
     return lines
-
-
-def restored_text(record: PlanRestored) -> str:
-    """What an undone plan brought back, and what it could not."""
-    kept = f", {count_text(len(record.kept))} stay in the trash: {record.kept[0][1]}" if record.kept else ""
-    return f"plan {record.plan} undone: {count_text(record.restored)} brought back{kept}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from neuron_top.actions.backends import BackendKind
+from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.reasons import (
     Caveat,
@@ -16,7 +18,7 @@ from neuron_top.actions.reasons import (
     Risk,
 )
 from neuron_top.cache.location import is_bucket
-from neuron_top.units import bytes_text, duration_text
+from neuron_top.units import bytes_text, count_text, duration_text
 
 _DAY = 86400.0
 
@@ -171,3 +173,16 @@ def moved_text(outcome: Outcome) -> str:
     else:
         return ""
     return MOVED[where].format(moved=bytes_text(outcome.moved_bytes), freed=bytes_text(outcome.freed_bytes))
+
+
+LEFT = {BackendKind.FOLDER: "in the trash", BackendKind.BUCKET: "deleted"}
+"""Where stays what an undo could not bring back."""
+
+
+def restored_text(record: PlanRestored, kind: BackendKind) -> str:
+    """What an undone plan brought back, and what it could not."""
+    text = f"{count_text(record.restored)} brought back"
+    if not record.kept:
+        return text
+    stay = "stays" if len(record.kept) == 1 else "stay"
+    return f"{text}, {count_text(len(record.kept))} {stay} {LEFT[kind]}: {record.kept[0][1]}"

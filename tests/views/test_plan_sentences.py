@@ -9,12 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.actions.backends import BackendKind
+from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan, Verb
 from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.views.plan import LineKind, outcome_lines, plan_lines
+from neuron_top.views.plan_sentences import restored_text
 from tests.actions import caches, states
 
 _numbers = itertools.count()
@@ -102,3 +105,13 @@ def test_an_outcome_says_where_lies_what_went_and_a_bucket_cannot_be_purged(tras
 def test_an_outcome_that_took_nothing_names_no_place() -> None:
     outcome = Outcome(plan="p", done=0, refused=(), moved_bytes=0)
     assert outcome_lines(outcome)[0].text == "done: 0 steps"
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"), [(BackendKind.FOLDER, "stays in the trash"), (BackendKind.BUCKET, "stays deleted")]
+)
+def test_what_an_undo_leaves_lies_in_the_trash_of_a_folder_and_stays_deleted_in_a_bucket(
+    kind: BackendKind, left: str
+) -> None:
+    record = PlanRestored(plan="3f9a", at=1.0, restored=2, kept=(("a/b", "it exists again"),))
+    assert restored_text(record, kind) == f"2 brought back, 1 {left}: it exists again"

@@ -23,6 +23,7 @@ from neuron_top.escapes import visible
 from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, counted
+from neuron_top.views.plan_sentences import LEFT
 
 _PLAN = re.compile(r"[0-9a-f]{1,10}\Z")
 
@@ -60,21 +61,20 @@ def execute(arguments: argparse.Namespace) -> int:
     record = service.undo(root, plan)
     for remark in service.remarks:
         log_stderr(f"neurontop: {visible(remark)}")
-    in_bucket = service.backend(root).kind is BackendKind.BUCKET
+    kind = service.backend(root).kind
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
         back = (
             counted(record.restored, "object")
-            if in_bucket
+            if kind is BackendKind.BUCKET
             else (counted(record.restored, "entry or file", "entries or files"))
         )
         none = record.restored == 0 and not record.kept
         result = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
         log_stderr(f"neurontop: plan {record.plan}: {result}")
-        stays = "stays deleted" if in_bucket else "stays in the trash"
         for path, reason in record.kept:
-            print(visible(f"{stays}: {path}: {reason}"))
+            print(visible(f"stays {LEFT[kind]}: {path}: {reason}"))
     return 1 if record.kept else 0
 
 

@@ -14,7 +14,7 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.plan import restored_text
+from neuron_top.views.plan_sentences import restored_text
 
 READ_ONLY = "read-only mode: nothing can be changed"
 NOTHING_SELECTED = "mark entries (space) or select one first"
@@ -113,7 +113,8 @@ class CacheActions:
         caches = self._screen.host.services.caches
         begun = caches.last_undoable(root).begun
         if confirmed == begun.plan:
-            self._changed(restored_text(caches.undo(root, begun.plan)))
+            text = restored_text(caches.undo(root, begun.plan), caches.backend(root).kind)
+            self._changed(f"plan {begun.plan} undone: {text}")
             return
         self._undo_confirms = begun.plan
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
