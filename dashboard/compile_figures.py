@@ -11,7 +11,7 @@ from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import duration_text
 from neuron_top.views.cache_lookups import CacheLookup
 from neuron_top.views.graphs import GraphRow
-from neuron_top.views.timeline import Bar, Lane, Timeline
+from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
 LANES_SHOWN = 64
 BARS_SHOWN = 4000
@@ -40,7 +40,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
     by_kind: dict[str, list[tuple[Lane, Bar]]] = {kind: [] for kind in WORDS}
     every = [(lane, bar) for lane in shown for bar in lane.bars]
     for lane, bar in sorted(every, key=_start)[-BARS_SHOWN:]:
-        if bar.kind == "wait":
+        if bar.kind is SpanKind.WAIT:
             kind = "waits" if bar.end is None else "wait"
         else:
             kind = "now" if bar.end is None else bar.outcome or "done"
@@ -139,7 +139,7 @@ def cumulative(view: Timeline, colors: ChartColors) -> Figure:
         (bar.end, bar.end - bar.start)
         for lane in view.lanes
         for bar in lane.bars
-        if bar.kind == "compile" and bar.end is not None
+        if bar.kind is SpanKind.COMPILE and bar.end is not None
     )
     if not ends:
         return empty(colors, "no compile has finished yet")

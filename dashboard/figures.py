@@ -16,7 +16,7 @@ from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.model import Point
+from neuron_top.views.model import CoreKind, Point
 
 Figure = dict[str, Any]
 GIB = 1024**3
@@ -146,7 +146,7 @@ def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
 
 def _core_name(row: CoreRow) -> str:
     rank = f", rank {row.rank}" if row.rank is not None else ""
-    return f"{'core' if row.kind == 'neuron' else 'local worker'} {row.core}{rank}"
+    return f"{'core' if row.kind is CoreKind.NEURON else 'local worker'} {row.core}{rank}"
 
 
 @lru_cache(maxsize=1 << 16)

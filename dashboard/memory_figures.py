@@ -9,6 +9,7 @@ from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable
+from neuron_top.views.model import CoreKind
 
 __all__ = ["bars", "empty", "exhausted", "kinds_over_time", "lines"]
 _EXHAUSTED_DRAWN = 128
@@ -16,7 +17,7 @@ _EXHAUSTED_DRAWN = 128
 
 def core_label(row: CoreRow) -> str:
     """A short label of a core."""
-    return f"rank {row.rank}" if row.rank is not None and row.kind == "local" else f"{row.kind} {row.core}"
+    return f"rank {row.rank}" if row.rank is not None and row.kind is CoreKind.LOCAL else f"{row.kind} {row.core}"
 
 
 def lines(view: MemoryTable, colors: ChartColors) -> Figure:

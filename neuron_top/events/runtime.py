@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from neuron_top.events.base import Event, LogEvent
@@ -98,10 +100,19 @@ class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Utilization 0…1 of the physical cores behind a logical one (Trn2, LNC=2), by instance-wide physical number."""
 
 
-class CoresSampled(Event, frozen=True, kw_only=True):
-    """All cores that one source sees, in one moment. `kind` is `neuron` or `local` (worker processes as cores)."""
+class CoreKind(StrEnum):
+    """What a row of cores stands for."""
 
-    kind: str
+    NEURON = "neuron"
+    """A NeuronCore."""
+    LOCAL = "local"
+    """A worker process on this machine's CPUs."""
+
+
+class CoresSampled(Event, frozen=True, kw_only=True):
+    """All cores that one source sees, in one moment."""
+
+    kind: CoreKind
     cores: tuple[CoreSample, ...]
     period: float | None = None
     """Seconds the rates cover."""

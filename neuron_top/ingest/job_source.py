@@ -10,6 +10,7 @@ from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import (
     AnyEvent,
     ClockMeasured,
+    CoreKind,
     CoreSample,
     CoresSampled,
     SourceAvailable,
@@ -85,7 +86,7 @@ class JobSource:
         for now in self._store.now(self._job, cores=True):
             if now.at > self._sampled.get(now.node, 0.0) and now.cores:
                 self._sampled[now.node] = now.at
-                emit(samples_of(now, "neuron" if now.node in devices else "local"))
+                emit(samples_of(now, CoreKind.NEURON if now.node in devices else CoreKind.LOCAL))
 
 
 def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[AnyEvent]:
@@ -124,7 +125,7 @@ def find_job(store: FleetStore, job: str) -> str:
     return found
 
 
-def samples_of(now: NodeNow, kind: str) -> CoresSampled:
+def samples_of(now: NodeNow, kind: CoreKind) -> CoresSampled:
     """The newest samples of a node's cores, as its heartbeat told them."""
     count = max(map(len, now.cores.values()), default=0)
     return CoresSampled(

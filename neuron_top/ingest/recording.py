@@ -30,6 +30,7 @@ from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.processes.launch import CommandNotStarted, Job
 from neuron_top.processes.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
+from neuron_top.run.graph import Outcome
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
@@ -174,7 +175,7 @@ def measured_compiles(run: Run) -> list[CompileRecord]:
         )
         for graph in run.compiles.graphs.values()
         for attempt in graph.attempts
-        if graph.module and attempt.outcome == "done" and attempt.seconds is not None and attempt.end is not None
+        if graph.module and attempt.outcome is Outcome.DONE and attempt.seconds is not None and attempt.end is not None
     ]
 
 

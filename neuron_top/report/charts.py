@@ -11,7 +11,7 @@ from neuron_top.report.svg import Amount, Axis, BarShape, Point, bars, lanes, li
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep, Segment
-from neuron_top.views.timeline import Lane
+from neuron_top.views.timeline import Lane, SpanKind
 from neuron_top.views.torch_trace import OURS
 
 LANES_DRAWN = 64
@@ -202,13 +202,13 @@ def _name(lane: Lane) -> str:
 
 
 def _segment(one: Segment) -> BarShape:
-    kind = "done" if one.kind == "compile" else one.kind
+    kind = "done" if one.kind is SpanKind.COMPILE else one.kind
     told = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
     return BarShape(one.start, one.end, kind, told, _label(one.graph))
 
 
-def _bar(graph: str, kind: str, outcome: str, start: float, end: float) -> BarShape:
-    what = "wait" if kind == "wait" else outcome or "running"
+def _bar(graph: str, kind: SpanKind, outcome: str, start: float, end: float) -> BarShape:
+    what = "wait" if kind is SpanKind.WAIT else outcome or "running"
     return BarShape(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}", _label(graph))
 
 

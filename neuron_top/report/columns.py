@@ -10,6 +10,7 @@ from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report
 from neuron_top.views.report_context import MemoryLine
+from neuron_top.views.timeline import SpanKind
 
 _PREFIX = {Provenance.AT_MOST: "≤ ", Provenance.AT_LEAST: "≥ ", Provenance.ESTIMATED: "≈ "}
 
@@ -37,7 +38,7 @@ def tables(view: Report) -> list[ReportTable]:
             path_columns(view),
             sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
             "What the run waited for, the longest parts; overlaps belong to the compile that ended last."
-            + _TRACED * any(one.kind == "trace" for one in view.critical_path),
+            + _TRACED * any(one.kind is SpanKind.TRACE for one in view.critical_path),
         ),
         ReportTable(
             "Compiling beforehand, simulated",

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.cache.model.states import Verdict
-from neuron_top.events import AdviceKind, ProcessRole
+from neuron_top.events import AdviceKind, CoreKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
@@ -439,4 +439,4 @@ def _fresh(run: Run, core: Core, now: float, limits: Limits) -> bool:
 def _expects_samples(run: Run) -> bool:
     """Local workers that ended give no samples, and that is no loss; a device always has something to tell."""
     kinds = {core.kind for core in run.cores.cores.values()}
-    return "neuron" in kinds or any(process.role == ProcessRole.WORKER for process in run.job.alive)
+    return CoreKind.NEURON in kinds or any(process.role == ProcessRole.WORKER for process in run.job.alive)

@@ -12,6 +12,7 @@ import msgspec
 
 from neuron_top.events import (
     CoreCountersRead,
+    CoreKind,
     CoreSample,
     CoresSampled,
     Device,
@@ -48,7 +49,7 @@ BUSY = 0.05
 class Core:
     """One core (or the local worker that stands for it). Bytes, utilization 0…1, None unknown."""
 
-    def __init__(self, key: str, kind: str, node: str, index: int, buckets: int) -> None:
+    def __init__(self, key: str, kind: CoreKind, node: str, index: int, buckets: int) -> None:
         self.key = key
         """`<node>/<kind>/<core>`."""
         self.kind = kind

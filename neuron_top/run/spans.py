@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 
 import msgspec
+
+from neuron_top.run.graph import Outcome
+
+
+class SpanKind(StrEnum):
+    """What a worker did."""
+
+    COMPILE = "compile"
+    WAIT = "wait"
+    TRACE = "trace"
+    """PyTorch captured a graph for our own back end."""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,11 +26,10 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     worker: str
     pid: int | None
     rank: int | None
-    kind: str
-    """`compile`, `wait`, or `trace`: PyTorch captured a graph for our own back end."""
+    kind: SpanKind
     start: float
     end: float | None
-    outcome: str = ""
+    outcome: Outcome | None = None
     exact: bool = True
     """False where one end is only a bound."""
     by_pytorch: bool = False

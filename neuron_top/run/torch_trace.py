@@ -27,7 +27,8 @@ from neuron_top.events import (
     TorchTraceFamily,
     TritonKernelsCompiled,
 )
-from neuron_top.run.spans import Span
+from neuron_top.run.graph import Outcome
+from neuron_top.run.spans import Span, SpanKind
 
 FRAMES_KEPT = 2000
 BREAKS_KEPT = 500
@@ -154,7 +155,7 @@ class TorchTraceTracker:
     def spans(self) -> list[Span]:
         """The same, each with who compiled what: forward, then its backward graphs; a worker is a process."""
         frames = (frame for frame in self.frames.values() if frame.graphs and not self.is_ours(frame))
-        return [span for frame in frames for span in _spans(frame, "compile")]
+        return [span for frame in frames for span in _spans(frame, SpanKind.COMPILE)]
 
     def tracing(self) -> list[Span]:
         """When PyTorch worked on graphs for our own back end, from capture to loaded code.
@@ -162,7 +163,7 @@ class TorchTraceTracker:
         What is compiled and waited for lies inside of it, and is known better from the back end itself.
         """
         frames = (frame for frame in self.frames.values() if frame.graphs and self.is_ours(frame))
-        return [span for frame in frames for span in _spans(frame, "trace")]
+        return [span for frame in frames for span in _spans(frame, SpanKind.TRACE)]
 
     def apply(self, event: TorchTraceFamily) -> None:
         """Take one event into account."""
@@ -279,7 +280,7 @@ def _name(frame: FrameCompile, event: FrameCompileBegan | FrameCompiled) -> None
     frame.line = event.line if event.line is not None else frame.line
 
 
-def _spans(frame: FrameCompile, kind: str) -> Iterator[Span]:
+def _spans(frame: FrameCompile, kind: SpanKind) -> Iterator[Span]:
     forward = (frame.began, frame.ended)
     named = [(f"{frame.function} {frame.compile_id}".strip(), forward)]
     named += [(f"{named[0][0]}, backward", span) for span in frame.backward_spans]
@@ -293,6 +294,6 @@ def _spans(frame: FrameCompile, kind: str) -> Iterator[Span]:
                 kind=kind,
                 start=start,
                 end=end,
-                outcome="failed" if frame.failure else "done",
+                outcome=Outcome.FAILED if frame.failure else Outcome.DONE,
                 by_pytorch=True,
             )

@@ -6,13 +6,13 @@ added up once per change (`GraphSummary`), and a sum goes over summaries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
 from neuron_top.run.graph import Attempt, Graph, GraphState, Outcome, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
-from neuron_top.run.spans import Interval, Span, union_seconds
+from neuron_top.run.spans import Interval, Span, SpanKind, union_seconds
 
 
 class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +124,10 @@ class GraphTotals:
         return [span for one in self.summaries() for span in one.spans]
 
     def seconds_spent(
-        self, now: float, kinds: tuple[str, ...] = ("compile", "wait"), besides: Iterable[Interval] = ()
+        self,
+        now: float,
+        kinds: Collection[SpanKind] = (SpanKind.COMPILE, SpanKind.WAIT),
+        besides: Iterable[Interval] = (),
     ) -> float:
         """Wall seconds in which at least one worker compiled or waited (`kinds`), or that lie in `besides`."""
         own = (
@@ -158,14 +161,20 @@ def _spans_of(graph: Graph, worker: WorkerGraph) -> list[Span]:
         start = attempt.start if attempt.start is not None else _back(attempt)
         if start is not None and (attempt.end is not None or not attempt.outcome):
             exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
-            spans.append(_span(graph, worker, "compile", start, attempt.end, attempt.outcome, exact))
+            spans.append(_span(graph, worker, SpanKind.COMPILE, start, attempt.end, attempt.outcome, exact))
     dated = ((wait.start, wait.end) for wait in worker.waits if wait.start is not None)
-    spans.extend(_span(graph, worker, "wait", start, end, None, True) for start, end in dated)
+    spans.extend(_span(graph, worker, SpanKind.WAIT, start, end, None, True) for start, end in dated)
     return spans
 
 
 def _span(
-    graph: Graph, worker: WorkerGraph, kind: str, start: float, end: float | None, outcome: Outcome | None, exact: bool
+    graph: Graph,
+    worker: WorkerGraph,
+    kind: SpanKind,
+    start: float,
+    end: float | None,
+    outcome: Outcome | None,
+    exact: bool,
 ) -> Span:
     return Span(
         graph=graph.key,
@@ -175,7 +184,7 @@ def _span(
         kind=kind,
         start=start,
         end=end,
-        outcome=outcome or "",
+        outcome=outcome,
         exact=exact,
     )
 

@@ -14,6 +14,7 @@ import msgspec
 from neuron_top.escapes import visible
 from neuron_top.events import (
     AnyEvent,
+    CoreKind,
     CoreSample,
     CoresSampled,
     Device,
@@ -158,7 +159,7 @@ def _runtimes(record: MonitorRecord, runtimes: tuple[RuntimeRecord, ...], reques
     cores = core_samples(usable, host, requested, record.pods)
     if cores:
         periods = [runtime.period for runtime in usable if runtime.period is not None]
-        yield CoresSampled(kind="neuron", cores=tuple(cores), period=max(periods, default=None))
+        yield CoresSampled(kind=CoreKind.NEURON, cores=tuple(cores), period=max(periods, default=None))
     for runtime in usable:
         done = runtime.executions
         if done is not None:

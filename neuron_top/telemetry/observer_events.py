@@ -16,6 +16,7 @@ from neuron_top.escapes import visible
 from neuron_top.events import (
     AnyEvent,
     CoreCountersRead,
+    CoreKind,
     CoreSample,
     CoresSampled,
     Device,
@@ -70,7 +71,7 @@ class ObserverReader:
         found += _ecc(series)
         found += cores.counters()
         if samples := cores.samples():  # the last, so that who waits for cores has all of the scrape
-            found.append(CoresSampled(kind="neuron", cores=tuple(samples)))
+            found.append(CoresSampled(kind=CoreKind.NEURON, cores=tuple(samples)))
         self._last = at
         return [msgspec.structs.replace(event, at=at, source=self.source) for event in found]
 

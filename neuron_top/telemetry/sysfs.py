@@ -16,6 +16,7 @@ import msgspec
 
 from neuron_top.events import (
     CoreCountersRead,
+    CoreKind,
     CoreSample,
     CoresSampled,
     Device,
@@ -115,7 +116,7 @@ class SysfsTree:
                 logical = host.core_of_physical(device.index, core.physical)
                 grouped.setdefault(logical, []).append(self._level(core))
             cores += [_sample(logical, device.index, levels, host, power) for logical, levels in grouped.items()]
-        return CoresSampled(source="sysfs", kind="neuron", cores=tuple(cores))
+        return CoresSampled(source="sysfs", kind=CoreKind.NEURON, cores=tuple(cores))
 
     def errors(self) -> list[HardwareErrorsCounted]:
         """ECC counts per device; a device without such files (v1) is left out."""

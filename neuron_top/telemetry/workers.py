@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessRole, ProcessSeen
+from neuron_top.events import AnyEvent, CoreKind, CoreSample, CoresSampled, ProcessExited, ProcessRole, ProcessSeen
 from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.processes.proc import Stat
@@ -78,7 +78,7 @@ class WorkerSampler:
         sample = [self._sampled(member, member.place) for member in self._members.values() if member.place]
         if sample:
             sample.sort(key=lambda core: (core.core, core.pid or 0))
-            events.append(CoresSampled(kind="local", cores=tuple(sample), period=self._period, source="workers"))
+            events.append(CoresSampled(kind=CoreKind.LOCAL, cores=tuple(sample), period=self._period, source="workers"))
         return events
 
     def _look_at_tree(self) -> Iterator[AnyEvent]:

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from neuron_top.events import CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 
@@ -17,7 +18,7 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     core: int
-    kind: str
+    kind: CoreKind
     """`neuron`, or `local` where a worker process stands for a core."""
     node: str
     device: int | None

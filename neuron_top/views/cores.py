@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.events import NeuronProcess
+from neuron_top.events import CoreKind, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
@@ -20,7 +20,7 @@ class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):
     """The cores of one device (local workers: of one host). Bytes; None unknown."""
 
     node: str
-    kind: str
+    kind: CoreKind
     device: int | None
     name: str
     """`device 3`, or the node for local workers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.events import CoreKind
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import GraphState, LineRef, Outcome, Precision
 from neuron_top.run.history import Point
@@ -12,6 +13,7 @@ from neuron_top.views.alerts import Alert, Limits, alerts
 __all__ = [
     "Alert",
     "BROKEN",
+    "CoreKind",
     "Estimator",
     "FAILURES",
     "GraphState",

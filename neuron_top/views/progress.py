@@ -7,6 +7,7 @@ import msgspec
 from neuron_top.run.estimate import Estimator, Range, together
 from neuron_top.run.graph import Graph, GraphState
 from neuron_top.run.model import Run
+from neuron_top.run.spans import SpanKind
 
 
 class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +155,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         fallbacks=sum(run.compiles.counts.fallbacks.values()),
         seconds=seconds,
         share=min(1.0, seconds / elapsed) if elapsed else None,
-        wait_seconds=run.compiles.totals.seconds_spent(end, ("wait",)),
+        wait_seconds=run.compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
         over=over,
     )
 

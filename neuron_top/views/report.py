@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
+from neuron_top.run.spans import Interval, Span, SpanKind, merged, union_seconds, without
 from neuron_top.run.state import JobState
 from neuron_top.views import report_context, report_text
 from neuron_top.views.advice import AdviceLine, advice_lines
@@ -160,7 +160,7 @@ def report(
         misses=tuple(misses),
         timeline=timeline(run, end),
         training=training,
-        concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind == "compile"]),
+        concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind is SpanKind.COMPILE]),
         critical_path=critical_path([*spans, *pytorchs, *traced]),
         precompile=simulated,
         parallel=report_context.summary_lines(run),
@@ -195,7 +195,7 @@ def _parts(
     if run.started is None or end <= run.started:
         return ()
     whole = (run.started, end)
-    compiles = [(span.start, span.end or span.start) for span in spans if span.kind == "compile"]
+    compiles = [(span.start, span.end or span.start) for span in spans if span.kind is SpanKind.COMPILE]
     compiling = _within(whole, [*compiles, *run.torch.elsewhere()])
     waiting = without(_within(whole, [(span.start, span.end or span.start) for span in spans]), compiling)
     traced = without(_within(whole, tracing), [*compiling, *waiting])

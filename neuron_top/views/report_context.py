@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from neuron_top.events import CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Span
+from neuron_top.run.spans import Span, SpanKind
 from neuron_top.views.exhausted import exhausted_memory
 from neuron_top.views.report_time import ReportStep, thinned
 
@@ -23,7 +24,7 @@ class MemoryLine(msgspec.Struct, frozen=True, kw_only=True):
     """Peak memory of one core, bytes; kinds need not have peaked at one moment."""
 
     core: int
-    kind: str
+    kind: CoreKind
     node: str
     rank: int | None
     peak: int | None
@@ -111,7 +112,7 @@ def compile_memory(run: Run, spans: Sequence[Span]) -> tuple[ReportStep, ...]:
     for span in spans:
         graph = run.compiles.graphs.get(span.graph)
         peak = graph.peak_rss_bytes if graph is not None else None
-        if span.kind == "compile" and peak is not None and span.end is not None and span.end > span.start:
+        if span.kind is SpanKind.COMPILE and peak is not None and span.end is not None and span.end > span.start:
             changes[span.start] = changes.get(span.start, 0) + peak
             changes[span.end] = changes.get(span.end, 0) - peak
     steps, held = [], 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Interval, Span
+from neuron_top.run.spans import Interval, Span, SpanKind
 from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
@@ -72,8 +72,8 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     complete = not undated and (basis.whole or not basis.run.compiles.compiling)
     provenance = _provenance(exact=exact, complete=complete)
     summed = _compile_sum(basis)
-    alone = basis.run.compiles.totals.seconds_spent(basis.end, ("compile",))
-    dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind == "compile")
+    alone = basis.run.compiles.totals.seconds_spent(basis.end, (SpanKind.COMPILE,))
+    dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE)
     yield metric(
         "wall",
         "wall time",

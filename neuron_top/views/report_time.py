@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from neuron_top.run.spans import Interval, Span, merged, without
+from neuron_top.run.spans import Interval, Span, SpanKind, merged, without
 
 POINTS_KEPT = 1000
 """Points of a chart at most; between two of them the highest value is kept."""
@@ -26,7 +26,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the critical path: from `start` to `end` the run could not go on before this was done."""
 
     graph: str
-    kind: str
+    kind: SpanKind
     """`compile`, `wait` where nobody in sight compiled what was waited for, or `trace` where neither went on."""
     rank: int | None
     start: float
@@ -95,9 +95,9 @@ def critical_path(spans: Sequence[Span]) -> tuple[Segment, ...]:
 
     At each moment the running compile that lasts longest stands for what everybody waits for.
     """
-    compiles = sorted((span for span in spans if span.kind == "compile"), key=lambda span: span.start)
+    compiles = sorted((span for span in spans if span.kind is SpanKind.COMPILE), key=lambda span: span.start)
     path = _cover(compiles)
-    for kind in ("wait", "trace"):
+    for kind in (SpanKind.WAIT, SpanKind.TRACE):
         covered = merged((one.start, one.end) for one in path)
         for segment in _cover(sorted((span for span in spans if span.kind == kind), key=lambda span: span.start)):
             path += _uncovered(segment, covered)

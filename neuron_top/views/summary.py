@@ -7,6 +7,7 @@ import msgspec
 from neuron_top.diagnose import Diagnosis
 from neuron_top.run.graph import Graph, Precision
 from neuron_top.run.model import Run
+from neuron_top.run.spans import SpanKind
 from neuron_top.run.state import JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.states import state_text
@@ -110,7 +111,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
             for span in spans
             if span.kind == kind
         ]
-        for kind in ("compile", "wait")
+        for kind in (SpanKind.COMPILE, SpanKind.WAIT)
     }
     return Summary(
         run=job.run,
@@ -125,7 +126,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         wall_seconds=wall,
         compile_seconds=spent,
         compile_share=min(1.0, spent / wall) if wall else None,
-        compile_sum_seconds=sum(lengths["compile"]),
+        compile_sum_seconds=sum(lengths[SpanKind.COMPILE]),
         graphs=len(compiles.graphs),
         graphs_hit=compiles.totals.graphs_hit,
         graphs_missed=compiles.totals.graphs_missed,
@@ -137,8 +138,8 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         cached_failures=compiles.totals.failures_met,
         fallbacks=sum(compiles.counts.fallbacks.values()),
         lock_waits=compiles.totals.lock_waits,
-        lock_wait_seconds=compiles.totals.seconds_spent(end, ("wait",)),
-        longest_wait_seconds=max(lengths["wait"], default=None),
+        lock_wait_seconds=compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
+        longest_wait_seconds=max(lengths[SpanKind.WAIT], default=None),
         slowest=slowest(list(compiles.graphs.values())),
         steps=training.step,
         total_steps=training.total_steps,

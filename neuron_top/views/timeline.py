@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 import msgspec
 
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Span
+from neuron_top.run.spans import Span, SpanKind
 
-
-class BarKind(StrEnum):
-    """What a bar stands for."""
-
-    COMPILE = "compile"
-    WAIT = "wait"
-    TRACE = "trace"
-    """PyTorch captured a graph for our own back end."""
+__all__ = ["Bar", "Lane", "SpanKind", "Timeline", "timeline", "whole_timeline"]
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
     """One bar of the timeline."""
 
     graph: str
-    kind: BarKind
+    kind: SpanKind
     start: float
     end: float | None
     """None: still going on."""
@@ -72,10 +64,10 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
         who[span.worker] = (rank, span.pid)
         bar = Bar(
             graph=span.graph,
-            kind=BarKind(span.kind),
+            kind=span.kind,
             start=span.start,
             end=span.end,
-            outcome=span.outcome,
+            outcome=span.outcome or "",
             exact=span.exact,
             by_pytorch=span.by_pytorch,
         )

@@ -32,7 +32,7 @@ class Cores:
         while not self._stopped.wait(1.0 if second else 0.0):
             second += 1
             cores = tuple(self.core(core, second) for core in range(self._count))
-            emit(ev.CoresSampled(kind="neuron", cores=cores, period=1.0, at=time.time()))
+            emit(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=time.time()))
             emit(
                 ev.StepReported(step=second, loss=10 / second, throughput=31.0, throughput_unit="seq/s", at=time.time())
             )
@@ -71,7 +71,7 @@ class Hours:
                 return
             self.now += 1.0
             cores = tuple(Cores.core(core, second) for core in range(self._count))
-            emit(ev.CoresSampled(kind="neuron", cores=cores, period=1.0, at=self.now))
+            emit(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=self.now))
             emit(ev.StepReported(step=second, loss=10 / second, at=self.now))
         emit(ev.RunFinished(run="bench", exit_code=0, at=self.now))
 

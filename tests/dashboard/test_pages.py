@@ -155,7 +155,7 @@ def test_a_peak_of_one_second_survives_the_joining_of_a_day_and_zooming_in_shows
 
 def _one_core(at: float, size: int) -> ev.CoresSampled:
     sample = ev.CoreSample(core=0, memory=size, capacity=16 * figures.GIB)
-    return ev.CoresSampled(kind="neuron", cores=(sample,), period=7.0, at=at, node="trn1")
+    return ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(sample,), period=7.0, at=at, node="trn1")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_stack_of_kinds_is_a_total_that_there_was_even_where_the_kinds_peaked_
         constants = 8 if second % 10 == 7 else 2
         sizes = {"tensors": tensors * figures.GIB, "constants": constants * figures.GIB}
         sample = ev.CoreSample(core=0, memory=sum(sizes.values()), kinds=sizes)
-        feed.run.apply(ev.CoresSampled(kind="neuron", cores=(sample,), at=START + second, node="trn1"))
+        feed.run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(sample,), at=START + second, node="trn1"))
     *kinds, whole = memory_figures.kinds_over_time(feed.read(memory_kinds), DARK)["data"]
     totals = {sum(pair) for pair in zip(*(trace["y"] for trace in kinds), strict=True)}
     assert 11 in totals, "the peak of the total is kept"

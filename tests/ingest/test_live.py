@@ -9,6 +9,7 @@ from pathlib import Path
 
 from neuron_top.events import (
     AnyEvent,
+    CoreKind,
     CoreSample,
     CoresSampled,
     RunStarted,
@@ -81,7 +82,7 @@ def steps(count: int) -> list[AnyEvent]:
 def test_what_the_store_holds_gives_the_run_that_was_shown() -> None:
     kept, bell = Kept(), Bell()
     events: list[AnyEvent] = [RunStarted(run="r", command=("x",)), *steps(500)]
-    events.insert(7, CoresSampled(kind="local", cores=(CoreSample(core=0, memory=5, utilization=0.5),)))
+    events.insert(7, CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, memory=5, utilization=0.5),)))
     feed = LiveFeed([Given(events)], buffer=LogBuffer(), sink=lambda: kept)
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.training.step == 499)

@@ -37,7 +37,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ranks = [ev.ProcessSeen(pid=pid, rank=rank, at=T0) for rank, pid in enumerate((10, 11))]
     samples = [
         ev.CoresSampled(
-            kind="local",
+            kind=ev.CoreKind.LOCAL,
             at=T0 + 30 + second,
             cores=(
                 ev.CoreSample(core=0, utilization=0.5, memory=3 << 20, kinds={"parameters": 1 << 20, "inputs": 5}),

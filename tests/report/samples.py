@@ -48,7 +48,7 @@ def sample() -> Run:
     """Overlapping compiles, a hit, a wait, a failure, a late compile, the same graph under other flags, memory."""
     memory = [
         ev.CoresSampled(
-            kind="local",
+            kind=ev.CoreKind.LOCAL,
             at=T0 + 30 + second,
             cores=(
                 ev.CoreSample(core=0, memory=(1 + second) << 20, capacity=64 << 20, kinds={"parameters": 1 << 20}),

@@ -33,7 +33,7 @@ def trained(memory: int, pace: float, *graphs: str) -> Run:
         for step in (1, 2, 3)
     ]
     compiles = [event for number, key in enumerate(graphs) for event in compiled(key, 10, 10 * number, 10 * number + 9)]
-    return made(compiles, steps, [ev.CoresSampled(kind="local", cores=samples, at=T0 + 42)])
+    return made(compiles, steps, [ev.CoresSampled(kind=ev.CoreKind.LOCAL, cores=samples, at=T0 + 42)])
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables
 from neuron_top.report.svg import Axis, BarShape, lanes
 from neuron_top.report.torch_columns import torch_tables
-from neuron_top.run.spans import Span, merged, union_seconds, without
+from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report, report
@@ -290,7 +290,7 @@ _spans = st.lists(
         lambda start, seconds, kind, graph: Span(
             graph=graph, worker="w", pid=None, rank=None, kind=kind, start=start, end=start + seconds
         ),
-        _moments, st.integers(0, 100).map(lambda tenth: tenth / 10), st.sampled_from(["compile", "wait"]),
+        _moments, st.integers(0, 100).map(lambda tenth: tenth / 10), st.sampled_from([SpanKind.COMPILE, SpanKind.WAIT]),
         st.sampled_from([A, B, C]),
     ),
     max_size=30,

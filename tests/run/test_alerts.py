@@ -13,6 +13,7 @@ from neuron_top.events import (
     CompileEnded,
     CompileFailed,
     CompileFellBack,
+    CoreKind,
     CoreSample,
     CoresSampled,
     DeviceMemoryExhausted,
@@ -44,7 +45,7 @@ def sampled(at: float, *utilization: float, memory: int = 10) -> CoresSampled:
     cores = tuple(
         CoreSample(core=core, utilization=value, memory=memory, capacity=100) for core, value in enumerate(utilization)
     )
-    return CoresSampled(kind="neuron", cores=cores, at=at, period=1.0)
+    return CoresSampled(kind=CoreKind.NEURON, cores=cores, at=at, period=1.0)
 
 
 def test_a_quiet_run_has_none():
@@ -125,7 +126,7 @@ def test_lost_telemetry_is_said_while_the_job_runs_and_not_after_it():
 
 
 def test_local_workers_that_ended_are_no_loss_of_telemetry():
-    sample = CoresSampled(kind="local", cores=(CoreSample(core=0, utilization=0.5),), at=1.0)
+    sample = CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, utilization=0.5),), at=1.0)
     assert not raised(60.0, sample)
     assert "telemetry lost" in raised(60.0, sample, ProcessSeen(pid=1, role="worker", at=0.0))
 

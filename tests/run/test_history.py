@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.events import CoreSample, CoresSampled
+from neuron_top.events import CoreKind, CoreSample, CoresSampled
 from neuron_top.run.history import Recent, Series
 from neuron_top.run.model import Run
 from neuron_top.run.spans import union_seconds
@@ -64,7 +64,7 @@ def test_eight_hours_of_128_cores_stay_far_below_100_mib():
     step = 20.0  # the count of buckets, not of samples, is what takes memory
     for tick in range(int(8 * 3600 / step)):
         cores = tuple(CoreSample(core=core, utilization=0.5, memory=tick * core) for core in range(128))
-        run.apply(CoresSampled(kind="neuron", cores=cores, at=tick * step))
+        run.apply(CoresSampled(kind=CoreKind.NEURON, cores=cores, at=tick * step))
     taken = sum(
         series.bytes
         for core in run.cores.cores.values()
@@ -78,7 +78,7 @@ def test_utilization_is_smoothed_over_a_step_so_that_its_idle_part_does_not_show
     run = Run()
     for second in range(120):
         busy = 1.0 if second % 60 < 30 else 0.0
-        run.apply(CoresSampled(kind="local", cores=(CoreSample(core=0, utilization=busy),), at=float(second)))
+        run.apply(CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, utilization=busy),), at=float(second)))
     core = run.cores.cores["/local/0"]
     assert core.sample.utilization == 0.0
     assert core.smoothed(60.0) == pytest.approx(0.5, abs=0.02)

@@ -19,7 +19,7 @@ from neuron_top.services.telemetry import (
 )
 from neuron_top.settings import Settings
 
-CORES = ev.CoresSampled(kind="neuron", source=MONITOR, cores=(
+CORES = ev.CoresSampled(kind=ev.CoreKind.NEURON, source=MONITOR, cores=(
     ev.CoreSample(core=0, device=0, bank=0, memory=6, capacity=16), ev.CoreSample(core=1, device=0, bank=0, memory=4),
 ))  # fmt: skip
 

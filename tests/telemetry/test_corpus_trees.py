@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.events import CoreSample, CoresSampled
+from neuron_top.events import CoreKind, CoreSample, CoresSampled
 from neuron_top.events.runtime import MEMORY_KINDS
 from neuron_top.parsers.neuron_ls import read_devices
 from neuron_top.run.cores import CoreTracker
@@ -148,7 +148,7 @@ def test_a_published_square_wave_is_smoothed_and_its_peak_kept(name: str) -> Non
     for row in rows:
         busy, used = float(row["util_nc0"]) / 100, int(float(row["mem_used_mib"]) * MIB)
         sample = CoreSample(core=0, utilization=busy, memory=used)
-        cores.apply(CoresSampled(source="x", kind="neuron", cores=(sample,), at=float(row["t_s"])))
+        cores.apply(CoresSampled(source="x", kind=CoreKind.NEURON, cores=(sample,), at=float(row["t_s"])))
         (core,) = cores.cores.values()
         seen.append(busy)
         smooth.append(core.smoothed(5.0) or 0.0)

@@ -128,7 +128,7 @@ def samples(count: int, seconds: int, at: float = START, capacity: int | None = 
             )
             for core in range(count)
         )
-        made.append(ev.CoresSampled(kind="neuron", cores=cores, period=1.0, at=at + second, node="trn1"))
+        made.append(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=at + second, node="trn1"))
     return made
 
 
@@ -157,7 +157,7 @@ def workers(seconds: int, at: float = START) -> list[ev.AnyEvent]:
             )
             for rank in range(4)
         )
-        made.append(ev.CoresSampled(kind="local", cores=cores, period=1.0, at=at + second, node="trn1"))
+        made.append(ev.CoresSampled(kind=ev.CoreKind.LOCAL, cores=cores, period=1.0, at=at + second, node="trn1"))
     made.append(ev.HostSampled(cpu=0.71, memory_used=9 * 1024**3, memory_total=24 * 1024**3, at=at + seconds))
     return made
 

@@ -53,7 +53,7 @@ def hostile() -> feeds.StillFeed:
     start = ev.RunStarted(run="x", name=evil, command=(evil,), at=S)
     sample = ev.CoreSample(core=0, utilization=0.5, memory=2**30, process=evil, pid=1)
     return feeds.StillFeed(
-        [start, ev.CoresSampled(kind="local", cores=(sample,), at=S), ev.CacheHit(module=evil, at=S)],
+        [start, ev.CoresSampled(kind=ev.CoreKind.LOCAL, cores=(sample,), at=S), ev.CacheHit(module=evil, at=S)],
         now=S + 1,
         lines=[feeds.LogLine(source="job", offset=0, text=evil, level="error")],
     )

@@ -34,7 +34,9 @@ GIB = 1024**3
 def feed(**values: Any) -> StillFeed:
     """A job with one core, of which these values are known."""
     sample = ev.CoreSample(core=0, **values)
-    return StillFeed([*job(), ev.CoresSampled(kind="neuron", cores=(sample,), period=1.0, at=START, node="trn1")])
+    return StillFeed(
+        [*job(), ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(sample,), period=1.0, at=START, node="trn1")]
+    )
 
 
 def everything() -> StillFeed:

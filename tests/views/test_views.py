@@ -13,6 +13,7 @@ from neuron_top.events import (
     CompileBegan,
     CompileEnded,
     CompileFailed,
+    CoreKind,
     CoreSample,
     CoresSampled,
     Device,
@@ -133,9 +134,9 @@ def test_time_left_is_shown_only_where_the_past_gives_ground_for_it():
 def test_a_core_shows_headroom_peak_and_what_its_worker_tells_of_its_memory():
     run = run_of(
         ProcessSeen(pid=7, role="worker", rank=2, at=1.0),
-        CoresSampled(kind="local", cores=(CoreSample(core=0, pid=7, memory=80, capacity=100),), at=2.0),
+        CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, pid=7, memory=80, capacity=100),), at=2.0),
         WorkerMemoryReported(pid=7, kinds={"parameters": 30}, at=2.5),
-        CoresSampled(kind="local", cores=(CoreSample(core=0, pid=7, memory=60, capacity=100),), at=3.0),
+        CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, pid=7, memory=60, capacity=100),), at=3.0),
     )
     row = overview(run, 3.5).cores[0]
     assert (row.rank, row.memory, row.peak, row.headroom, row.kinds) == (2, 60, 80, 0.4, {"parameters": 30})
@@ -148,7 +149,7 @@ def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown
         CoreSample(core=core, device=core // 2, memory=None if core == 3 else 10, utilization=0.5) for core in range(4)
     )
     devices = DevicesFound(instance_type="trn1.2xlarge", devices=(Device(index=0, memory=1000),))
-    table = core_table(run_of(devices, CoresSampled(kind="neuron", cores=cores, at=1.0)), 1.5)
+    table = core_table(run_of(devices, CoresSampled(kind=CoreKind.NEURON, cores=cores, at=1.0)), 1.5)
     assert [(group.name, group.memory, group.capacity) for group in table.groups] == [
         ("device 0", 20, 1000),
         ("device 1", None, None),
@@ -158,7 +159,7 @@ def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown
 def test_a_cores_page_has_its_history_and_an_unknown_core_has_none():
     run = run_of(
         *(
-            CoresSampled(kind="neuron", cores=(CoreSample(core=0, utilization=at / 10),), at=float(at))
+            CoresSampled(kind=CoreKind.NEURON, cores=(CoreSample(core=0, utilization=at / 10),), at=float(at))
             for at in range(10)
         )
     )
@@ -256,7 +257,7 @@ def test_the_closing_summary_says_what_the_run_cost():
         CompileEnded(module=A, pid=1, at=112.0, seconds=10.0, ok=True),
         CacheHit(module=A, pid=2, at=113.0),
         CacheHit(module=B, pid=1, at=113.0),
-        CoresSampled(kind="local", cores=(CoreSample(core=0, memory=50, peak=70),), at=115.0),
+        CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, memory=50, peak=70),), at=115.0),
         StepReported(step=9, loss=1.5, at=118.0),
         RunFinished(run="r", exit_code=0, at=120.0),
     )

@@ -18,6 +18,7 @@ from neuron_top.tui.drawing import Line, bar, rule, safe, short_command, spark, 
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.model import CoreKind
 
 COMPACT = 26
 """Cells of a core in the compact form."""
@@ -72,7 +73,7 @@ def legend_kinds(cores: Sequence[CoreRow]) -> list[str]:
 def _summary(cores: Sequence[CoreRow], now: float) -> str:
     if not cores:
         return ""
-    local = all(core.kind == "local" for core in cores)
+    local = all(core.kind is CoreKind.LOCAL for core in cores)
     words = [f"{len(cores)} {'worker' if local else 'core'}{'' if len(cores) == 1 else 's'}"]
     stale = [core.sampled for core in cores if core.stale]
     if stale:

@@ -11,7 +11,7 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.model import Outcome
-from neuron_top.views.timeline import Bar, BarKind, Lane, Timeline
+from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
 LABEL = 10
 """Cells of a lane's name on the timeline, unless a name is longer."""
@@ -60,7 +60,7 @@ def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
     style = theme.kinds[0] if bar.end is None else theme.bad if bar.outcome == Outcome.FAILED else theme.good
-    cell = (theme.glyphs.hollow, theme.warn) if bar.kind is BarKind.WAIT else (theme.glyphs.bar, style)
+    cell = (theme.glyphs.hollow, theme.warn) if bar.kind is SpanKind.WAIT else (theme.glyphs.bar, style)
     for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
         cells[index] = cell
 
