@@ -41,12 +41,12 @@ class LogDiagnosis:
             self._read(block)
         return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
 
-    def ask(self) -> list[AnyEvent]:
-        """The answer, where it is another one than was told."""
+    def ask(self, *, at_once: bool = False) -> list[AnyEvent]:
+        """The answer, where it is another one than was told; `at_once`: also where only counts differ."""
         if self._diagnoser is None or not self._is_new:
             return []
         self._asked_at, self._is_new = self._clock(), False
-        return self._changed(self._diagnoser.so_far(), at_once=False)
+        return self._changed(self._diagnoser.so_far(), at_once=at_once)
 
     def end(self, rest: bytes, exit_code: int | None = None) -> list[AnyEvent]:
         """Nothing more is expected behind these last bytes: the whole answer. What comes after all is read on."""
@@ -73,11 +73,11 @@ class LogDiagnosis:
 
     def _changed(self, diagnosis: Diagnosis, *, at_once: bool) -> list[AnyEvent]:
         now = self._clock()
-        told = self._told
-        if told is not None and (
-            diagnosis == told
-            or (not at_once and now - self._told_at < COUNT_SECONDS and _gist(diagnosis) == _gist(told))
-        ):
+        if diagnosis == self._told:
+            return []
+        is_young = now - self._told_at < COUNT_SECONDS
+        if not at_once and is_young and self._told is not None and _gist(diagnosis) == _gist(self._told):
+            self._is_new = True  # still to be told
             return []
         self._told, self._told_at = diagnosis, now
         return [JobDiagnosed(diagnosis=diagnosis, source=self._source)]

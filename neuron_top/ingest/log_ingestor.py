@@ -77,9 +77,11 @@ class LogIngestor:
         quiet = self._clock() - self._fed_at
         if self._settled or quiet < QUIET_SECONDS:
             return []
-        self._settled = not self._may_tell or quiet >= LAST_LINE_SECONDS
-        events = self._last_line() if self._settled else []
-        return [*events, *self._marked(self._reader.flush_idle()), *self._diagnosis.ask()]
+        is_last = quiet >= LAST_LINE_SECONDS
+        events = self._last_line() if is_last else []
+        events += [*self._marked(self._reader.flush_idle()), *self._diagnosis.ask()]
+        self._settled = not self._diagnosis.is_new and (is_last or not self._may_tell)
+        return events
 
     @property
     def _may_tell(self) -> bool:
@@ -112,7 +114,7 @@ class LogIngestor:
         is_old = self._now() - self._written >= LAST_LINE_SECONDS
         self._written, self._reported_end = None, self._end
         events = self._last_line() if is_old else []
-        return [*events, *self._diagnosis.ask(), growth] if self._end else []
+        return [*events, *self._diagnosis.ask(at_once=True), growth] if self._end else []
 
     def ended(self, exit_code: int) -> list[AnyEvent]:
         """The command that wrote it has ended so; after `flush`."""

@@ -18,7 +18,7 @@ from neuron_top.run.state import JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
-from neuron_top.views.states import state_text
+from neuron_top.views.states import run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
@@ -135,16 +135,13 @@ def header(run: Run, now: float) -> Header:
     job, silent = run.job, run.silent(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
     state = run.state(now)
-    text = state_text(state, job)
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
         run=job.run,
         command=job.command,
         node=job.node,
         state=state,
-        state_text=f"silent (was {text})"
-        if silent is not None and state not in (JobState.IDLE, JobState.FAILED)
-        else text,
+        state_text=run_text(run, now),
         active=job.finished is None and state is not JobState.FAILED,
         started=run.started,
         finished=None if job.cut_off else job.finished,

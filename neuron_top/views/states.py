@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from neuron_top.run.job import JobTracker
+from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 
-__all__ = ["JobState", "job_text", "state_text"]
+__all__ = ["JobState", "job_text", "run_text"]
 
 _WORDS = {
     JobState.IDLE: "waiting for a job",
@@ -25,6 +25,9 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
     return _WORDS.get(state, str(state))
 
 
-def state_text(state: JobState, job: JobTracker) -> str:
-    """The state of a run's job in words."""
-    return job_text(state, exit_code=job.exit_code, signal=job.interrupted_by)
+def run_text(run: Run, now: float) -> str:
+    """Where a run stands, in words: `training`, `silent (was training)`, `failed (exit status 1)`, …"""
+    state = run.state(now)
+    text = job_text(state, exit_code=run.job.exit_code, signal=run.job.interrupted_by)
+    is_silent = run.silent(now) is not None and state not in (JobState.IDLE, JobState.FAILED)
+    return f"silent (was {text})" if is_silent else text

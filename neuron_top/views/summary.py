@@ -10,7 +10,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
 from neuron_top.run.state import JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
-from neuron_top.views.states import state_text
+from neuron_top.views.states import run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 SLOWEST_SHOWN = 5
@@ -118,7 +118,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         name=job.name,
         command=job.command,
         state=state,
-        state_text=state_text(state, job),
+        state_text=run_text(run, now),
         exit_code=job.exit_code,
         started=run.started,
         finished=None if job.cut_off else job.finished,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.diagnose.diagnoser import diagnose
@@ -23,11 +25,17 @@ from neuron_top.ingest.log_ingestor import LAST_LINE_SECONDS, QUIET_SECONDS, Log
 from neuron_top.ingest.recordings import OUTPUT_NAME, find_recording, load_run
 from neuron_top.ingest.replay import ReplayFeed
 from neuron_top.ingest.sources import StandardInput
+from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.services.status import status
 from neuron_top.settings import Settings
+from neuron_top.store.location import StoreLocation
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import Overview, overview
+from neuron_top.views.report_context import error_lines
+from neuron_top.views.summary import summary
+from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
 
 OLD = 1_700_000_000.0
@@ -90,6 +98,17 @@ def test_a_message_that_repeats_for_an_hour_makes_few_events_and_its_count_is_ri
     assert len(log.told) <= 2 + 3600 / COUNT_SECONDS
     log._keep(log.ingestor.flush())
     assert log.told[-1].causes[0].count == 3600
+
+
+def test_a_count_that_was_not_told_yet_is_told_in_a_pause() -> None:
+    log = Log()
+    log.takes(REPEATED)
+    log.takes(REPEATED, after=2.0)
+    log.pauses(QUIET_SECONDS)
+    assert not log.ingestor.settled
+    log.pauses(COUNT_SECONDS)
+    assert log.ingestor.settled
+    assert [told.causes[0].count for told in log.told] == [1, 2]
 
 
 def test_an_answer_that_stays_the_same_is_told_once() -> None:
@@ -221,7 +240,7 @@ def test_a_recorded_job_tells_the_reason_at_its_end_and_in_its_replay(recorded: 
         told = [event.diagnosis for event in store.replay(found) if isinstance(event, JobDiagnosed)]
     assert run.job.diagnosis == told[-1]
     assert told[-1].job_ended is JobEnd.FAILED
-    replay = ReplayFeed(settings.state_path / "neurontop.db", "last")
+    replay = ReplayFeed(StoreLocation(settings.state_path / "neurontop.db"), "last")
     replay.show(replay.clock.end)
     replay.clock.seek(replay.clock.end)
     view = overview_of(replay)
@@ -264,3 +283,65 @@ def test_what_finds_causes_is_imported_with_the_first_bytes_of_a_log() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
     assert done.stdout.split("\n")[:2] == ["[False, False]", "[True, True]"], done.stderr
+
+
+LOGS = sorted((CORPUS / "logs").glob("*.log")) if CORPUS.is_dir() else []
+
+
+@pytest.mark.parametrize("path", LOGS or [None], ids=lambda path: path.stem if path is not None else "none")
+def test_a_real_log_that_ended_in_failure_is_failed_with_an_alert_and_no_other_is(path: Path | None) -> None:
+    if path is None:
+        pytest.skip("no labeled logs on this machine")
+    label = json.loads(path.with_suffix(".diagnosis.json").read_text())
+    ingestor, run, now = LogIngestor(str(path), LogBuffer(), written=OLD), Run(), OLD + 290 * 86_400
+    data = path.read_bytes()
+    for start in range(0, len(data), 1 << 16):
+        apply_all(run, ingestor.take(start, data[start : start + (1 << 16)]), now)
+    apply_all(run, ingestor.caught_up(), now)
+    view = overview(run, now)
+    assert (view.header.state is JobState.FAILED) == label["failed"]
+    assert ("job-failed" in [alert.kind for alert in view.alerts]) == label["failed"]
+    assert summary(run, now).state_text == view.header.state_text
+    if label["failed"]:
+        assert view.diagnosis is not None
+        assert view.diagnosis == diagnose(data, f"log:{path}")
+        assert summary(run, now).errors > 0
+
+
+def apply_all(run: Run, events: list[AnyEvent], now: float) -> None:
+    for event in events:
+        run.apply(msgspec.structs.replace(event, seen=now))
+
+
+def test_an_old_log_that_is_piped_through_ends_with_its_last_line() -> None:
+    began = b"2023-11-14 22:13:20.000123:  767  INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc compile"
+    called = began + b" --target=trn1 /w/model.MODULE_11111111111111111111+0a1b2c3d.hlo_module.pb --output /w/m.neff\n"
+    last = b"2023-11-14 22:14:20.000123:  768  INFO ||NEURON_CACHE||: Compile cache path: /c\n"
+    ingestor, run, now = LogIngestor("-", LogBuffer()), Run(), OLD + 290 * 86_400
+    apply_all(run, ingestor.take(0, called + last), now)
+    assert run.compiles.compiling == 1
+    for moment in (now, now + 5):  # while it comes, and behind its end
+        view = overview(run, moment)
+        assert view.header.elapsed == pytest.approx(60.0)
+        assert view.compile.seconds == pytest.approx(60.0)
+        assert graph_table(run, moment).rows[0].elapsed == pytest.approx(60.0)
+        apply_all(run, ingestor.closed(), now)
+    assert overview(run, now + 5).header.state_text == "silent (was compiling)"
+
+
+def test_a_pipe_whose_clock_has_another_zone_goes_on_now() -> None:
+    run, now = Run(), OLD + 7200.0
+    line = b"2023-11-14 22:13:20.000123:  768  INFO ||NEURON_CACHE||: Compile cache path: /c\n"
+    apply_all(run, LogIngestor("-", LogBuffer()).take(0, line), now)
+    assert not run.silence.is_behind
+    assert run.effective_now(now + 9) == now + 9
+
+
+def test_copies_that_ray_folds_and_dumps_for_support_are_no_further_errors() -> None:
+    said = b"2026-03-04 10:00:00 ERROR worker 3: could not open the shard"
+    dump = b"2026-Mar-04 10:00:01.000001  41:41  ERROR  NRT:nrt_infodump  version %d\n"
+    lines = [said + b"\n", said + b"\x1b[32m [repeated 7x across cluster]\x1b[0m\n", *(dump % n for n in range(40))]
+    run = Run()
+    apply_all(run, LogIngestor("a.log", LogBuffer()).take(0, b"".join(lines)), OLD)
+    assert {mark.text for mark in run.job.marks if mark.level == "error"} == {"worker 3: could not open the shard"}
+    assert [(line.text, line.count) for line in error_lines(run)] == [("worker 3: could not open the shard", 2)]
