@@ -24,6 +24,7 @@ from neuron_top.events import (
     CompileCompleted,
     CompileFailed,
     CompileStarted,
+    GraphMeasured,
     LockWaited,
 )
 from neuron_top.parsers.base import Record, clip, common, marked
@@ -46,6 +47,7 @@ _GRAPH = re.compile(r"[0-9a-f]{16,64}:[0-9a-f]{16,64}\Z")
 _LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
 _RAISED = "Compilation error occurred on Neuron"
 _FAILED_FOR = re.compile(r"Compilation failed for cache key '([^']{1,400})': ?(.*)", re.DOTALL)
+_COMPILED = re.compile(r"\bCompiled HLO ([0-9a-f]{32}) in (\d{1,7}(?:\.\d{1,6})?) ?s\b")
 _MESSAGE = re.compile(r'error message="?(COMPILATION FAILED:.*|NRT EXECUTION FAILED.*)', re.DOTALL)
 _FAILED = re.compile(r"COMPILATION FAILED:\s*")
 _GRAPH_OF_FAILURE = re.compile(r"neff cache key=\s*(\S{1,400})")
@@ -142,7 +144,7 @@ class TorchNeuronLines:
         if (failed := _FAILED_FOR.search(text)) is not None:
             record.stands_alone = False
             return self._failed_once(record, failed[1], failed[2]) or None
-        return self._bare(record)
+        return self._compiled(record) or self._bare(record)
 
     def flush_idle(self) -> list[AnyEvent]:
         """The failure: a person waits for it."""
@@ -208,6 +210,27 @@ class TorchNeuronLines:
         ]
 
     # --- lines of the log ---
+
+    @staticmethod
+    def _compiled(record: Record) -> list[AnyEvent]:
+        """vLLM-Neuron tells each compile with its time."""
+        found = _COMPILED.search(record.text)
+        if found is None:
+            return []
+        at = record.at if record.shape else None
+        seconds = _number(found[2])
+        pid, rank = record.pid, record.rank
+        return [
+            GraphMeasured(
+                at=at,
+                source=record.source,
+                offset=record.offset,
+                pid=pid,
+                rank=rank,
+                module=found[1],
+                compile_seconds=seconds,
+            )
+        ]
 
     def _bare(self, record: Record) -> list[AnyEvent] | None:
         """The same words without their mark, where a file of the back end's own was cut to its text."""

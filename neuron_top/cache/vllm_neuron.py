@@ -21,6 +21,8 @@ MARKER = ".compilation_complete"
 _KEY = re.compile(r"[0-9a-f]{32}\Z")
 _SIZE = re.compile(rb"^neff_size:\s*(\d{1,18})\s*$", re.MULTILINE)
 _MARKER_BYTES = 4096
+_OWN_FILES = frozenset({MARKER, "graph.hlo", "command.txt", ".artifact_metadata_v0.json", "fxgraph.txt"})
+_LOOKED_INTO = 8
 
 
 class VllmState(StrEnum):
@@ -43,6 +45,23 @@ class VllmEntry(msgspec.Struct, frozen=True, kw_only=True):
     neff_bytes: int | None
     """Length of its NEFF, the largest where ranks have their own; None when there is none."""
     newest: float | None
+
+
+def is_vllm_neuron(root: str) -> bool:
+    """Whether a folder looks like this cache: a folder in it is named by a key and has a file that entries have."""
+    reader = NoAtimeReader()
+    try:
+        keys = [name for name in _names(root, reader) if _KEY.match(name)][:_LOOKED_INTO]
+    except OSError:
+        return False
+    for key in keys:
+        for folder in _folders(f"{root}/{key}", reader):
+            try:
+                if not _OWN_FILES.isdisjoint(_names(folder, reader)):
+                    return True
+            except OSError:
+                continue
+    return False
 
 
 def entries(root: str) -> list[VllmEntry]:

@@ -217,6 +217,8 @@ def test_the_published_counts_stay_those_of_the_wrapper_and_the_native_ones_stan
         "locks_broken": 1,
         "lock_wait_max_seconds": 1200.0,
         "modules": [KEY],
+        "measured": 0,
+        "compile_seconds": {},
     }
 
 

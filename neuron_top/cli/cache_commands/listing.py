@@ -17,7 +17,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from neuron_top.cli.cache_commands import common, inductor, options
+from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import FAILURES, MEANINGS, Entry, State, UsageHistory
@@ -61,6 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.listing(arguments)
+    if vllm.meant(arguments):
+        return vllm.listing(arguments)
     service = options.reader()
     root = service.resolve(arguments.root)
     snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cli.cache_commands import common, inductor, options
+from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import MEANINGS, BackendKind, CacheBackend, Entry, UsageHistory
@@ -40,6 +40,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     if inductor.meant(arguments):
         return inductor.show(arguments)
+    if vllm.meant(arguments):
+        return vllm.show(arguments)
     service = options.reader()
     root, text = common.root_and_entry(arguments, service, required=True)
     snapshot = common.take_snapshot(service, root)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cli.cache_commands import common, inductor, options
+from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import MEANINGS, State, Tally
@@ -29,6 +29,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.stats(arguments)
+    if vllm.meant(arguments):
+        return vllm.stats(arguments)
     service = options.reader()
     root = service.resolve(arguments.root)
     sums, disk = service.sums(root, rescan=arguments.rescan)
