@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from neuron_top.cache.scan import catalog
+from neuron_top.errors import NothingToShow
 from neuron_top.store.fleet_records import NodeKey
 
 GONE = "gone"
@@ -36,7 +37,11 @@ class KeyIndex:
         self._sent.update({(row.root, row.key): row for row in rows})
 
     def _rows(self, root: str, now: float) -> Iterable[NodeKey]:
-        for entry in catalog.open_root(root, self._state).entries:
+        try:
+            entries = catalog.open_root(root, self._state).entries
+        except NothingToShow:  # removed since it was met: its entries are gone with it
+            return
+        for entry in entries:
             yield NodeKey(
                 root=root,
                 key=entry.module,

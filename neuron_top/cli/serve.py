@@ -28,7 +28,7 @@ import socket
 from pathlib import Path
 
 from neuron_top.cli.output import log_stderr
-from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.notifications import notifying
 
@@ -56,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-only", action="store_true", help="refuse all changes")
     parser.add_argument("--job", metavar="NAME", help="a job over all its nodes, out of the fleet's database")
     add_store(parser)
+    add_prometheus(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`--store URL`: which store a command reads, where it is not the one of the settings."""
+"""`--store URL` and `--prometheus URL`: which ones a command reads, where they are not those of the settings."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_prometheus(parser: argparse.ArgumentParser) -> None:
+    """The option; `settings_of` reads it."""
+    parser.add_argument(
+        "--prometheus",
+        metavar="URL",
+        help="server with the samples of nodes over time, such as http://prometheus:9090 (default: the setting "
+        "prometheus); credentials come from NEURONTOP_PROMETHEUS_TOKEN, or _USER and _PASSWORD",
+    )
+
+
 def settings_of(arguments: argparse.Namespace, overrides: Mapping[str, Any] | None = None) -> Settings:
     """The settings with what the command line says. Raises UsageError for an address with a password in it."""
-    return configuration.load({**(overrides or {}), "store": arguments.store})[0]
+    named = {name: getattr(arguments, name, None) for name in ("store", "prometheus")}
+    return configuration.load({**(overrides or {}), **named})[0]

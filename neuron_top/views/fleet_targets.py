@@ -28,5 +28,6 @@ def scrape_targets(page: FleetPage) -> tuple[TargetGroup, ...]:
 def _group(node: NodeRow) -> TargetGroup:
     parts = urlsplit(node.address)
     labels = {"node": node.node, "cluster": node.cluster, "neurontop_job": node.job}
-    labels |= {"__scheme__": parts.scheme, "__metrics_path__": f"{parts.path.rstrip('/')}/metrics"}
+    path = parts.path.rstrip("/").removesuffix("/metrics")
+    labels |= {"__scheme__": parts.scheme, "__metrics_path__": f"{path}/metrics"}
     return TargetGroup((parts.netloc.rpartition("@")[2],), {name: value for name, value in labels.items() if value})

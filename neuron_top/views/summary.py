@@ -92,6 +92,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     alerts: tuple[Alert, ...]
     cut_off: bool = False
     """Its recorder died: how the command ended is not known, and all metrics are up to the last event."""
+    ranks: tuple[int, ...] = ()
+    """Ranks of the job whose process was seen."""
     torch: TorchSummary | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
     diagnosis: Diagnosis | None = None
@@ -152,6 +154,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         warnings=job.warnings,
         malformed=job.malformed,
         alerts=alerts(run, now if job.finished is None else end, limits),
+        ranks=tuple(sorted({process.rank for process in job.processes.values() if process.rank is not None})),
         torch=torch_summary(run, end),
         diagnosis=job.diagnosis,
     )

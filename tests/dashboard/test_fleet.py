@@ -53,6 +53,7 @@ def test_prometheus_is_told_every_agent_with_the_labels_of_the_rules(served: Ser
     assert [group["targets"] for group in groups] == [[f"127.0.0.1:{9000 + number}"] for number in range(4)]
     first = {"node": "n1", "cluster": "trn", "neurontop_job": "4711", "__scheme__": "http"}
     assert groups[0]["labels"] == first | {"__metrics_path__": "/metrics"}
+    assert {group["labels"]["__metrics_path__"] for group in groups} == {"/metrics"}
 
 
 def test_without_a_fleet_the_endpoints_say_how_to_name_one(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def fill(url: str) -> None:
         store.end_job("n1", "spool-4700-n1", "4700", 900.0, 1)
         for number, node in enumerate(NODES):
             compiler = "2.20" if node == "n3" else "2.21"
-            address = f"http://127.0.0.1:{9000 + number}"
+            address = f"http://127.0.0.1:{9000 + number}{'/metrics' if number else ''}"
             store.register(
                 NodeRecord(
                     node=node, machine_id=node, job="4711", cluster="trn", attributes={"compiler": compiler},

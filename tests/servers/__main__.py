@@ -50,7 +50,7 @@ def say(text: str) -> None:
 
 def main() -> int:
     """Start all, show it, end all."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _stopped)
     try:
         with ExitStack() as stack:
@@ -63,7 +63,9 @@ def main() -> int:
 
 
 def _stopped(_number: int, _frame: object) -> NoReturn:
-    """End as Ctrl-C does, with everything that was started."""
+    """End as Ctrl-C does, with everything that was started; a second signal does not stop the ending."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -105,7 +107,7 @@ class Fleet:
     def show(self) -> int:
         """The screen, or the document; 0 where everything was seen."""
         if sys.stdout.isatty() and sys.stdin.isatty():
-            screen = [NEURONTOP, "watch", "--job", self.job]
+            screen = [NEURONTOP, "fleet", "watch"]
             subprocess.run(screen, env={**self.environment, "NEURONTOP_PROMETHEUS": self.prometheus}, check=False)
         self._wait_for_the_job()
         document = self._document()
@@ -196,10 +198,9 @@ class Fleet:
         graphs = {module for text in logs for module in _MODULE.findall(text)}
         steps = {int(step) for text in logs for step in _STEP.findall(text)}
         summary = document["summary"]
-        ranks = {core["rank"] for core in summary["cores"] if core["rank"] is not None}
         expected = {
             "nodes": (sorted(self.slurm.nodes), sorted(node["node"] for node in document["nodes"])),
-            "ranks": (list(range(4)), sorted(ranks)),
+            "ranks": (list(range(4)), summary["ranks"]),
             "graphs": (len(graphs), summary["graphs"]),
             "graphs compiled or found": (summary["graphs"], summary["graphs_hit"] + summary["graphs_missed"]),
             "steps printed": (list(range(STEPS)), sorted(steps)),

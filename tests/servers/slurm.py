@@ -22,6 +22,7 @@ from tests.servers.ports import free_ports
 
 PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch", "sinfo", "scancel")
 _STARTED_SECONDS = 120.0
+_ENDED_SECONDS = 30.0
 _CONFIGURATION = """\
 ClusterName={cluster}
 SlurmctldHost={host}(127.0.0.1)
@@ -171,12 +172,15 @@ def _wait(cluster: SlurmCluster, servers: Sequence[subprocess.Popen[bytes]]) -> 
 
 
 def _end(cluster: SlurmCluster, servers: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Cancel what still runs, then end the servers: nodes first, so that each can end its steps."""
+    """Cancel what still runs and wait until it ended: steps would outlive their node. Then end the servers."""
     try:
         cluster.run("scancel", f"--user={_user()}", "--signal=KILL", "--full", timeout=20)
         cluster.run("scancel", f"--user={_user()}", timeout=20)
+        deadline = time.monotonic() + _ENDED_SECONDS
+        while cluster.run("squeue", "--noheader", timeout=20).strip() and time.monotonic() < deadline:
+            time.sleep(0.2)
     except (subprocess.SubprocessError, OSError):
-        pass  # the controller is gone already, and with it the jobs
+        pass  # the controller is gone already
     for server in reversed(servers):
         server.terminate()
     for server in reversed(servers):

@@ -14,6 +14,7 @@ class Subcommand(NamedTuple):
 
 
 SUBCOMMANDS = (
+    Subcommand("watch", "watch", "open the terminal program on the screen of the fleet"),
     Subcommand("jobs", "jobs", "list jobs with their state, nodes and phase"),
     Subcommand("nodes", "nodes", "list nodes with what they do and the worst of their cores"),
     Subcommand("summary", "summary", "print the summary of a job over all its nodes"),

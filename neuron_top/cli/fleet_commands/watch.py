@@ -1,0 +1,38 @@
+"""Open the terminal program on the screen of the fleet.
+
+    neurontop fleet watch
+    neurontop fleet watch --store postgresql://db.example/neurontop
+
+The other screens show this machine, as `neurontop` does.
+
+exit status: 0 left · 2 no database is named, or there is no terminal
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from neuron_top.cli.on_screen import disable_gc, show
+from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
+from neuron_top.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `fleet watch`."""
+    add_store(parser)
+    add_prometheus(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Show it."""
+    settings = settings_of(arguments)
+    if not settings.store:
+        raise UsageError("no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database")
+    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+        raise UsageError("the screen needs a terminal; `neurontop fleet nodes` and `fleet jobs` print lines")
+    disable_gc()
+    from neuron_top.services.feeds import live_feed
+    from neuron_top.tui.app import TopApp
+
+    return show(TopApp(live_feed(settings), settings, "fleet", memory=settings.state_path))
