@@ -21,9 +21,6 @@ from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.agent.logs import GRAPHS, write_job
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 def environment(tmp_path: Path, node: str = "n1") -> dict[str, str]:

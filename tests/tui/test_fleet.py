@@ -18,10 +18,7 @@ from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import fleet_cells
 from tests.fleet.database import fill
 from tests.fleet.samples import page, told
-from tests.servers.postgres import postgres_server, postgres_url
 from tests.tui.feeds import StillFeed
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 @asynccontextmanager

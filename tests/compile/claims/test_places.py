@@ -12,9 +12,6 @@ from neuron_top.compile.claims.bucket import BucketClaims
 from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
 from neuron_top.compile.claims.database import DatabaseClaims
 from tests import s3_server
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 KEY = "/shared/cache/neuronxcc-2.21.1.0+0a1b2c3d/MODULE_00000000000000000061+e30acd3a"
 OTHER = f"{KEY}-other"

@@ -9,10 +9,7 @@ import pytest
 
 from tests.compile.parallel.jobs import until
 from tests.compile.parallel.scheduled import Site
-from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster
-
-__all__ = ["postgres_server", "postgres_url"]
 
 pytest.importorskip("submitit")
 
