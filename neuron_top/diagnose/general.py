@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import msgspec
+
 from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import Level, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -55,6 +57,8 @@ _REPORTED = re.compile(
     r"|exception): (?!none\b)\S"
 )
 """A worker's trouble in its parent's words."""
+_REPORT = 'ErrorMessage "'
+"""How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = re.compile(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
 _FAILED = re.compile(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
@@ -91,6 +95,9 @@ class Verdict(NamedTuple):
 
 def judge(statement: Statement) -> Verdict | None:
     """What a statement outside a traceback means; None = no failure."""
+    if statement.text.startswith(_REPORT):
+        text = statement.text.removeprefix(_REPORT).rstrip('"')
+        return judge(msgspec.structs.replace(statement, text=text))
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
         return _by_row(row, _doubt(statement, row))

@@ -106,9 +106,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
+            "|failed with -9|failed with 137"
         ),
         (
             r"\[?F137\]?|forcibly killed|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
+            rf"|{_COMPILER} failed with (?:-9|137)\b"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
         ),
         "The compiler was killed, most often for host memory. " + _HOST_MEMORY + "; dmesg tells who killed it",
@@ -127,10 +129,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "f134|f139|f135|f136|terminated abnormally|signals.sig|core dumped|segmentation|status -6|status -11"
-            "|status 134|status 139|exited with code -|code 139|code 134"
+            "|status 134|status 139|exited with code -|code 139|code 134|failed with -|failed with 13"
         ),
         (
             r"\[F13[4-69]\]|terminated abnormally"
+            rf"|{_COMPILER} failed with (?:-(?:4|6|7|8|11)|13[24-69])\b"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
         ),
@@ -386,6 +389,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"Unable to determine Neuron Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
+            r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
             r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
             r"|installed|found))"
         ),
@@ -488,6 +492,15 @@ ROWS: tuple[Recognizer, ...] = (
         "The program was compiled by a newer compiler than the runtime knows: update the runtime, or compile again",
     ),
     Recognizer(
+        "a runtime call failed, in the framework's words",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("nrt::"),
+        r"\bNrt::\w+ failed",
+        "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "execution failed",
         _C.RUNTIME_EXEC,
         _W.STATEMENT,
@@ -505,6 +518,27 @@ ROWS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     # --- the host's memory -------------------------------------------------------------------------------------------
+    Recognizer(
+        "Ray guesses why a worker died",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("some potential root causes"),
+        r"There are some potential root causes",
+        "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg tell more",
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "host memory limit, perhaps",
+        _C.HOST_OOM,
+        _W.STATEMENT,
+        _words("pod memory limit|container memory limit"),
+        r"(?i)(?:may|might) have exceeded .{0,20}(?:pod|container) memory limits?",
+        "The worker ended without a word, as the kernel ends what exceeds a limit of memory: see whether `kubectl "
+        "describe pod` says OOMKilled; give the pod more memory or run fewer workers",
+        Confidence.MEDIUM,
+    ),
     Recognizer(
         "host memory",
         _C.HOST_OOM,

@@ -351,4 +351,65 @@ sys\t0m0.249s
 """,
         "failed",
     ),
+    Case(
+        "a pod's memory limit, as Ray suspects it",
+        "host_oom",
+        """
+Traceback (most recent call last):
+  File "/job/a.py", line 3, in <module>
+    ray.get(refs)
+ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.
+>>>The actor is dead because its worker process has died. Worker exit detail: Worker exits unexpectedly. The worker may have exceeded K8s pod memory limits.
+""",
+    ),
+    Case(
+        "a load that failed, in the framework's list of errors",
+        "runtime_exec",
+        """
+RuntimeError: INTERNAL: From /job:c_localservice/replica:0/task:0:
+2 root error(s) found.
+>>>  (0) INTERNAL: Nrt::Load failed on NeuronCores 0-0(2): nrt_load status=1, error message="Non specific failure".
+""",
+    ),
+    Case(
+        "a compiler that was killed, by its status alone",
+        "compile_killed",
+        """
+Traceback (most recent call last):
+  File "/job/a.py", line 3, in <module>
+    trace(model)
+>>>RuntimeError: neuronx-cc failed with -9
+""",
+    ),
+    Case(
+        "a compiler that crashed, by its status alone",
+        "compile_crashed",
+        """
+Traceback (most recent call last):
+  File "/job/a.py", line 3, in <module>
+    trace(model)
+>>>RuntimeError: neuronx-cc failed with -11
+""",
+    ),
+    Case(
+        "an exception as SageMaker's toolkit reports it",
+        "script_error",
+        """
+2026-03-01 10:00:00,123 sagemaker-training-toolkit ERROR    Reporting training FAILURE
+2026-03-01 10:00:00,123 sagemaker-training-toolkit ERROR    ExecuteUserScriptError:
+ExitCode 1
+>>>ErrorMessage "RuntimeError: shape mismatch: a tensor of shape [4] cannot be broadcast"
+""",
+    ),
+    Case(
+        "a driver that is too old for the runtime",
+        "runtime_init",
+        """
+>>>2026-Mar-01 10:00:00.123456   100:200   ERROR   TDRV:tdrv_check_driver   Neuron driver version 2.10 is too old
+Traceback (most recent call last):
+  File "/job/a.py", line 3, in <module>
+    model.to("neuron")
+RuntimeError: NRT could not be initialized
+""",
+    ),
 )

@@ -1,0 +1,21 @@
+"""What only guesses at a reason is not told as one."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.diagnoser import Diagnoser
+from neuron_top.events.diagnosis import Confidence
+
+
+def test_rays_list_of_potential_causes_names_none() -> None:
+    log = (
+        "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n"
+        "Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some "
+        "potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.\n"
+    )
+    diagnoser = Diagnoser("log:x")
+    diagnoser.feed(log.encode())
+    diagnoser.flush()
+    diagnosis = diagnoser.diagnosis()
+    assert diagnosis.failed
+    assert diagnosis.causes[0].confidence is Confidence.LOW
+    assert "does not state the reason" in diagnosis.causes[0].advice
