@@ -13,7 +13,7 @@ from neuron_top.store.postgres.migration import DAYS_AHEAD
 
 _DAYS = """
 SELECT c.relname, i.inhparent IS NOT NULL, coalesce(i.inhdetachpending, false), pg_total_relation_size(c.oid),
-       greatest(c.reltuples, 0)::bigint
+       nullif(c.reltuples, -1)::bigint
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 WHERE n.nspname = 'neurontop' AND c.relkind = 'r' AND c.relname ~ '^events_[0-9]{8}$'
 ORDER BY c.relname
@@ -42,8 +42,8 @@ class Day(msgspec.Struct, frozen=True, kw_only=True):
     """As in 2026-03-01."""
     bytes: int
     """With its indexes."""
-    batches: int
-    """About how many, as the server last counted them."""
+    batches: int | None = None
+    """About how many, as the server last counted them; None before it did."""
     attached: bool = True
     """False where dropping it was cut short."""
     pending: bool = False
