@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
 from neuron_top.views.fleet import FleetPage, fleet_page, of_job
+from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.summary import Summary, summary
 
@@ -55,6 +57,20 @@ class FleetService:
         """Jobs and nodes now; `job`: only this one, by id, unique prefix of one, or name. Raises NothingToShow."""
         page = fleet_page(self._store.clock(), self._store.jobs(), self._store.nodes(), self._store.now())
         return page if job is None else of_job(page, job)
+
+    def check(self, graphs: Collection[str], *, job: str | None = None, nodes: Collection[str] = ()) -> FleetCheck:
+        """Which nodes lack which of `graphs` (empty: of all that some node has). `nodes`: only these.
+
+        Raises NothingToShow for a job or node that is not there.
+        """
+        records = self._store.nodes()
+        if job is not None:
+            members = {node.node for node in self.page(job).nodes}
+            records = [record for record in records if record.node in members]
+        if missing := sorted(set(nodes) - {record.node for record in records}):
+            raise NothingToShow(f"no node {', '.join(missing)}; `neurontop fleet nodes` lists them")
+        chosen = [record for record in records if not nodes or record.node in nodes]
+        return fleet_check(chosen, self._store.keys(), graphs)
 
     def node(self, name: str) -> NodePage:
         """One node in full. Raises NothingToShow."""

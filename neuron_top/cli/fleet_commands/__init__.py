@@ -20,6 +20,7 @@ SUBCOMMANDS = (
     Subcommand("summary", "summary", "print the summary of a job over all its nodes"),
     Subcommand("top", "top", "rank nodes by a metric, the worst first"),
     Subcommand("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
+    Subcommand("check", "check", "say which nodes lack which graphs, before a launch"),
     Subcommand("init", "init", "make the tables, roles and row security of a database, or migrate them"),
     Subcommand("prune", "prune", "drop days of events that are older, or take more, than the policy allows"),
 )

@@ -1,0 +1,81 @@
+"""Will every node find every graph? Look before a launch, in a prolog or in CI, from what the nodes' agents told.
+
+    neurontop fleet check --job pretrain --graphs last         graphs of the last recorded run, on nodes of a job
+    neurontop fleet check --graphs graphs.txt --nodes n1,n2    graphs that a file names (a list, a job's log)
+    neurontop fleet check                                      every graph that some node has, on all nodes
+
+A node that lacks a graph compiles it while all others wait for it. Where no agents run, let each node tell of its cache
+once: srun --overlap --ntasks-per-node=1 neurontop agent --once
+
+exit status: 0 every node has every graph · 1 something is missing · 2 usage · 3 nothing is known of nodes or graphs
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_service
+from neuron_top.cli.output import print_json, print_text, table
+from neuron_top.cli.store_option import settings_of
+from neuron_top.errors import NothingToShow
+from neuron_top.units import counted
+from neuron_top.views.fleet_check import ADVICE, FleetCheck, Found
+
+_NAMED = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `fleet check`."""
+    parser.add_argument("--graphs", metavar="RUN|FILE", help="graphs of a recorded run, or that a file names")
+    parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
+    add_reading_options(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the matrix, what to do, and the exit status."""
+    graphs: tuple[str, ...] = ()
+    if arguments.graphs:
+        from neuron_top.services.caches import CacheService
+
+        graphs = CacheService(settings_of(arguments)).modules_needed(arguments.graphs)
+    names = {name.strip() for name in (arguments.nodes or "").split(",") if name.strip()}
+    with fleet_service(arguments) as fleet:
+        check = fleet.check(graphs, job=arguments.job, nodes=names)
+    if arguments.json:
+        print_json({"complete": check.is_complete, "known": check.is_known, **_plain(check)})
+    elif check.is_known:
+        _print(check)
+    if not check.is_known:
+        raise NothingToShow("no node told of its caches: start neurontop agent on them, or give other nodes or graphs")
+    return 0 if check.is_complete else 1
+
+
+def _plain(check: FleetCheck) -> dict[str, object]:
+    return {"graphs": check.graphs, "nodes": check.nodes, "skew": check.skew}
+
+
+def _print(check: FleetCheck) -> None:
+    kinds = [found for found in Found if found is not Found.HAVE]
+    rows = [
+        (node.node, str(node.have), *(str(len(node.lacks.get(kind, ()))) for kind in kinds)) for node in check.nodes
+    ]
+    print(table(("node", "have", *map(str, kinds)), rows, right=tuple(range(1, len(kinds) + 2))))
+    lacking: dict[Found, dict[str, list[str]]] = {}
+    for node in check.nodes:
+        for kind, graphs in node.lacks.items():
+            for graph in graphs:
+                lacking.setdefault(kind, {}).setdefault(graph, []).append(node.node)
+    for kind, by_graph in lacking.items():
+        print_text(f"{kind}: {counted(len(by_graph), 'graph', 'graphs')}; {ADVICE[kind]}")
+        for graph, nodes in sorted(by_graph.items(), key=lambda each: -len(each[1]))[:_NAMED]:
+            print_text(f"  {graph} on {_some(nodes)}")
+    for skew in check.skew:
+        held = "; ".join(f"{value} on {_some(nodes)}" for value, nodes in skew.values.items())
+        print_text(f"{skew.attribute} differs: {held}")
+    if check.is_complete:
+        print_text(f"every node has all {counted(check.graphs, 'graph', 'graphs')}")
+
+
+def _some(nodes: list[str] | tuple[str, ...]) -> str:
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    return ", ".join(nodes[:_NAMED]) + more

@@ -1,0 +1,90 @@
+"""`neurontop fleet check`: which node lacks which graph, what to do, and the exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from neuron_top.cli.main import main
+from neuron_top.store.fleet_records import NodeKey, NodeRecord
+from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.views.fleet_check import Found, fleet_check
+from tests.servers.postgres import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+NEW, OLD = "neuronxcc-2.21.1.0+0a1b2c3d", "neuronxcc-2.20.1.0+0a1b2c3d"
+GRAPHS = [f"MODULE_{number:020d}+e30acd3a" for number in range(1, 6)]
+
+
+def row(node: str, graph: int, state: str, compiler: str = NEW, root: str = "/cache") -> NodeKey:
+    return NodeKey(root=root, key=GRAPHS[graph], node=node, state=state, compiler=compiler, seen=100.0)
+
+
+def fleet() -> tuple[list[NodeRecord], list[NodeKey]]:
+    """n1 and n2 have all; n3 lacks each graph in another way; n4 never told anything."""
+    nodes = [
+        NodeRecord(node=f"n{number}", attributes={"compiler": "2.21", "zone": f"z{number}"}) for number in (1, 2, 4)
+    ]
+    nodes.append(NodeRecord(node="n3", attributes={"compiler": "2.20", "zone": "z3"}))
+    keys = [row(node, graph, "hit") for node in ("n1", "n2") for graph in range(5)]
+    keys += [row("n3", 0, "hit", OLD), row("n3", 1, "failed"), row("n3", 2, "locked-unknown"), row("n3", 3, "corrupt")]
+    keys += [row("n3", 4, "gone"), row("n9", 0, "hit")]
+    return nodes, keys
+
+
+def test_every_way_of_lacking_a_graph_is_told_apart() -> None:
+    check = fleet_check(*fleet(), GRAPHS)
+    by_node = {node.node: node for node in check.nodes}
+    assert by_node["n3"].lacks == {
+        Found.OTHER_COMPILER: (GRAPHS[0],),
+        Found.FAILED: (GRAPHS[1],),
+        Found.LOCKED: (GRAPHS[2],),
+        Found.UNREADABLE: (GRAPHS[3],),
+        Found.MISSING: (GRAPHS[4],),
+    }
+    assert (by_node["n1"].have, by_node["n1"].lacks) == (5, {})
+    assert (by_node["n4"].lacks, by_node["n4"].seen) == ({Found.MISSING: tuple(GRAPHS)}, None)
+    assert [node.node for node in check.nodes][:2] == ["n3", "n4"]
+    assert [(skew.attribute, skew.values) for skew in check.skew] == [
+        ("compiler", {"2.20": ("n3",), "2.21": ("n1", "n2", "n4")})
+    ]
+    assert (check.is_known, check.is_complete) == (True, False)
+
+
+def test_of_several_roots_the_best_counts() -> None:
+    check = fleet_check(
+        [NodeRecord(node="n1")], [row("n1", 0, "failed"), row("n1", 0, "hit", root="/other")], GRAPHS[:1]
+    )
+    assert check.is_complete
+
+
+def test_nothing_told_is_not_complete() -> None:
+    check = fleet_check([NodeRecord(node="n1")], [], GRAPHS)
+    assert (check.is_known, check.is_complete) == (False, False)
+
+
+def test_the_command_prints_the_matrix_and_ends_with_its_status(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path
+) -> None:
+    nodes, keys = fleet()
+    with FleetStore(postgres_url) as store:
+        for node in nodes:
+            store.register(node)
+        store.put_keys(keys)
+    monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
+    graphs = tmp_path / "graphs.txt"
+    graphs.write_text("\n".join(GRAPHS))
+    assert main(["fleet", "check", "--graphs", str(graphs)]) == 1
+    said = capsys.readouterr().out
+    assert "compiler differs: 2.20 on n3; 2.21 on n1, n2, n4" in said
+    assert "failed: 1 graph; compile it again (neurontop cache retry)" in said
+    assert main(["fleet", "check", "--graphs", str(graphs), "--nodes", "n1,n2"]) == 0
+    assert "every node has all 5 graphs" in capsys.readouterr().out
+    assert main(["fleet", "check", "--nodes", "n4"]) == 3
+    assert main(["fleet", "check", "--nodes", "n1,nobody"]) == 3
+    capsys.readouterr()
+    assert main(["fleet", "check", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["complete"], told["graphs"], told["nodes"][0]["node"]) == (False, 5, "n3")
