@@ -15,7 +15,7 @@ STEPS  ?= 20
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -6
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
 	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, docs, man, clean'
 
 run: $(VENV)/.run
