@@ -48,7 +48,8 @@ FAMILIES = (
         TorchNeuronLines,
         (b"[Neuron] [", b" occurred on Neuron", b"error message=", b"neff cache key=", b"Lock acquisition timed",
          b"Lock contention", b"Persistent cache ", b"Cache hit key=", b"IR to NEFF", b"IR compilation complete",
-         b"for cache key ", b"Compiled HLO "),
+         b"for cache key ", b"Compiled HLO ",
+         b"compilation_time_seconds"),
     ),
     Row(
         WrapperLines,

@@ -23,6 +23,7 @@ from neuron_top.events import (
     CacheMissed,
     CompileCompleted,
     CompileFailed,
+    CompilerStageFinished,
     CompileStarted,
     GraphMeasured,
     LockWaited,
@@ -48,6 +49,8 @@ _LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
 _RAISED = "Compilation error occurred on Neuron"
 _FAILED_FOR = re.compile(r"Compilation failed for cache key '([^']{1,400})': ?(.*)", re.DOTALL)
 _COMPILED = re.compile(r"\bCompiled HLO ([0-9a-f]{32}) in (\d{1,7}(?:\.\d{1,6})?) ?s\b")
+_GAUGE = re.compile(r"^vllm_neuron[:_]compilation_time_seconds\{([^}]{0,1000})\} ([0-9.eE+]{1,30})\b")
+_LABEL = re.compile(r'(\w{1,60})="([^"]{0,200})"')
 _MESSAGE = re.compile(r'error message="?(COMPILATION FAILED:.*|NRT EXECUTION FAILED.*)', re.DOTALL)
 _FAILED = re.compile(r"COMPILATION FAILED:\s*")
 _GRAPH_OF_FAILURE = re.compile(r"neff cache key=\s*(\S{1,400})")
@@ -113,6 +116,8 @@ class TorchNeuronLines:
         """Failures told: the log, the exception and what quotes it tell one."""
         self._served: dict[tuple[Worker, str], None] = {}
         """Graphs that another process compiled while this one waited: no compile of its own ends."""
+        self._gauges: dict[str, float] = {}
+        """Seconds that vLLM-Neuron's gauge showed last, by its labels."""
         self._waits: dict[tuple[Worker, str], float] = {}
         """Seconds of a wait that goes on, told or not."""
 
@@ -144,7 +149,7 @@ class TorchNeuronLines:
         if (failed := _FAILED_FOR.search(text)) is not None:
             record.stands_alone = False
             return self._failed_once(record, failed[1], failed[2]) or None
-        return self._compiled(record) or self._bare(record)
+        return self._compiled(record) or self._gauged(record) or self._bare(record)
 
     def flush_idle(self) -> list[AnyEvent]:
         """The failure: a person waits for it."""
@@ -210,6 +215,20 @@ class TorchNeuronLines:
         ]
 
     # --- lines of the log ---
+
+    def _gauged(self, record: Record) -> list[AnyEvent]:
+        """A line of vLLM-Neuron's `/metrics`: what has been added to the gauge since it was printed last."""
+        found = _GAUGE.search(record.text)
+        if found is None:
+            return []
+        record.stands_alone = False
+        labels = dict(_LABEL.findall(found[1]))
+        bucket, value = labels.get("bucket_name", ""), _number(found[2])
+        before = self._gauges.get(found[1], 0.0)
+        _remember(self._gauges, found[1], value)
+        added = value - before if value >= before else value  # a smaller value is a server that was started anew
+        stage = clip(f"{bucket or 'graphs'} (vLLM, compiled or loaded)")
+        return [CompilerStageFinished(**common(record), stage=stage, seconds=added)] if added else []
 
     @staticmethod
     def _compiled(record: Record) -> list[AnyEvent]:

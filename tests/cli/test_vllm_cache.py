@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.cli.main import main
-from neuron_top.events import GraphMeasured
+from neuron_top.events import CompilerStageFinished, GraphMeasured
 from neuron_top.services.vllm_cache import VllmCache, VllmState, is_vllm_cache
 from tests.parsers.logs import only, read
 
@@ -72,3 +72,12 @@ def test_a_compile_that_the_log_tells_has_its_time() -> None:
     """In the words of the published report."""
     text = f"11:31:30  Compiled HLO {DONE} in 28.3s\nCompiled HLO files in 3s\n"
     assert [(event.module, event.compile_seconds) for event in only(GraphMeasured, read(text))] == [(DONE, 28.3)]
+
+
+def test_the_gauge_of_saved_metrics_tells_what_was_added_to_it_by_bucket() -> None:
+    """As documented; no page of a real server was at hand."""
+    name = 'vllm_neuron:compilation_time_seconds{bucket_name="prefill_s1024",model_name="m"}'
+    text = f"# HELP vllm_neuron:compilation_time_seconds Time\n{name} 12.5\n{name} 12.5\n{name} 20.0\n{name} 3.0\n"
+    stages = only(CompilerStageFinished, read(text))
+    assert [stage.seconds for stage in stages] == [12.5, 7.5, 3.0]
+    assert {stage.stage for stage in stages} == {"prefill_s1024 (vLLM, compiled or loaded)"}
