@@ -316,6 +316,17 @@ ROWS: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
+        "native lock broken",
+        _C.LOCK_TIMEOUT,
+        _W.REASON,
+        _words("stale lock"),
+        r"Lock acquisition timed out, breaking stale lock path=",
+        "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
+        "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT above the longest compile; neurontop cache ls --torch-neuron names who "
+        "holds a lock now",
+        any_level=True,
+    ),
+    Recognizer(
         "lock timeout",
         _C.LOCK_TIMEOUT,
         _W.REASON,
