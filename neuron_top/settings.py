@@ -250,8 +250,11 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
     _check_webhooks(settings, origins)
     _check_store(settings.store, origins["store"])
-    if settings.claims not in ("", "off") and not settings.claims.startswith("s3://"):
-        _check_store(settings.claims, origins["claims"])
+    if settings.claims not in ("", "off") and not (settings.claims.startswith("s3://") or is_address(settings.claims)):
+        raise UsageError(
+            f"{origins['claims']}: claims must be postgresql://host/database, s3://bucket/prefix or off, is "
+            f"{masked(settings.claims)!r}"
+        )
     return settings
 
 

@@ -17,7 +17,8 @@ from neuron_top.compile.claims.turns import Turns
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
-from neuron_top.settings import Settings
+from neuron_top.errors import UsageError
+from neuron_top.settings import Settings, load
 from tests.compile.fakes import GRAPH, Copying
 
 PLACE = "memory:"
@@ -191,3 +192,11 @@ def test_a_database_is_asked_for_a_shared_cache_only(tmp_path):
     named = claims_for(Settings(claims="postgresql://127.0.0.1/fleet"), tmp_path)
     assert named is not None
     assert named.place == "postgresql://127.0.0.1/fleet"
+
+
+def test_what_is_no_place_of_claims_is_said(tmp_path):
+    with pytest.raises(
+        UsageError, match=r"environment NEURONTOP_CLAIMS: claims must be postgresql://.* is 'redis://x'"
+    ):
+        load(environ={"NEURONTOP_CLAIMS": "redis://x"}, path=tmp_path / "none.toml")
+    assert load(environ={"NEURONTOP_CLAIMS": "s3://b/p"}, path=tmp_path / "none.toml")[0].claims == "s3://b/p"
