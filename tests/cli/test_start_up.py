@@ -28,6 +28,7 @@ FIRST_FRAME_MODULES = {
     "plain_files",
     "private_files",
     "services.feeds",
+    "services.notifications",
     "settings",
     "telemetry.source",
     "units",
