@@ -65,7 +65,9 @@ def _hlo(data: bytes) -> None:
 def _telemetry(data: bytes) -> None:
     from neuron_top.events import decode, encode
     from neuron_top.parsers import neuron_ls, sysfs_values
+    from neuron_top.parsers.neuron_observer import read_scrape
     from neuron_top.telemetry.monitor_events import MonitorReader
+    from neuron_top.telemetry.observer_events import ObserverReader
     from neuron_top.telemetry.telemetry_file import TelemetryFile
 
     for reader in (MonitorReader(), TelemetryFile("x")):
@@ -81,6 +83,12 @@ def _telemetry(data: bytes) -> None:
     for value in (sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbors(text)):
         invariants.printable(msgspec.to_builtins(value))
     assert sysfs_values.name(text).isprintable()
+    scraped = ObserverReader(clock=lambda: 1.0)
+    for _ in range(2):
+        for event in scraped.events(read_scrape(text)):
+            line = encode(event)
+            assert encode(decode(line)) == line
+            invariants.printable(json.loads(line))
 
 
 _FILES = (
