@@ -1,6 +1,7 @@
 """Events: one union, and JSON that comes back as it went."""
 
 import typing
+from enum import Enum
 
 import msgspec
 import pytest
@@ -28,6 +29,8 @@ def sample(kind: type) -> object:
         return SAMPLES[kind]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return kind()
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return next(iter(kind))
     if kind is events.Foldable:
         return events.CacheHit()
     return {} if "dict" in str(kind) else ()
