@@ -105,6 +105,12 @@ other_events = st.one_of(
     st.builds(ev.CompilePhaseEnded, phase=st.just("dynamo"), seconds=_seconds, **_trace),
     st.builds(ev.TritonKernelsCompiled, kernels=st.just(2), **_trace),
     st.builds(ev.JobDiagnosed, **_head),
+    st.builds(ev.GraphMeasured, module=_modules, pid=_pids, compile_seconds=_seconds, **_head),
+    st.builds(ev.RuntimeAdvised, text=st.just("a larger page"), device=st.just(0), **_line),
+    st.builds(ev.FunctionRecompiled, function=st.just("f"), reason=st.sampled_from(["", "shape"]), **_line),
+    st.builds(ev.ClockMeasured, offset_seconds=st.just(0.25), **_head),
+    st.builds(ev.NodeDescribed, attributes=st.just({"instance": "trn1.32xlarge"}), **_head),
+    st.builds(ev.AgentStopped, **_head),
 )
 """The kinds that `any_event` leaves out."""
 
