@@ -14,6 +14,7 @@ import msgspec
 from neuron_top.cache.model.states import Verdict
 from neuron_top.events import AdviceKind, CoreKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
+from neuron_top.run import node_findings
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
@@ -56,6 +57,12 @@ class AlertKind(StrEnum):
     DEVICE_RESET = "device-reset"
     RUNTIME_ADVICE = "runtime-advice"
     RECOMPILED = "recompiled"
+    NODE_SILENT = "node-silent"
+    NODE_COMPILES_AGAIN = "node-compiles-again"
+    LOCK_HOLDER_GONE = "lock-holder-gone"
+    VERSIONS_DIFFER = "versions-differ"
+    NODE_SLOW = "node-slow"
+    CLOCK_SKEW = "clock-skew"
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +102,7 @@ class RaisedAlert(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes; of a disk, what the cache takes."""
     share: float | None = None
     typical: float | None = None
-    """The median of the peers' shares."""
+    """The median of the peers' shares; of steps, their seconds."""
     index: int | None = None
     """Of a core, as screens number it."""
     rank: int | None = None
@@ -412,10 +419,93 @@ def _workers_died(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]
         )
 
 
+def _silent_nodes(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    if run.job.finished is not None:
+        return
+    for node in node_findings.silent(run, now):
+        yield RaisedAlert(
+            kind=AlertKind.NODE_SILENT,
+            key=f"silent {node.node}",
+            severity=Severity.ERROR,
+            since=node.last,
+            seconds=now - node.last if node.last is not None else None,
+            names=(node.node,),
+            total=len(run.nodes.nodes),
+        )
+
+
+def _compiled_again(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    for node, graphs in node_findings.compiled_again(run).items():
+        yield RaisedAlert(
+            kind=AlertKind.NODE_COMPILES_AGAIN,
+            key=f"compiles again {node}",
+            severity=Severity.WARNING,
+            since=min((graph.first for graph in graphs if graph.first is not None), default=None),
+            count=len(graphs),
+            graph=graphs[-1].key,
+            names=(node,),
+        )
+
+
+def _lost_holders(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    for graph, node, count in node_findings.lost_holders(run, now):
+        yield RaisedAlert(
+            kind=AlertKind.LOCK_HOLDER_GONE,
+            key=f"holder gone {graph.key}",
+            severity=Severity.ERROR,
+            since=graph.state_since,
+            count=count,
+            graph=graph.key,
+            names=(node,),
+        )
+
+
+def _differing_nodes(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    for odd in node_findings.differing(run):
+        yield RaisedAlert(
+            kind=AlertKind.VERSIONS_DIFFER,
+            key=f"differs {odd.attribute} {odd.value}",
+            severity=Severity.WARNING,
+            since=run.started,
+            count=len(odd.nodes),
+            total=odd.total,
+            text=f"{odd.attribute} {odd.value}, most have {odd.usual}",
+            names=odd.nodes,
+        )
+
+
+def _slow_nodes(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    if run.job.finished is not None:
+        return
+    for slow in node_findings.slow(run):
+        yield RaisedAlert(
+            kind=AlertKind.NODE_SLOW,
+            key=f"slow {slow.node.node}",
+            severity=Severity.WARNING,
+            since=run.training.first_time,
+            seconds=slow.seconds,
+            typical=slow.typical,
+            total=len(run.nodes.nodes),
+            names=(slow.node.node,),
+        )
+
+
+def _skewed_clocks(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    for node in node_findings.skewed(run):
+        yield RaisedAlert(
+            kind=AlertKind.CLOCK_SKEW,
+            key=f"clock {node.node}",
+            severity=Severity.WARNING,
+            since=node.first,
+            seconds=node.clock_offset,
+            names=(node.node,),
+        )
+
+
 RULES: tuple[Rule, ...] = (
     _memory_exhausted, _workers_died, _failed_compiles, _failed_workers, _cached_failures, _lock_waits, _disk_low,
     _memory_headroom, _late_recompiles, _idle_cores, _telemetry_lost, _cache_unused, _several_caches, _trial_run,
-    _advised, _recompiled,
+    _advised, _recompiled, _silent_nodes, _compiled_again, _lost_holders, _differing_nodes, _slow_nodes, _skewed_clocks,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from neuron_top.events import (
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
 from neuron_top.run.graph import FOLDED, Graph, GraphState, Outcome, Wait, WorkerGraph
-from neuron_top.run.graph_tracker import GraphTracker
+from neuron_top.run.graph_tracker import Entry, GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 
@@ -45,9 +45,13 @@ class CacheAnswers:
         if event.generation == NATIVE:  # it said that it compiles, waited, and found what another had compiled
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
-        for _, compiling, attempt in [entry for entry in self._graphs.running if entry[0] is graph]:
+        for _, compiling, attempt in self._running_on(graph, event.node):
             self._graphs.close(graph, compiling, attempt, event.time, Outcome.DONE, inferred=True)
         self._graphs.settle(graph, GraphState.HIT, event.time)
+
+    def _running_on(self, graph: Graph, node: str) -> list[Entry]:
+        """Compiles of a graph on the node that just found it: another node may have another cache."""
+        return [entry for entry in self._graphs.running if entry[0] is graph and entry[1].node == node]
 
     def cached_failure(self, event: CachedFailureHit) -> None:
         """The cache answered with a stored failure."""

@@ -230,6 +230,39 @@ _WORDS = {
         "The report and `neurontop tally` have each piece of advice with what to set.",
     ),
     AlertKind.RECOMPILED: _Words("functions were compiled again", _recompiled, RECOMPILE_STEP),
+    AlertKind.NODE_SILENT: _Words(
+        "node went silent",
+        lambda alert: f"{alert.names[0]}: nothing for {duration_text(alert.seconds)}, others of {alert.total} go on",
+        "See whether the node is up (`sinfo -N`, `kubectl get nodes`) and its agent runs; ranks that wait for it hang.",
+    ),
+    AlertKind.NODE_COMPILES_AGAIN: _Words(
+        "a node compiles what others found",
+        lambda alert: f"{alert.names[0]} compiled {alert.count} graph(s) that others had found, last {alert.graph}",
+        "Compare its cache root, compiler and flags with the others': `neurontop fleet different` ranks what differs.",
+    ),
+    AlertKind.LOCK_HOLDER_GONE: _Words(
+        "ranks wait for a node that is gone",
+        lambda alert: f"{alert.count} worker(s) wait for {alert.graph}, whose lock {alert.names[0]} holds; it is gone",
+        "Nothing will end this wait: `neurontop cache unlock` on the root of {graph}, or restart the job.",
+    ),
+    AlertKind.VERSIONS_DIFFER: _Words(
+        "versions differ between nodes",
+        lambda alert: f"{alert.count} of {alert.total} nodes have {alert.text}: {', '.join(alert.names[:4])}",
+        "Install the same packages on all nodes: other versions have other keys, and some ranks then compile.",
+    ),
+    AlertKind.NODE_SLOW: _Words(
+        "node slower than the rest",
+        lambda alert: (
+            f"{alert.names[0]}: {duration_text(alert.seconds)} a step, typical of {alert.total} nodes "
+            f"{duration_text(alert.typical)}"
+        ),
+        "`neurontop fleet different` ranks what this node has that the others have not; look at its cores and disk.",
+    ),
+    AlertKind.CLOCK_SKEW: _Words(
+        "clock is off",
+        lambda alert: f"{alert.names[0]}: {alert.seconds or 0.0:+.1f} s from the database's clock",
+        "Let chrony or the Amazon Time Sync Service set it; times shown here are corrected by what was measured.",
+    ),
     AlertKind.WORKER_DIED: _Words(
         "worker died",
         _worker_died,
