@@ -12,20 +12,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from neuron_top import private_files
-from neuron_top.agent.node import Node
+from neuron_top.agent.node import Node, Readable
 from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
 from neuron_top.events import AgentStopped
 from neuron_top.identity import Identity
-from neuron_top.ingest.live import LiveFeed
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.postgres.fleet import FleetStore
 
 FOLDER = "agent"
-_QUICK_LOOK = 3.0
-"""Seconds that the sources may take for one snapshot."""
 
 
 def spool_path(settings: Settings, node: str, job: str) -> Path:
@@ -35,19 +32,20 @@ def spool_path(settings: Settings, node: str, job: str) -> Path:
 
 
 class Agent:
-    """Reads, folds, spools and ships until stopped."""
+    """Folds, spools and ships what a feed tells, until stopped."""
 
     def __init__(
         self,
         settings: Settings,
         who: Identity,
         job: str,
-        make_feed: Callable[[Callable[[], SpoolSink]], LiveFeed],
+        make_feed: Callable[[Callable[[], SpoolSink]], Readable],
         warn: Callable[[str], None],
         *,
+        title: str = "",
         most_bytes: int = MOST_BYTES,
     ) -> None:
-        """`make_feed` makes the node's feed with the sink that it is given.
+        """`make_feed` makes the node's feed with the sink that it is given. `title`: what people call the job.
 
         Raises SpoolUnusable where an agent runs for this node and job already; UsageError, RefusedForSafety for the
         address of the database.
@@ -60,7 +58,7 @@ class Agent:
         node = Node(who, job, self.feed, lambda: self._sink, settings)
         self._node = node
         self._store = FleetStore(settings.store, insecure=settings.store_insecure)
-        self.shipper = Shipper(self._store, self.spool, node, warn)
+        self.shipper = Shipper(self._store, self.spool, node, warn, title or job)
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
 
@@ -77,10 +75,9 @@ class Agent:
         """What waits to be shipped, and what was dropped."""
         return {**self.spool.notes(), "dropped_events": self._sink.dropped}
 
-    def start(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Begin."""
+    def start(self) -> None:
+        """Begin; the feed is started by its owner."""
         self._node.describe()
-        self.feed.start(changed)
         self._ticker.start()
         self.shipper.start()
 
@@ -90,17 +87,8 @@ class Agent:
             if self.shipper.refused is not None:
                 raise self.shipper.refused
 
-    def snapshot(self) -> None:
-        """Wait until the sources have told what there is now."""
-        self.feed.settle(_QUICK_LOOK)
-
-    def stop(self, seconds: float = 10.0) -> bool:
-        """End the sources, commit and ship what they told last; whether all of it arrived."""
-        self.feed.stop()
-        return self.close(seconds)
-
     def close(self, seconds: float = 10.0) -> bool:
-        """As `stop`, of a feed that its owner has stopped."""
+        """Commit and ship what the feed told last, once its owner has stopped it; whether all of it arrived."""
         self._stopping.set()
         self._ticker.join()
         now = time.time()

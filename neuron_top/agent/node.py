@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
 
 from neuron_top import __version__
 from neuron_top.agent.keys import KeyIndex
@@ -13,7 +14,7 @@ from neuron_top.agent.now import node_now, waits_of
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.events import ClockMeasured, NodeDescribed
 from neuron_top.identity import Identity
-from neuron_top.ingest.live import LiveFeed
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
 from neuron_top.telemetry import instance_metadata
@@ -24,11 +25,21 @@ OFFSET_STEP = 0.05
 """Seconds by which a clock must have moved to be told again."""
 
 
+View = TypeVar("View")
+
+
+class Readable(Protocol):
+    """What adds up a node's events."""
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` while no event is applied."""
+
+
 class Node:
     """What the shipper asks (see `shipper.Here`)."""
 
     def __init__(
-        self, who: Identity, job: str, feed: LiveFeed, sink: Callable[[], SpoolSink | None], settings: Settings
+        self, who: Identity, job: str, feed: Readable, sink: Callable[[], SpoolSink | None], settings: Settings
     ) -> None:
         self.name, self.job = who.node.value, job
         self.address = ""

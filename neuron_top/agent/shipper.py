@@ -57,8 +57,8 @@ class Here(Protocol):
 class Shipper:
     """Ships until stopped. `refused` is set where another machine has the node's name."""
 
-    def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None]) -> None:
-        self._store, self._spool, self._here, self._warn = store, spool, here, warn
+    def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None], title: str) -> None:
+        self._store, self._spool, self._here, self._warn, self._title = store, spool, here, warn, title
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="shipper", daemon=True)
         self._mark: int | None = None
@@ -125,7 +125,7 @@ class Shipper:
     def _first_words(self) -> None:
         """At the start, and after every outage: which node this is, and what of its spool is there already."""
         self._describe()
-        self._store.open_job(self._here.job, name=self._here.job, started=time.time())
+        self._store.open_job(self._here.job, name=self._title, started=time.time())
         mark = self._store.shipped(self._here.name, self._spool.id)
         self._spool.shipped(mark)
         self._spool.continue_after(mark)

@@ -46,26 +46,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Ship until stopped."""
-    from neuron_top.services.agent import new_agent, run_once
+    from neuron_top.services.agent import NodeAgent
 
-    settings = settings_of(arguments)
-    agent, who = new_agent(settings, arguments.paths, arguments.job, warn)
+    node = NodeAgent(settings_of(arguments), arguments.paths, arguments.job, warn)
+    who = node.who
     log_stderr(f"neurontop: node {who.node.value} ({who.node.origin}), job {who.job.value} ({who.job.origin})")
     if arguments.once:
-        return _result(run_once(agent, ONCE_SECONDS))
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
+        node.start()
+        node.snapshot()
+        return _result(node.stop(ONCE_SECONDS))
     if arguments.metrics_port >= 0:
         from neuron_top.cli.agent_metrics import serve_metrics
 
-        agent.address = serve_metrics(agent, arguments.metrics_port)
-        log_stderr(f"neurontop: {agent.address}")
-    agent.start()
+        node.agent.address = serve_metrics(node, arguments.metrics_port)
+        log_stderr(f"neurontop: {node.agent.address}")
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    node.start()
     try:
-        agent.wait(stop)
+        node.wait(stop)
     finally:
-        arrived = agent.stop(STOP_SECONDS)
+        arrived = node.stop(STOP_SECONDS)
     return _result(arrived)
 
 

@@ -14,28 +14,28 @@ from neuron_top.errors import UsageError
 from neuron_top.views.overview import overview
 
 if TYPE_CHECKING:
-    from neuron_top.services.agent import Agent
+    from neuron_top.services.agent import NodeAgent
 
 LOOPBACK = "127.0.0.1"
 
 
 class _AgentMetrics(Collector):
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, node: NodeAgent) -> None:
+        self._node = node
 
     def collect(self) -> Iterator[Metric]:
-        yield from slim_metrics_of(self._agent.feed.read(overview))
-        for name, count in self._agent.notes().items():
+        yield from slim_metrics_of(self._node.feed.read(overview))
+        for name, count in self._node.agent.notes().items():
             yield GaugeMetricFamily(f"neurontop_agent_{name}", "Of the agent: see docs/fleet.md", value=count)
 
     def describe(self) -> Iterator[Metric]:
         return iter(())
 
 
-def serve_metrics(agent: Agent, port: int) -> str:
+def serve_metrics(node: NodeAgent, port: int) -> str:
     """Serve until the process ends; the address. `port` 0 takes a free one. Raises UsageError for a taken one."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_AgentMetrics(agent))
+    registry.register(_AgentMetrics(node))
     try:
         server, _thread = start_http_server(port, LOOPBACK, registry)
     except OSError as problem:

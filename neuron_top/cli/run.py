@@ -24,10 +24,10 @@ import sys
 import threading
 from functools import partial
 
-from neuron_top import settings as configuration
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
+from neuron_top.cli.store_option import settings_of
 from neuron_top.cli.terminal import release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import estimator
@@ -43,12 +43,15 @@ TAIL_LINES = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `run`."""
-    parser.usage = "neurontop run [--name N] [--on-miss error] [--plain | --screen] -- <command>"
+    parser.usage = "neurontop run [--name N] [--on-miss error] [--store URL] [--plain | --screen] -- <command>"
     parser.add_argument("--name", default="", help="name of the recording")
     parser.add_argument(
         "--on-miss",
         choices=("compile", "error"),
         help="what a graph does that the cache does not have: be compiled, or end the job at once (NEURONTOP_ON_MISS)",
+    )
+    parser.add_argument(
+        "--store", metavar="URL", help="also ship what is recorded to the database of a fleet (see neurontop agent)"
     )
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="pass the output through, print progress lines on stderr")
@@ -63,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("specify a command: neurontop run -- <command>")
     if arguments.on_miss is not None:
         os.environ["NEURONTOP_ON_MISS"] = arguments.on_miss
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     screen = _wants_screen(arguments)
     recording = new_recording(
         command,

@@ -18,10 +18,10 @@ import msgspec
 
 from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
-from neuron_top.events import RunFinished, RunStarted
+from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
 from neuron_top.ingest.job import JobOutput
-from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recorder import OutputFile, Recorder
 from neuron_top.ingest.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
@@ -61,6 +61,8 @@ class Recording:
         self.folder = run_folder(settings, self.run)
         self.name = name
         self._settings, self._warn, self._extra = settings, warn, extra
+        self.also: Callable[[], EventSink] | None = None
+        """Makes what keeps the events besides the recording."""
         self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
         own_trace = TRACE_VARIABLE not in environ  # who set it wants it there; who set it empty wants none
         if own_trace:
@@ -94,7 +96,7 @@ class Recording:
                 *self._extra(),
             ],
             buffer=buffer,
-            sink=lambda: Recorder(store_path(self._settings), started, self.folder, self._warn),
+            sink=lambda: self._sink(started),
             history_seconds=self._settings.history_seconds,
         )
         self.feed.publish(started)
@@ -105,6 +107,10 @@ class Recording:
         folder = metrics_folder(self._environ)
         # A file system's clock may be a little behind ours.
         return GraphTables(lambda: tables_in(folder) if folder is not None else (), since=began - 1.0)
+
+    def _sink(self, started: RunStarted) -> EventSink:
+        recorder = Recorder(store_path(self._settings), started, self.folder, self._warn)
+        return Both(recorder, self.also()) if self.also is not None else recorder
 
     def _start_event(self) -> RunStarted:
         """What can be said of the command before it runs."""
@@ -156,6 +162,18 @@ class Recording:
             enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
         except RefusedForSafety as problem:
             self._warn(f"not every old recording could be deleted: {problem}")
+
+
+class Both:
+    """Two sinks that keep the same events."""
+
+    def __init__(self, first: EventSink, second: EventSink) -> None:
+        self._first, self._second = first, second
+
+    def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        """Keep these in both."""
+        self._first.append(events, now)
+        self._second.append(events, now)
 
 
 def measured_compiles(run: Run) -> list[CompileRecord]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import suppress
 
 import msgspec
 
 from neuron_top.agent.agent import Agent
+from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import UsageError
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.settings import Settings
+from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
 
-__all__ = ["Agent", "attached_agent", "new_agent", "run_once", "who_am_i"]
+__all__ = ["Agent", "NodeAgent", "attached_agent", "who_am_i"]
+
+_QUICK_LOOK = 3.0
+"""Seconds that the sources may take for one snapshot."""
 
 
 def who_am_i(job: str = "") -> Identity:
@@ -28,37 +34,75 @@ def who_am_i(job: str = "") -> Identity:
     return msgspec.structs.replace(who, job=Named(job, "command line")) if job else who
 
 
-def new_agent(
-    settings: Settings, paths: Sequence[str], job: str, warn: Callable[[str], None]
-) -> tuple[Agent, Identity]:
-    """An agent of this node, not started. Raises UsageError without a database, NothingToShow for a path."""
-    who = _with_database(settings, job)
-    agent = Agent(settings, who, who.job.value, partial(assembly.node_feed, settings, paths, who.node.value), warn)
-    return agent, who
+class NodeAgent:
+    """An agent with a feed of its own: all that runs on this node."""
+
+    def __init__(self, settings: Settings, paths: Sequence[str], job: str, warn: Callable[[str], None]) -> None:
+        """Raises UsageError without a database, and where an agent of this job runs here; NothingToShow for a path."""
+        if not settings.store:
+            raise UsageError(
+                "an agent ships to a database: name it with --store or NEURONTOP_STORE (postgresql://host/database); "
+                "`neurontop watch` shows this machine without one"
+            )
+        self.who = who_am_i(job)
+        sinks: list[SpoolSink] = []
+        self.feed: LiveFeed = assembly.node_feed(settings, paths, self.who.node.value, lambda: sinks[0])
+
+        def fed(sink: Callable[[], SpoolSink]) -> Readable:
+            sinks.append(sink())
+            return self.feed
+
+        self.agent = Agent(settings, self.who, self.who.job.value, fed, warn)
+
+    def start(self) -> None:
+        """Begin."""
+        self.agent.start()
+        self.feed.start(lambda: None)
+
+    def wait(self, stop: threading.Event) -> None:
+        """Until `stop` is set. Raises NodeNameTaken where another machine has this node's name."""
+        self.agent.wait(stop)
+
+    def snapshot(self) -> None:
+        """Wait until the sources have told what there is now."""
+        self.feed.settle(_QUICK_LOOK)
+
+    def stop(self, seconds: float) -> bool:
+        """End the sources, ship what they told last; whether all of it arrived. Raises NodeNameTaken."""
+        self.feed.stop()
+        arrived = self.agent.close(seconds)
+        if self.agent.shipper.refused is not None:
+            raise self.agent.shipper.refused
+        return arrived
 
 
 def attached_agent(
-    settings: Settings, warn: Callable[[str], None], make_feed: Callable[[Callable[[], SpoolSink]], LiveFeed]
-) -> Agent:
-    """An agent of a feed that somebody else starts and stops: of a job that is run and recorded here."""
-    who = _with_database(settings, "")
-    return Agent(settings, who, who.job.value, make_feed, warn)
+    settings: Settings, run: str, name: str, feed: Readable, warn: Callable[[str], None]
+) -> tuple[Agent, Callable[[], SpoolSink]] | None:
+    """An agent of a job that is run and recorded here, and the sink that its feed writes to; None without a database.
 
-
-def run_once(agent: Agent, seconds: float) -> bool:
-    """One snapshot of the node, shipped; whether it arrived."""
-    agent.start()
-    agent.snapshot()
-    arrived = agent.stop(seconds)
-    if agent.shipper.refused is not None:
-        raise agent.shipper.refused
-    return arrived
-
-
-def _with_database(settings: Settings, job: str) -> Identity:
+    A job without a name of its own is called as its recording. An agent that cannot be had costs the job nothing.
+    """
     if not settings.store:
-        raise UsageError(
-            "an agent ships to a database: name it with --store or NEURONTOP_STORE (postgresql://host/database); "
-            "`neurontop watch` shows this machine without one"
-        )
-    return who_am_i(job)
+        return None
+    who = who_am_i()
+    job = run if who.job.origin.startswith("own") else who.job.value
+    sinks: list[Callable[[], SpoolSink]] = []
+
+    def fed(sink: Callable[[], SpoolSink]) -> Readable:
+        sinks.append(sink)
+        return feed
+
+    try:
+        return Agent(settings, who, job, fed, warn, title=name), sinks[0]
+    except UsageError as problem:
+        warn(f"{problem}; the job is recorded here and not shipped")
+        return None
+
+
+def detach(agent: Agent, warn: Callable[[str], None]) -> None:
+    """Ship what the job told last; a database that is away is not waited for."""
+    with suppress(NodeNameTaken):
+        arrived = agent.close(10.0 if agent.shipper.is_reached else 1.0)
+        if not arrived:
+            warn(f"some events of the run are not shipped and wait in {agent.spool.path}")

@@ -19,12 +19,16 @@ __all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals
 def new_recording(
     command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
 ) -> Recording:
-    """A recording of `command`, its devices and its cache, not started yet.
+    """A recording of `command`, its devices and its cache, not started yet; shipped, too, where a database is named.
 
     `shown`: the command's output goes through to our own streams. `warn` takes what could not be recorded.
     """
     sources = partial(job_sources, settings, os.environ)
-    return Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
+    if not settings.store:
+        return Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
+    from neuron_top.services.shipped_recording import ShippedRecording
+
+    return ShippedRecording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
 
 
 def screen_feed(recording: Recording) -> Feed:

@@ -19,8 +19,11 @@ from neuron_top.ingest.job_source import merged_run
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeRecord
+from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.postgres.migration import migrate
 from tests.agent.logs import GRAPHS, write_job
+from tests.servers.postgresql import PostgresMissing, running
 
 
 def environment(tmp_path: Path, node: str = "n1") -> dict[str, str]:
@@ -148,6 +151,28 @@ def test_a_job_is_shown_over_its_nodes_with_their_clocks_put_right(tmp_path: Pat
     assert sorted(run.job.sources) == [f"{node}:{log}" for node, log in logs.items()]
 
 
+def test_a_job_that_is_run_here_is_shipped_with_its_end(tmp_path: Path, postgres_url: str) -> None:
+    log = tmp_path / "of-the-job.log"
+    write_job(log)
+    command = [sys.executable, "-m", "neuron_top", "run", "--store", postgres_url, "--plain", "--name", "small", "--"]
+    result = subprocess.run(
+        [*command, "sh", "-c", f"cat {log}; exit 3"], env=environment(tmp_path), capture_output=True, timeout=120
+    )
+    assert result.returncode == 3
+    with FleetStore(postgres_url) as store:
+        (job,) = store.jobs()
+        assert (job.name, job.exit_code, job.nodes) == ("small", 3, 1)
+        run = merged_run(store, "small", 3600.0)
+    assert (run.job.exit_code, run.compiles.totals.hits) == (3, len(GRAPHS) * 16)
+
+
+def test_a_job_runs_on_when_no_database_answers(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "neuron_top", "run", "--store", "postgresql://127.0.0.1:1/none", "--plain", "--"]
+    result = subprocess.run([*command, "true"], env=environment(tmp_path), capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0
+    assert "wait in" in result.stderr
+
+
 def test_a_job_that_is_not_there_is_named(tmp_path: Path, postgres_url: str) -> None:
     command = [sys.executable, "-m", "neuron_top", "watch", "--store", postgres_url, "--job", "other", "--json"]
     result = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
@@ -168,6 +193,28 @@ def test_metrics_are_slim_and_on_loopback(tmp_path: Path, postgres_url: str) -> 
     assert len([line for line in series if not line.startswith("neurontop_core_")]) <= 60
     process.send_signal(signal.SIGTERM)
     ended(process)
+
+
+def test_what_was_read_while_the_database_was_away_arrives_once_it_is_back(tmp_path: Path) -> None:
+    try:
+        with running(settings="fsync = off") as server:
+            url = server.url(server.new_database())
+            with Database(url, prepared=False) as database:
+                migrate(database)
+            log = tmp_path / "job.log"
+            log.write_text("")
+            process = agent(tmp_path, url, str(log))
+            until(url, figures(Run()))
+            server.kill()
+            write_job(log)
+            time.sleep(2.0)
+            server.start()
+            until(url, figures(read(log)))
+            process.send_signal(signal.SIGTERM)
+            ended(process)
+            assert figures(run_of(landed(url))) == figures(read(log))
+    except PostgresMissing as reason:
+        pytest.skip(str(reason))
 
 
 def test_two_machines_with_one_name_are_refused(tmp_path: Path, postgres_url: str) -> None:
