@@ -20,9 +20,10 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileRes
 from neuron_top.compile.parallel.history import memory_history, operators_of
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
-from neuron_top.compile.parallel.places import ExecutorKind, Place, SlurmOptions
+from neuron_top.compile.parallel.places import ExecutorKind, Place
 from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command
+from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,15 +27,6 @@ class ExecutorKind(StrEnum):
     LOCAL = "local"
     SLURM = "slurm"
     RAY = "ray"
-
-
-class SlurmOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asks of Slurm."""
-
-    partition: str = ""
-    account: str = ""
-    sbatch: Mapping[str, str] = {}
-    """Any other option of sbatch, without its dashes; an empty value is an option without one."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from neuron_top import programs
 from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
 from neuron_top.compile.parallel.on_node import NodeResult, arrived, compile_on_node, task_data
-from neuron_top.compile.parallel.places import SlurmOptions
+from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
 
