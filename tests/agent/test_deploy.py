@@ -1,0 +1,84 @@
+"""Files that start an agent: what they call exists, and the manifest has the shape that the API server asks for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cli import agent
+from neuron_top.cli.output import Parser
+
+DEPLOY = Path(str(files("neuron_top") / "assets" / "deploy"))
+
+
+def parsed(words: list[str]) -> None:
+    parser = Parser(prog="neurontop agent")
+    agent.configure(parser)
+    parser.parse_args(words)
+
+
+def test_the_unit_calls_the_agent_with_options_that_exist() -> None:
+    text = (DEPLOY / "neurontop-agent.service").read_text()
+    (command,) = re.findall(r"^ExecStart=/usr/bin/env neurontop agent (.*)$", text, re.MULTILINE)
+    parsed(shlex.split(command))
+    if checker := shutil.which("systemd-analyze"):
+        result = subprocess.run([checker, "verify", DEPLOY / "neurontop-agent.service"], capture_output=True, text=True)
+        assert "neurontop-agent.service" not in result.stderr, result.stderr
+
+
+def test_the_manifest_has_what_a_daemonset_must_have() -> None:
+    yaml = pytest.importorskip("yaml", reason="no YAML reader is installed")
+    manifest = yaml.safe_load((DEPLOY / "daemonset.yaml").read_text())
+    assert (manifest["apiVersion"], manifest["kind"]) == ("apps/v1", "DaemonSet")
+    template = manifest["spec"]["template"]
+    assert manifest["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    pod = template["spec"]
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert container["args"][0] == "agent"
+    parsed(container["args"][1:])
+    assert all(set(variable) in ({"name", "value"}, {"name", "valueFrom"}) for variable in container["env"])
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+
+
+def test_the_image_has_no_root() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    users = [line for line in lines if line.startswith("USER ")]
+    assert users
+    assert users[-1] not in ("USER root", "USER 0")
+
+
+@pytest.mark.parametrize("context", ["prolog_slurmd", "epilog_slurmd"])
+def test_the_prolog_starts_an_agent_and_the_epilog_ends_it(tmp_path: Path, context: str) -> None:
+    """A stand-in for neurontop tells how it was called; a job never fails for the prolog."""
+    program = tmp_path / "bin" / "neurontop"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$NEURONTOP_JOB $*" >"{tmp_path}/called"\nexec sleep 60\n')
+    program.chmod(0o755)
+    environ = os.environ | {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "NEURONTOP_STORE": "postgresql://db/x",
+        "NEURONTOP_STATE_DIR": str(tmp_path / "state"),
+        "NEURONTOP_LOGS": "/logs",
+        "SLURM_JOB_ID": "4711",
+    }
+    script = DEPLOY / "slurm-prolog.sh"
+    for step in ("prolog_slurmd", context):
+        assert subprocess.run(["sh", script], env={**environ, "SLURM_SCRIPT_CONTEXT": step}, timeout=60).returncode == 0
+        if step == "prolog_slurmd":
+            pid = int((tmp_path / "state" / "job-4711.pid").read_text())
+            while not (tmp_path / "called").exists() or not (tmp_path / "called").read_text():
+                pass
+            assert (tmp_path / "called").read_text() == "4711 agent /logs\n"
+            if context == step:
+                os.kill(pid, 15)
+                break
+    if context == "epilog_slurmd":
+        assert not (tmp_path / "state" / "job-4711.pid").exists()
