@@ -26,8 +26,6 @@ MOST_UNKNOWN = 20
 _LONGEST_LINE = 8192
 _LONGEST_NAME = 200
 
-SCOPES = ("device", "core", "vcpu", "efa", "system")
-
 _MEMORY = (
     "model_code", "tensors", "constants", "model_shared_scratchpad", "uncategorized", "runtime_memory", "driver_memory",
     "collectives", "nonshared_scratchpad", "notifications", "dma_rings",
