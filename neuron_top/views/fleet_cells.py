@@ -14,15 +14,12 @@ class FleetCell(msgspec.Struct, frozen=True, kw_only=True):
     """A node as a cell. Levels are shares of the scale, 0…1; None unknown."""
 
     node: str
-    job: str
     worst: float | None
     median: float | None
     low: float | None
     high: float | None
     mark: str
     """`silent`, `slow` or "": what is told by the cell's shape, whatever its level."""
-    text: str
-    """The worst value, for people."""
 
 
 class FleetCells(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,13 +44,11 @@ def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
     cells = [
         FleetCell(
             node=node.node,
-            job=node.job,
             worst=level(one.worst) if one is not None else None,
             median=level(one.median) if one is not None else None,
             low=level(one.low) if one is not None else None,
             high=level(one.high) if one is not None else None,
             mark=cell_mark(node),
-            text=metric.text(one.worst if one is not None else None),
         )
         for node, one in zip(nodes, spreads, strict=True)
     ]
