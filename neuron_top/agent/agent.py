@@ -83,7 +83,7 @@ class Agent:
 
     def wait(self, stop: threading.Event) -> None:
         """Until `stop` is set, or the database refuses this node. Raises NodeNameTaken."""
-        while not stop.wait(0.2):
+        while not stop.wait(1.0):
             if self.shipper.refused is not None:
                 raise self.shipper.refused
 
