@@ -16,6 +16,7 @@ from neuron_top.dashboard import cache_figures, components, entry_rows, explain_
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
@@ -346,7 +347,7 @@ def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every
 
     settings = Settings(state_dir=str(tmp_path))
     feeds = FeedRegistry(settings, StillFeed())
-    table = endpoints(feeds, DashboardCaches(settings, ()))
+    table = endpoints(feeds, DashboardCaches(settings, ()), DashboardFleet(settings))
     described = json.loads(msgspec.json.encode(openapi(table, "/")))
     validator.validate(described)
     assert sum(len(methods) for methods in described["paths"].values()) == len(table)
