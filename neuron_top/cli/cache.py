@@ -27,45 +27,27 @@ exit status: 0 fine · 1 something is broken, or a step was not done · 2 usage 
 from __future__ import annotations
 
 import argparse
-import importlib
 
 from neuron_top.cli.cache_commands import SUBCOMMANDS
-from neuron_top.cli.output import Parser
+from neuron_top.cli.command import configure_group, execute_in_group
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Only the name of the sub-command is read here: its own module says the rest, and no other is loaded."""
-    rows = "\n".join(f"  {row.name:<8} {row.summary}" for row in SUBCOMMANDS)
-    parser.usage = "neurontop cache COMMAND [ROOT] [options]"
-    parser.epilog = f"commands:\n{rows}\n\n`neurontop cache COMMAND --help` says more."
-    parser.add_argument("action", choices=[row.name for row in SUBCOMMANDS], metavar="COMMAND", help="see below")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    """The commands of the cache."""
+    configure_group(parser, "neurontop cache COMMAND [ROOT] [options]", SUBCOMMANDS)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the sub-command."""
-    row = next(row for row in SUBCOMMANDS if row.name == arguments.action)
-    module = importlib.import_module(f"neuron_top.cli.cache_commands.{row.module}")
-    parser = Parser(
-        prog=f"neurontop cache {row.name}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.configure(parser)
+    """Run the one that was named."""
     try:
-        given = parser.parse_intermixed_args(arguments.rest)
-        if getattr(given, "torch_neuron", False) and given.root is None:
-            from neuron_top.services.cache_places import torch_neuron_root
-
-            given.root = torch_neuron_root()
-        return int(module.execute(given))
+        return execute_in_group("neurontop cache", "neuron_top.cli.cache_commands", SUBCOMMANDS, arguments)
     except BrokenPipeError:
         raise  # the reader of our output went away
     except OSError as problem:
         where = f": {visible(str(problem.filename))}" if problem.filename else ""
         raise RefusedForSafety(
-            f"cache {row.name} was stopped by the disk ({problem.strerror or problem}{where}); "
+            f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}{where}); "
             "`neurontop cache journal` tells what was done"
         ) from None

@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Sequence
 
 from neuron_top.cli import cache_commands, fleet_commands
+from neuron_top.cli.command import Command
 from neuron_top.cli.main import COMMANDS, overview_parser
 
 _GROUPS = {
@@ -27,7 +28,7 @@ def whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(parser: argparse.ArgumentParser, rows: Sequence[tuple[str, str, str]], package: str) -> None:
+def _add(parser: argparse.ArgumentParser, rows: Sequence[Command], package: str) -> None:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module_name, summary in rows:
         module = importlib.import_module(f"{package}.{module_name}")

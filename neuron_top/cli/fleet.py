@@ -18,29 +18,16 @@ for safety: an unsafe connection, or nobody confirmed · 130 interrupted
 from __future__ import annotations
 
 import argparse
-import importlib
 
+from neuron_top.cli.command import configure_group, execute_in_group
 from neuron_top.cli.fleet_commands import SUBCOMMANDS
-from neuron_top.cli.output import Parser
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Only the name of the sub-command is read here: its own module says the rest, and no other is loaded."""
-    rows = "\n".join(f"  {row.name:<10} {row.summary}" for row in SUBCOMMANDS)
-    parser.usage = "neurontop fleet COMMAND [options]"
-    parser.epilog = f"commands:\n{rows}\n\n`neurontop fleet COMMAND --help` says more."
-    parser.add_argument("action", choices=[row.name for row in SUBCOMMANDS], metavar="COMMAND", help="see below")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    """The commands of the fleet."""
+    configure_group(parser, "neurontop fleet COMMAND [options]", SUBCOMMANDS)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the sub-command."""
-    row = next(row for row in SUBCOMMANDS if row.name == arguments.action)
-    module = importlib.import_module(f"neuron_top.cli.fleet_commands.{row.module}")
-    parser = Parser(
-        prog=f"neurontop fleet {row.name}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.configure(parser)
-    return int(module.execute(parser.parse_args(arguments.rest)))
+    """Run the one that was named."""
+    return execute_in_group("neurontop fleet", "neuron_top.cli.fleet_commands", SUBCOMMANDS, arguments)

@@ -14,21 +14,13 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from neuron_top import __version__
+from neuron_top.cli.command import Command
 from neuron_top.cli.output import Parser, log_stderr
 from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
-
-
-class Command(NamedTuple):
-    """One row of the table: `module` holds `configure(parser)` and `execute(arguments) -> exit code`."""
-
-    name: str
-    module: str
-    summary: str
 
 
 COMMANDS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from typing import TypedDict
 
 import msgspec
 
@@ -204,11 +205,7 @@ def lookup_counts(run: Run) -> list[LookupCount]:
     """Results of look-ups by graph and worker; those that never happened have no row."""
     return [
         LookupCount(
-            graph=graph.key,
-            module=graph.module,
-            node=worker.node,
-            rank=run.rank_of(worker),
-            pid=worker.pid,
+            **_who(run, graph, worker),
             result=kind,
             count=count,
             after_wait=worker.hits_after_wait if kind is LookupKind.HIT else 0,
@@ -237,11 +234,7 @@ def compile_rows(run: Run) -> list[CompileRow]:
             duration = attempt.duration
             rows.append(
                 CompileRow(
-                    graph=graph.key,
-                    module=graph.module,
-                    node=worker.node,
-                    rank=run.rank_of(worker),
-                    pid=worker.pid,
+                    **_who(run, graph, worker),
                     start=attempt.start,
                     end=attempt.end,
                     seconds=duration.seconds,
@@ -270,17 +263,25 @@ def wait_rows(run: Run, now: float) -> list[WaitRow]:
                 seconds = 60.0 * wait.minutes
             rows.append(
                 WaitRow(
-                    graph=graph.key,
-                    module=graph.module,
-                    node=worker.node,
-                    rank=run.rank_of(worker),
-                    pid=worker.pid,
+                    **_who(run, graph, worker),
                     start=wait.start,
                     end=wait.end,
                     seconds=seconds,
                 )
             )
     return rows
+
+
+class _Who(TypedDict):
+    graph: str
+    module: str | None
+    node: str
+    rank: int | None
+    pid: int | None
+
+
+def _who(run: Run, graph: Graph, worker: WorkerGraph) -> _Who:
+    return _Who(graph=graph.key, module=graph.module, node=worker.node, rank=run.rank_of(worker), pid=worker.pid)
 
 
 def _workers(run: Run) -> Iterator[tuple[Graph, WorkerGraph]]:

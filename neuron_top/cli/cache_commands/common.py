@@ -35,6 +35,16 @@ def add_root(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--torch-neuron", action="store_true", help=text)
 
 
+def folder_and_key(arguments: argparse.Namespace) -> tuple[str | None, str]:
+    """The folder among the two words of `add_entry`, if one is, and the key. Raises UsageError without one key."""
+    words = [word for word in (arguments.root, arguments.module) if word is not None]
+    folders = [word for word in words if Path(word).is_dir()]
+    keys = [word for word in words if word not in folders]
+    if len(keys) != 1:
+        raise UsageError("which entry? give a key, or a part of one")
+    return folders[0] if folders else None, keys[0]
+
+
 def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """A module beside the root: with one word given, it is the module, and the root is the one in force."""
     parser.add_argument("module", nargs="?", metavar="MODULE", help="a module key, or a part that names one entry")

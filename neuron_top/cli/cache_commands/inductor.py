@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.services.inductor_cache import KINDS, InductorCache, is_inductor_cache, totals
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
@@ -64,13 +62,9 @@ def stats(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """`cache show`: one entry with its files."""
-    words = [word for word in (arguments.root, arguments.module) if word is not None]
-    folders = [word for word in words if Path(word).is_dir()]
-    texts = [word for word in words if word not in folders]
-    if len(texts) != 1:
-        raise UsageError("which entry? give a key, or a part of one")
-    cache = InductorCache(folders[0] if folders else None)
-    entry = cache.find(texts[0])
+    folder, text = common.folder_and_key(arguments)
+    cache = InductorCache(folder)
+    entry = cache.find(text)
     files = cache.files(entry)
     if arguments.json:
         print_json({"kind": "inductor", "root": cache.root, "entry": entry, "files": dict(files)})

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.services.vllm_cache import ListedEntry, VllmCache, is_vllm_cache, sums
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
@@ -64,13 +62,9 @@ def stats(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """`cache show`."""
-    words = [word for word in (arguments.root, arguments.module) if word is not None]
-    folders = [word for word in words if Path(word).is_dir()]
-    texts = [word for word in words if word not in folders]
-    if len(texts) != 1:
-        raise UsageError("which entry? give a key, or a part of one")
-    cache = VllmCache(folders[0])
-    each = cache.find(texts[0])
+    folder, text = common.folder_and_key(arguments)
+    cache = VllmCache(folder if folder is not None else arguments.root)
+    each = cache.find(text)
     if arguments.json:
         print_json({"kind": "vllm-neuron", "root": cache.root, **_json(each)})
         return 0
