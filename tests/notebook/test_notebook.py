@@ -113,7 +113,7 @@ def test_a_cache_as_a_table(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(NothingToShow, match="no file"):
+    with pytest.raises(NothingToShow, match="no such run"):
         neuron_top.open_run("no such run")
     with pytest.raises(NothingToShow):
         neuron_top.open_cache(tmp_path / "gone")
