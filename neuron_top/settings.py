@@ -7,6 +7,7 @@ platform's configuration folder; `neurontop config` prints every value with wher
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -118,6 +119,8 @@ _AMOUNTS: dict[str, Callable[[str], float]] = {
     "fleet_keep": parse_seconds,
     "fleet_max_size": parse_bytes,
 }
+_CLAIMS_ELSEWHERE = re.compile(r"(?:off|s3://[^/\s]+(?:/.*)?)?")
+"""Where claims may lie besides a database: the form alone; `compile/claims/` chooses the place."""
 _CHOICES = {
     "theme": ("dark", "light", "high-contrast"),
     "prometheus_auth": ("", "none", "bearer", "basic", "sigv4"),
@@ -250,7 +253,7 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
     _check_webhooks(settings, origins)
     _check_store(settings.store, origins["store"])
-    if settings.claims not in ("", "off") and not (settings.claims.startswith("s3://") or is_address(settings.claims)):
+    if not (_CLAIMS_ELSEWHERE.fullmatch(settings.claims) or is_address(settings.claims)):
         raise UsageError(
             f"{origins['claims']}: claims must be postgresql://host/database, s3://bucket/prefix or off, is "
             f"{masked(settings.claims)!r}"

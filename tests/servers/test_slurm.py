@@ -15,6 +15,7 @@ def test_a_job_has_a_rank_on_each_of_four_nodes_of_this_machine(slurm: SlurmClus
 def test_a_second_step_runs_beside_the_first_on_the_same_nodes(slurm: SlurmCluster) -> None:
     beside = f"srun --overlap --nodes=4 --ntasks-per-node=1 bash -c '{RANK_AND_NODE}'"
     first = "srun --overlap --nodes=4 --ntasks-per-node=1 sleep 300 & "
-    script = f"{first}{beside}; scancel --signal=KILL $SLURM_JOB_ID.0; wait"
+    begun = "until squeue --steps --noheader --format=%i | grep -q '[.]0$'; do sleep 0.1; done; "
+    script = f"{first}{begun}{beside}; scancel --signal=KILL $SLURM_JOB_ID.0; wait"
     printed = slurm.run("salloc", "--quiet", "--nodes=4", "bash", "-c", script)
     assert sorted(printed.split("\n")) == ["", "0 n1", "1 n2", "2 n3", "3 n4"]
