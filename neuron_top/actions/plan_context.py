@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -151,18 +150,13 @@ def collect_context(
         used=dict(used or {}),
         compiled=dict(compiled or {}),
         protect_seconds=protect_seconds,
-        compiling=frozenset(
-            key for process in evidence.processes for word in process.command for key in _KEY.findall(word)
-        ),
+        compiling=frozenset().union(*(process.modules for process in evidence.processes)),
     )
 
 
 def in_use(root: str) -> CacheUse | None:
     """Who uses `root` at this moment; None = nobody was seen."""
     return verdicts.evidence_on(root, []).use
-
-
-_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 
 
 def _files(entry: Entry) -> int:

@@ -7,10 +7,13 @@ because the tree's place is a parameter: a test builds a small one. What may not
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
+MODULE_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
+"""A module's name, in a command or a path."""
 COMPILER_NAMES = ("neuronx-cc", "neuron_parallel_compile", "walrus_driver", "neuron-cc")
 """`walrus_driver` is the compiler's long-running back end: a search for neuronx-cc alone misses it."""
 VARIABLES = (
@@ -44,6 +47,11 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
     def compiles(self) -> bool:
         """True for a Neuron compiler, its back end or the parallel-compile tool."""
         return any(os.path.basename(word) in COMPILER_NAMES for word in self.command[:3])
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The modules that its command names."""
+        return frozenset(key for word in self.command for key in MODULE_KEY.findall(word))
 
 
 def read_processes(proc: str = "/proc") -> list[CacheProcess]:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.processes import MODULE_KEY, CacheProcess
 from neuron_top.cache.tree import measure
 
 QUIET_SECONDS = 600.0
 """A work folder that changed more recently belongs to a live compile, whatever the process list says."""
-_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 _SCANNED_FOLDERS = 20_000
 
 
@@ -108,6 +106,6 @@ def _folders(environ: Mapping[str, str], tmp: str | None) -> Iterable[tuple[str,
 
 def _modules(path: str) -> set[str]:
     try:
-        return {match[0] for name in os.listdir(path) if (match := _KEY.search(name))}
+        return {match[0] for name in os.listdir(path) if (match := MODULE_KEY.search(name))}
     except OSError:
         return set()

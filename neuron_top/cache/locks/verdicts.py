@@ -10,7 +10,6 @@ one host. Everything else is unknown.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -211,17 +210,13 @@ def _users(
     starts = [processes.start_time(pid, boot, proc) for pid in reasons]
     for pid in reasons:
         held.update(entry for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
-    named = (key for process in running for word in process.command for key in _MODULE.findall(word))
     use = CacheUse(
         why=next(iter(reasons.values())),
         since=None if None in starts else min(start for start in starts if start is not None),
         held=frozenset(held),
-        named=frozenset(named),
+        named=frozenset().union(*(process.modules for process in running)),
     )
     return use, unseen, work_open
-
-
-_MODULE = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 
 
 def _entry_of(path: str, root: str) -> list[str]:
