@@ -82,8 +82,9 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
 
 
 def _check_places(paths: Sequence[str]) -> None:
-    for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
-        if not path.exists() and not path.absolute().parent.is_dir():
+    for path in (Path(path) for path in paths if path != STANDARD_INPUT):
+        # What is in a file is asked of one that is missing only: this is before the first frame.
+        if not path.exists() and not path.absolute().parent.is_dir() and not _is_telemetry(str(path)):
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
 
 
@@ -93,7 +94,8 @@ def _sources_of_paths(
     from neuron_top.ingest import graph_tables
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 
-    named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
+    captures = [path for path in paths if path != STANDARD_INPUT and _is_telemetry(path)]
+    named = [Path(path) for path in paths if path != STANDARD_INPUT and path not in captures]
     roots = [path for path in named if is_cache_root(path)]
     tables = [path for path in named if graph_tables.is_table_name(path.name)]
     logs = [path for path in named if path not in roots and path not in tables]
@@ -104,9 +106,8 @@ def _sources_of_paths(
     if logs or tables:
         beside = partial(_tables, logs, tables, graph_tables.beside)
         yield graph_tables.GraphTables(beside)
-    for path in paths:
-        if _is_telemetry(path):
-            yield TelemetryLog(Path(path))
+    for path in captures:
+        yield TelemetryLog(Path(path))
     if roots:
         from neuron_top.ingest.caches import WatchedCache
 
