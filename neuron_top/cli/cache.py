@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the one that was named."""
     try:
-        return execute_in_group("neurontop cache", "neuron_top.cli.cache_commands", SUBCOMMANDS, arguments)
+        return execute_in_group(
+            "neurontop cache", "neuron_top.cli.cache_commands", SUBCOMMANDS, arguments, complete=_name_the_root
+        )
     except BrokenPipeError:
         raise  # the reader of our output went away
     except OSError as problem:
@@ -51,3 +53,11 @@ def execute(arguments: argparse.Namespace) -> int:
             f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}{where}); "
             "`neurontop cache journal` tells what was done"
         ) from None
+
+
+def _name_the_root(given: argparse.Namespace) -> None:
+    """Of `--torch-neuron` without a ROOT, the place of that cache."""
+    if getattr(given, "torch_neuron", False) and given.root is None:
+        from neuron_top.services.cache_places import torch_neuron_root  # looks into every kind of cache
+
+        given.root = torch_neuron_root()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from neuron_top.cli.output import Parser
@@ -28,8 +28,18 @@ def configure_group(parser: argparse.ArgumentParser, usage: str, rows: Sequence[
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
-def execute_in_group(group: str, package: str, rows: Sequence[Command], arguments: argparse.Namespace) -> int:
-    """Run the command that was named. `group`: what stands before its name; `package`: where its module lies."""
+def execute_in_group(
+    group: str,
+    package: str,
+    rows: Sequence[Command],
+    arguments: argparse.Namespace,
+    complete: Callable[[argparse.Namespace], None] = lambda _: None,
+) -> int:
+    """Run the command that was named.
+
+    `group`: what stands before its name; `package`: where its module lies; `complete`: fills in what options shared by
+    the whole group mean, once they are read.
+    """
     row = next(row for row in rows if row.name == arguments.action)
     module = importlib.import_module(f"{package}.{row.module}")
     parser = Parser(
@@ -38,4 +48,6 @@ def execute_in_group(group: str, package: str, rows: Sequence[Command], argument
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
-    return int(module.execute(parser.parse_intermixed_args(arguments.rest)))
+    given = parser.parse_intermixed_args(arguments.rest)
+    complete(given)
+    return int(module.execute(given))

@@ -63,7 +63,7 @@ def test_a_run_that_was_cut_off_is_told_as_such_everywhere(attack: Attack) -> No
     recorded(attack, "print('step 1')", "before")
     with (attack.folder / "out").open("wb") as out:
         program = subprocess.Popen(attack.command("--plain"), env=attack.environ, stdout=out, stderr=out)
-        until(lambda: attack.runs() and len(attack.recorded_runs()) == 2, "the recording begins")
+        until(lambda: attack.runs() and len(attack.runs_with_events()) == 2, "the recording begins, with a time")
         program.send_signal(signal.SIGKILL)
         program.wait()
     for arguments in (("check",), ("check", "--allow-unknown"), ("check", "--max-wall-seconds", "1e6")):

@@ -72,6 +72,14 @@ class Attack:
         except NeuronTopError:
             return []
 
+    def runs_with_events(self) -> list[str]:
+        """Those of which it knows more than that they began."""
+        try:
+            with SqliteStore(self.folder / "state" / FILE_NAME, read_only=True) as store:
+                return [run.id for run in store.runs() if store.span(run.id) is not None]
+        except NeuronTopError:
+            return []
+
     def is_recorded(self) -> bool:
         """The store knows of the run."""
         return bool(self.recorded_runs())
