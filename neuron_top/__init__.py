@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from neuron_top.notebook import open_cache, open_run
 
 __all__ = ["__version__", "open_cache", "open_run"]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 def __getattr__(name: str) -> Any:

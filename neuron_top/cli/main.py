@@ -15,7 +15,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from neuron_top import __version__
 from neuron_top.cli.command import Command
 from neuron_top.cli.output import Parser, log_stderr
 from neuron_top.errors import NeuronTopError, UsageError
@@ -108,7 +107,9 @@ def _dispatch(arguments: list[str]) -> int:
         overview_parser().print_help()
         return 0
     if arguments[:1] in (["-V"], ["--version"]):
-        print(f"neurontop {__version__}")
+        from neuron_top.cli.version import print_version  # looks around; no other command needs it
+
+        print_version()
         return 0
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-"):
         arguments = ["watch", *arguments]

@@ -1,7 +1,10 @@
 """The command line's entry point: help at once, clear errors, documented exit codes."""
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +28,38 @@ def test_help_lists_every_command_and_the_exit_codes() -> None:
 
 
 def test_version_is_printed() -> None:
-    assert started("--version").stdout == f"neurontop {__version__}\n"
+    first, *rest = started("--version").stdout.splitlines()
+    assert first == f"neurontop {__version__}"
+    assert re.match(r"Python +3\.\d+\.\d+", rest[0])
+
+
+def test_version_names_what_is_installed_and_how_to_add_what_is_not(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "neuron-ls").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "neuron-ls").chmod(0o755)
+    (tmp_path / "boto3").mkdir()
+    (tmp_path / "boto3-9.8.7.dist-info").mkdir()
+    (tmp_path / "boto3-9.8.7.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: boto3\nVersion: 9.8.7\n")
+    code = (
+        "import importlib.metadata as metadata, sys; from neuron_top.cli.main import main\n"
+        "real = metadata.version\n"
+        "def version(name):\n"
+        "    if name == 'ray': raise metadata.PackageNotFoundError(name)\n"
+        "    return real(name)\n"
+        "metadata.version = version\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "main(['--version'])\n"
+        f"assert not {HEAVY!r} & set(sys.modules)"
+    )
+    environ = {**os.environ, "PATH": str(tmp_path / "bin")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=environ
+    )
+    assert done.returncode == 0, done.stderr
+    rows = dict(re.split(r"  +", line, maxsplit=1) for line in done.stdout.splitlines()[1:])
+    assert rows["[s3]"] == "boto3 9.8.7"
+    assert rows["[ray]"] == "not installed: pip install 'neuron-top[ray]'"
+    assert rows["Neuron tools"] == str(tmp_path / "bin" / "neuron-ls")
 
 
 def test_an_unknown_command_is_a_usage_error_that_names_the_known_ones() -> None:
