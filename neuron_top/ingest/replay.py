@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from neuron_top.events import AnyEvent
+from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -94,6 +95,7 @@ class ReplayFeed:
             self._cut_off = is_cut_off(record, store)
         self._kept, self._id, self._history = kept, record.id, history_seconds
         self._folder = kept.path.parent / "runs" / record.id
+        self._recorded_in = Path(record.folder or self._folder)
         # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
@@ -127,19 +129,22 @@ class ReplayFeed:
         ends = self._ends()
         if source is not None:
             ends = {name: end for name, end in ends.items() if name == source}
-        return list(older(ends, {}, count).lines) if count > 0 else []
+        return list(older(ends, {}, count, file_map=self._file_map(ends)).lines) if count > 0 else []
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that ends before these offsets."""
-        return older(self._ends(), before, count, query)
+        ends = self._ends()
+        return older(ends, before, count, query, file_map=self._file_map(ends))
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets."""
-        return newer(self._ends(), after, count, query)
+        ends = self._ends()
+        return newer(ends, after, count, query, file_map=self._file_map(ends))
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places, as far as they had been written by then."""
-        return lines_at(self._ends(), places)
+        ends = self._ends()
+        return lines_at(ends, places, self._file_map(ends))
 
     def log_chains(self) -> list[LogChain]:
         """A recording's own log is never rotated."""
@@ -149,12 +154,20 @@ class ReplayFeed:
         """How far the recording's own log had grown; an event may name any file of this machine as one."""
         with self._lock:
             sources = self._run.job.sources.items()
-            return {f"log:{path}": log.end for path, log in sources if self._is_ours(path)}
+            return {f"log:{path}": log.end for path, log in sources if self._own_file(path) is not None}
 
-    def _is_ours(self, path: str) -> bool:
-        """Whether a log is a plain file directly in the folder of the recording."""
+    def _file_map(self, ends: Mapping[str, int]) -> LogFileMap:
+        """Where the recording's own log lies now: a state folder can have been moved, or shipped."""
+        places = ((source, self._own_file(source.removeprefix("log:"))) for source in ends)
+        return LogFileMap({source: str(place) for source, place in places if place is not None})
+
+    def _own_file(self, path: str) -> Path | None:
+        """The plain file in the folder of the recording that a log was, or is; None for a log from anywhere else."""
         log = Path(path)
-        return log.parent == self._folder and log.is_file() and not log.is_symlink()
+        if log.parent not in (self._folder, self._recorded_in):
+            return None
+        place = self._folder / log.name
+        return place if place.is_file() and not place.is_symlink() else None
 
     def show(self, moment: float) -> bool:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""

@@ -38,6 +38,13 @@ def test_the_recording_holds_what_the_help_promises() -> None:
     assert run.cores.cores
 
 
+def test_the_demo_shows_what_its_job_printed() -> None:
+    with demo_settings(Settings()) as settings:
+        feed = demo_feed(settings)
+        feed.show(feed.clock.end)
+        assert any("(0, 59) step_loss" in line.text for line in feed.log_tail(100))
+
+
 def test_the_recording_is_small_and_tells_nothing_of_whose_machine_made_it(tmp_path: Path) -> None:
     demo = Path(neuron_top.__file__).parent / "assets" / "demo"
     assert sum(path.stat().st_size for path in demo.rglob("*")) < MOST_BYTES

@@ -91,6 +91,33 @@ def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Pat
     assert at(feed, 1010.0) == (0, None, ["step one"])
 
 
+def test_a_recording_whose_state_folder_was_moved_shows_its_log(tmp_path: Path) -> None:
+    """The events, and the record, name the folder that it was made in."""
+    then, now = tmp_path / "then" / "runs" / "r-1", tmp_path / "now" / "runs" / "r-1"
+    now.mkdir(parents=True)
+    (now / "output.log").write_bytes(b"step one\nstep two\n")
+    (tmp_path / "then").mkdir()
+    (tmp_path / "then" / "secret").write_bytes(b"not of the recording\n")
+    begun = RunStarted(run="r-1", name="moved", at=1000.0, seen=1000.0)
+    grown = [
+        OutputGrew(path=str(path), end=18, lines=2, seen=1010.0)
+        for path in (then / "output.log", then / "..", then / "other.log", tmp_path / "then" / "secret")
+    ]
+    with SqliteStore(tmp_path / "now" / "s.db") as store:
+        store.begin(begun, folder=then)
+        store.append("r-1", [begun, *grown], 1010.0)
+        store.finish("r-1", 0, 1020.0)
+    feed = ReplayFeed(StoreLocation(tmp_path / "now" / "s.db"), "r-1")
+    feed.show(1020.0)
+    source = f"log:{then / 'output.log'}"
+    assert [line.text for line in feed.log_tail(5)] == ["step one", "step two"]
+    assert [line.text for line in feed.log_tail(5, source)] == ["step one", "step two"]
+    assert [line.text for line in feed.log_older({source: 9}, 5).lines] == ["step one"]
+    assert [line.text for line in feed.log_newer({source: 9}, 5).lines] == ["step two"]
+    assert [line.text for line in feed.log_lines([(source, 9)])] == ["step two"]
+    assert [chain.files for chain in feed.log_chains()] == [(source,)]
+
+
 def test_a_recording_is_found_by_name_and_by_the_beginning_of_its_id(store_path: Path) -> None:
     assert ReplayFeed(StoreLocation(store_path), "demo").clock.end == 1040.0
     assert ReplayFeed(StoreLocation(store_path), "r-").clock.start == 1000.0
