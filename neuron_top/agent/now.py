@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from neuron_top.run.graph import Wait as GraphWait
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
+from neuron_top.run.node_findings import holder_host
 from neuron_top.store.fleet_records import NodeNow, Spread, Wait
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow, core_rows
-
-_HOST = re.compile(r"\bon ([\w.-]+)")
 
 
 def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], offset: float | None) -> NodeNow:
@@ -45,11 +43,10 @@ def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[Wait]:
         if not waiting or graph.module is None:
             continue
         entry = run.caches.entry(graph.module)
-        holder = _HOST.search(entry.lock_holder or "") if entry is not None else None
         yield Wait(
             job=job,
             key=graph.module,
-            holder_node=holder[1] if holder else "",
+            holder_node=holder_host(entry.lock_holder or "") if entry is not None else "",
             waiter_node=node,
             ranks=len({worker.key for worker, _ in waiting}),
             seconds=sum(max(0.0, _end(wait, now) - (wait.start or 0.0)) for _, wait in waiting),

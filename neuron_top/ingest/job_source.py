@@ -117,6 +117,20 @@ def merged_run(store: FleetStore, job: str, history_seconds: float) -> Run:
     return run
 
 
+def node_runs(store: FleetStore, job: str, history_seconds: float) -> dict[str, Run]:
+    """A run for each node of a job, of its own events alone, by the database's clock. Raises StoreUnusable."""
+    runs: dict[str, Run] = {}
+    merges: dict[str, JobMerge] = {}
+    cursor = Cursor()
+    while news := store.news(job, cursor):
+        for batch in news:
+            run = runs.setdefault(batch.node, Run(history_seconds))
+            merge = merges.setdefault(batch.node, JobMerge(job))
+            for event in merge.merged(batch.node, batch.spool, batch.events):
+                run.apply(event)
+    return runs
+
+
 def find_job(store: FleetStore, job: str) -> str:
     """The id of the newest job of this id or name. Raises NothingToShow."""
     found = next((row.run for row in store.jobs() if job in (row.run, row.name)), None)

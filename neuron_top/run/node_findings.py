@@ -75,10 +75,16 @@ def lost_holders(run: Run, now: float) -> Iterator[tuple[Graph, str, int]]:
         graph = run.compiles.graphs[key]
         holders = {worker.node for worker in graph.workers.values() if worker.open_attempt is not None}
         entry = run.caches.entry(graph.module) if graph.module is not None else None
-        if entry is not None and (match := _HOST.search(entry.lock_holder or "")):
-            holders.add(hosts.get(match[1], match[1]))
+        if entry is not None and (host := holder_host(entry.lock_holder or "")):
+            holders.add(hosts.get(host, host))
         if holders and holders <= gone:
             yield graph, min(holders), count
+
+
+def holder_host(text: str) -> str:
+    """The host in the words on who holds a lock; "" where none is named."""
+    match = _HOST.search(text)
+    return match[1] if match else ""
 
 
 def differing(run: Run) -> Iterator[Odd]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
-from neuron_top.views.fleet import FleetPage, fleet_page, of_job
+from neuron_top.views.blame.records import Blame
+from neuron_top.views.fleet import FleetPage, NodeState, fleet_page, of_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.summary import Summary, summary
@@ -104,6 +105,19 @@ class FleetService:
         (row,) = self.page(job).jobs
         run = merged_run(self._store, row.job, self._settings.history_seconds)
         return summary(run, row.finished if row.finished is not None else self._store.clock())
+
+    def blame(self, job: str) -> Blame:
+        """Who compiled each graph of a job, who waited, and what it cost. Raises NothingToShow."""
+        from neuron_top.ingest.job_source import node_runs
+        from neuron_top.views.blame.blame import blame
+        from neuron_top.views.blame.facts import facts_of
+
+        page = self.page(job)
+        (row,) = page.jobs
+        runs = node_runs(self._store, row.job, self._settings.history_seconds)
+        gone = [node.node for node in page.nodes if node.state is NodeState.SILENT]
+        facts = facts_of(runs, self._store.nodes(), self._store.keys(), gone)
+        return blame(row.job, facts, row.finished if row.finished is not None else page.now)
 
 
 _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}

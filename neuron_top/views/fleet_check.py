@@ -11,7 +11,7 @@ import msgspec
 from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, LOCKED, State
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
 
-KEY_ATTRIBUTES = ("compiler", "driver", "runtime", "torch")
+KEY_ATTRIBUTES = ("compiler", "compiler_flags", "driver", "libneuronxla", "lnc", "runtime", "torch", "torch_neuronx")
 """Attributes of a node that change keys or what can be loaded, beside variables of the compiler."""
 KEY_VARIABLES = ("NEURON_", "XLA_")
 
@@ -138,11 +138,19 @@ def _usual_compilers(rows: Iterable[NodeKey]) -> dict[str, str]:
     return {key: max(sorted(count), key=count.__getitem__) for key, count in counts.items()}
 
 
+def changes_keys(attribute: str) -> bool:
+    """Whether an attribute of a node changes keys, or what can be loaded."""
+    return attribute in KEY_ATTRIBUTES or attribute.startswith(KEY_VARIABLES)
+
+
+def differing_attributes(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
+    """Attributes that change keys and are not the same on two nodes."""
+    return sorted(name for name in {*one, *other} if changes_keys(name) and one.get(name) != other.get(name))
+
+
 def _skew(nodes: Sequence[NodeRecord]) -> Iterable[Skew]:
     names = sorted({name for node in nodes for name in node.attributes})
-    for name in names:
-        if name not in KEY_ATTRIBUTES and not name.startswith(KEY_VARIABLES):
-            continue
+    for name in filter(changes_keys, names):
         values: dict[str, list[str]] = {}
         for node in nodes:
             value = node.attributes.get(name)

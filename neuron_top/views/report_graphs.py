@@ -127,7 +127,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         began=began,
         step=run.training.step_at(began) if digest.misses else None,
         after_warm_up=graph.key in late,
-        wait_seconds=max((seconds for one in graph.workers.values() for seconds in _waits(one)), default=None),
+        wait_seconds=max((seconds for one in graph.workers.values() for seconds in wait_seconds(one)), default=None),
         saved_seconds=known.seconds if only_hit else None,
         graph_bytes=graph.graph_bytes if graph.graph_bytes is not None else known.graph_bytes,
         artifact_bytes=graph.artifact_bytes if graph.artifact_bytes is not None else known.artifact_bytes,
@@ -145,7 +145,8 @@ def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
     return next((run.rank_of(one) for one in graph.workers.values() if one.attempts), otherwise)
 
 
-def _waits(worker: WorkerGraph) -> Iterator[float]:
+def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
+    """How long each of its waits took, as far as it is told."""
     for wait in worker.waits:
         if wait.seconds is not None:
             yield wait.seconds
@@ -192,7 +193,7 @@ def wait_lines(run: Run) -> tuple[WaitLine, ...]:
     """Graphs whose lock was waited for, the longest wait first."""
     found = []
     for graph in run.compiles.graphs.values():
-        waited = {key: list(_waits(one)) for key, one in graph.workers.items() if one.waits}
+        waited = {key: list(wait_seconds(one)) for key, one in graph.workers.items() if one.waits}
         if not waited:
             continue
         seconds = [value for values in waited.values() for value in values]

@@ -11,6 +11,7 @@ SUBCOMMANDS = (
     Command("summary", "summary", "print the summary of a job over all its nodes"),
     Command("top", "top", "rank nodes by a metric, the worst first"),
     Command("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
+    Command("blame", "blame", "say who compiled the graphs of a job, who waited, and what it cost"),
     Command("check", "check", "say which nodes lack which graphs, before a launch"),
     Command("init", "init", "make the tables, roles and row security of a database, or migrate them"),
     Command("prune", "prune", "drop days of events that are older, or take more, than the policy allows"),

@@ -1,0 +1,1 @@
+"""Who compiled, who waited, and what it cost: a job over its nodes."""

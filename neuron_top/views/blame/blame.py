@@ -1,0 +1,184 @@
+"""Who compiled each graph of a job, who waited for it, and what that cost over all nodes.
+
+Each node's run is made of its own events alone, as a report of that machine would be: the totals are their sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from neuron_top.run.graph import Graph
+from neuron_top.run.spans import Span, SpanKind, merged
+from neuron_top.views.blame.causes import Call, Cause, Causes
+from neuron_top.views.blame.facts import FleetFacts, NodeFacts
+from neuron_top.views.blame.locks import lost_locks
+from neuron_top.views.blame.records import Blame, Compiled, GraphBlame, NodeBar, NodeBlame, Repeated, Waited
+from neuron_top.views.report_graphs import wait_seconds
+
+
+def blame(job: str, facts: FleetFacts, now: float) -> Blame:
+    """The blame of a job. `now`: by the database's clock."""
+    graphs = _by_key(facts)
+    calls = _calls(graphs)
+    causes = Causes(facts, graphs, calls)
+    explained = [(call, causes.of(call)) for call in calls]
+    by_graph: dict[str, list[tuple[Call, Cause]]] = {}
+    for call, cause in explained:
+        by_graph.setdefault(call.key, []).append((call, cause))
+    rows = [_graph(key, by_graph.get(key, ()), nodes, facts) for key, nodes in graphs.items()]
+    costly = [row for row in rows if row.compiles or row.waits]
+    return Blame(
+        job=job,
+        nodes=tuple(sorted((_node(node, facts, now) for node in facts.nodes.values()), key=lambda one: -one.seconds)),
+        graphs=tuple(sorted(costly, key=lambda row: -row.seconds)),
+        found=len(rows) - len(costly),
+        compiling=facts.cost((call.node, call.attempt.duration.seconds) for call in calls),
+        waiting=facts.cost(wait for nodes in graphs.values() for wait in _wait_seconds(nodes)),
+        again=facts.cost((call.node, call.attempt.duration.seconds) for call, cause in explained if cause.again),
+        repeated=_repeated(explained, facts),
+        lost_locks=lost_locks(facts, graphs),
+        unknown_clocks=tuple(sorted(node.node for node in facts.nodes.values() if not node.clock_known)),
+    )
+
+
+def _key(node: str, graph: Graph) -> str:
+    """The same for a graph on every node; one that no line names is a node's own."""
+    return graph.module if graph.module is not None else f"{node}: {graph.key}"
+
+
+def _by_key(facts: FleetFacts) -> dict[str, dict[str, list[Graph]]]:
+    """Key → node → what its run knows of the graph."""
+    found: dict[str, dict[str, list[Graph]]] = {}
+    for node in facts.nodes.values():
+        for graph in node.run.compiles.graphs.values():
+            found.setdefault(_key(node.node, graph), {}).setdefault(node.node, []).append(graph)
+    return found
+
+
+def _calls(graphs: dict[str, dict[str, list[Graph]]]) -> list[Call]:
+    """All calls of the compiler by their beginning; where that is not told, last."""
+    calls = [
+        Call(key, node, graph, worker, attempt)
+        for key, nodes in graphs.items()
+        for node, met in nodes.items()
+        for graph in met
+        for worker in graph.workers.values()
+        for attempt in worker.attempts
+    ]
+    return sorted(calls, key=lambda call: (call.began is None, call.began or 0.0, call.node))
+
+
+def _graph(
+    key: str, calls: Sequence[tuple[Call, Cause]], nodes: dict[str, list[Graph]], facts: FleetFacts
+) -> GraphBlame:
+    took_part = {call.node for call, _ in calls}
+    return GraphBlame(
+        graph=key,
+        compiles=tuple(_compiled(call, cause, facts) for call, cause in calls),
+        waits=_waits(nodes, [call for call, _ in calls]),
+        compiling=facts.cost((call.node, call.attempt.duration.seconds) for call, _ in calls),
+        waiting=facts.cost(_wait_seconds(nodes)),
+        again=facts.cost((call.node, call.attempt.duration.seconds) for call, cause in calls if cause.again),
+        order_known=len(took_part) < 2 or all(facts.nodes[node].clock_known for node in took_part),
+    )
+
+
+def _compiled(call: Call, cause: Cause, facts: FleetFacts) -> Compiled:
+    duration, outcome = call.attempt.duration, call.attempt.outcome
+    return Compiled(
+        node=call.node,
+        rank=facts.nodes[call.node].run.rank_of(call.worker),
+        seconds=duration.seconds,
+        provenance=str(duration.precision),
+        began=call.began,
+        outcome=str(outcome) if outcome is not None else "running",
+        because=cause.because,
+        text=cause.text,
+        again=cause.again,
+    )
+
+
+def _wait_seconds(nodes: dict[str, list[Graph]]) -> Iterable[tuple[str, float | None]]:
+    """(node, seconds) of every wait; None where no line tells."""
+    for node, graphs in nodes.items():
+        for graph in graphs:
+            for worker in graph.workers.values():
+                known = list(wait_seconds(worker))
+                yield from ((node, seconds) for seconds in known)
+                yield from ((node, None) for _ in range(len(worker.waits) - len(known)))
+
+
+def _waits(nodes: dict[str, list[Graph]], calls: Sequence[Call]) -> tuple[Waited, ...]:
+    found = []
+    for node, graphs in nodes.items():
+        waiting = [worker for graph in graphs for worker in graph.workers.values() if worker.waits]
+        if not waiting:
+            continue
+        seconds = [value for worker in waiting for value in wait_seconds(worker)]
+        starts = [wait.start for worker in waiting for wait in worker.waits if wait.start is not None]
+        ends = [wait.end for worker in waiting for wait in worker.waits if wait.end is not None]
+        found.append(
+            Waited(
+                node=node,
+                ranks=len(waiting),
+                seconds=sum(seconds),
+                longest=max(seconds, default=None),
+                holder=_holder(calls, min(starts, default=None), max(ends, default=None)),
+                going_on=sum(worker.open_wait is not None for worker in waiting),
+            )
+        )
+    return tuple(sorted(found, key=lambda row: (-row.seconds, row.node)))
+
+
+def _holder(calls: Sequence[Call], start: float | None, end: float | None) -> str:
+    """The node that compiled while others waited, the longest of them; "" where nobody tells."""
+    holders: dict[str, float] = {}
+    for call in calls:
+        began, ended = call.began, call.attempt.end
+        if began is None or start is None:
+            continue
+        last = min(value for value in (ended, end, float("inf")) if value is not None)
+        if last >= start and (end is None or began <= end):
+            holders[call.node] = max(holders.get(call.node, 0.0), last - max(began, start))
+    return max(sorted(holders), key=holders.__getitem__, default="")
+
+
+def _repeated(explained: Sequence[tuple[Call, Cause]], facts: FleetFacts) -> tuple[Repeated, ...]:
+    groups: dict[str, list[tuple[Call, Cause]]] = {}
+    for call, cause in explained:
+        if cause.again:
+            groups.setdefault(cause.because, []).append((call, cause))
+    rows = [
+        Repeated(
+            because=group[0][1].because,
+            text=group[0][1].text,
+            compiles=len(group),
+            graphs=tuple(dict.fromkeys(call.key for call, _ in group)),
+            nodes=tuple(sorted({call.node for call, _ in group})),
+            cost=facts.cost((call.node, call.attempt.duration.seconds) for call, _ in group),
+        )
+        for group in groups.values()
+    ]
+    return tuple(sorted(rows, key=lambda row: -row.cost.seconds))
+
+
+def _node(node: NodeFacts, facts: FleetFacts, now: float) -> NodeBlame:
+    graphs = {graph.key: [graph] for graph in node.run.compiles.graphs.values()}
+    attempts = [attempt for (graph,) in graphs.values() for attempt in graph.attempts]
+    return NodeBlame(
+        node=node.node,
+        ranks=node.ranks,
+        cores=node.cores,
+        compiling=facts.cost((node.node, attempt.duration.seconds) for attempt in attempts),
+        waiting=facts.cost(wait for (graph,) in graphs.values() for wait in _wait_seconds({node.node: [graph]})),
+        bars=tuple(_bars(node.run.compiles.totals.spans(), node.run.effective_now(now))),
+        clock_known=node.clock_known,
+    )
+
+
+def _bars(spans: Sequence[Span], now: float) -> list[NodeBar]:
+    bars = []
+    for kind in (SpanKind.COMPILE, SpanKind.WAIT):
+        stretches = ((one.start, one.end if one.end is not None else now) for one in spans if one.kind is kind)
+        bars += [NodeBar(kind, start, end) for start, end in merged(stretches)]
+    return bars

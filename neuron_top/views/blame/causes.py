@@ -1,0 +1,243 @@
+"""Why a node compiled a graph, and whether another node had it: the explanation of misses, across nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from neuron_top.cache.model.keys import parse_key
+from neuron_top.cache.model.states import HITS, State
+from neuron_top.explain.flag_changes import differences
+from neuron_top.run.graph import Attempt, Graph, Outcome, WorkerGraph
+from neuron_top.store.fleet_records import NodeKey
+from neuron_top.units import duration_text
+from neuron_top.views.blame.facts import FleetFacts
+from neuron_top.views.blame.records import Because
+
+_GONE = "gone"
+_VERSION = re.compile(r"^\w+-")
+
+
+class Call(NamedTuple):
+    """One call of the compiler, where it was made. `key`: of the graph, the same on every node."""
+
+    key: str
+    node: str
+    graph: Graph
+    worker: WorkerGraph
+    attempt: Attempt
+
+    @property
+    def began(self) -> float | None:
+        """When; None where no line tells."""
+        if self.attempt.start is not None:
+            return self.attempt.start
+        end, seconds = self.attempt.end, self.attempt.seconds
+        return end - seconds if end is not None and seconds is not None else end
+
+
+class Cause(NamedTuple):
+    """Why, what differs, and whether another node had it."""
+
+    because: Because
+    text: str = ""
+    again: bool = False
+
+
+class Had(NamedTuple):
+    """A node that had a graph, or was compiling it, before another one compiled it."""
+
+    node: str
+    graph: Graph
+    since: float | None
+    """When it had it; None while it compiled."""
+
+
+class Causes:
+    """Explains the calls of all nodes."""
+
+    def __init__(self, facts: FleetFacts, graphs: dict[str, dict[str, list[Graph]]], calls: Sequence[Call]) -> None:
+        """`graphs`: key → node → what its run knows of it. `calls`: all, in their order."""
+        self._facts, self._graphs = facts, graphs
+        self._calls: dict[str, list[Call]] = {}
+        self._by_program: dict[object, list[Call]] = {}
+        self._by_graph: dict[str, list[str]] = {}
+        for call in calls:
+            self._calls.setdefault(call.key, []).append(call)
+            if (program := _program(call.graph)) is not None:
+                self._by_program.setdefault(program, []).append(call)
+        for key in [*graphs, *(key for key in facts.keys if key not in graphs)]:
+            if (name := parse_key(key)) is not None and name.flags is not None:
+                self._by_graph.setdefault(name.graph, []).append(key)
+
+    def of(self, call: Call) -> Cause:
+        """Why this call was made."""
+        here = [one for one in self._before(call, self._calls[call.key]) if one.node == call.node]
+        had = next(self._had_elsewhere(call), None)
+        if had is not None and not (here and had.since is None):
+            return self._same_key(call, had)
+        if here:
+            return Cause(Because.TWICE_HERE)
+        return self._other_key(call) or self._told_by_caches(call) or Cause(Because.NEW)
+
+    # --- the same key ---
+
+    def _before(self, call: Call, calls: Sequence[Call]) -> Iterator[Call]:
+        """Calls that come earlier in the order of all; a failed one leaves nothing for others."""
+        for one in calls:
+            if one.attempt is call.attempt:
+                return
+            if one.attempt.outcome not in (Outcome.FAILED, Outcome.INTERRUPTED):
+                yield one
+
+    def _had_elsewhere(self, call: Call) -> Iterator[Had]:
+        """Other nodes that had it already, then those that were compiling it."""
+        began = call.began
+        compiling = []
+        for one in self._before(call, self._calls[call.key]):
+            if one.node == call.node:
+                continue
+            ended = one.attempt.end
+            if ended is not None and (began is None or ended <= began):
+                yield Had(one.node, one.graph, ended)
+            else:
+                compiling.append(Had(one.node, one.graph, None))
+        if began is not None:
+            for node, graphs in self._graphs[call.key].items():
+                if node == call.node:
+                    continue
+                for graph in graphs:
+                    hits = [
+                        w.since for w in graph.workers.values() if w.hits and not w.attempts and w.since is not None
+                    ]
+                    if hits and min(hits) < began:
+                        yield Had(node, graph, min(hits))
+        yield from compiling
+
+    def _same_key(self, call: Call, had: Had) -> Cause:
+        compilers = (had.graph.compiler, call.graph.compiler)
+        if all(compilers) and compilers[0] != compilers[1]:
+            text = f"{_plain(compilers[0])} on {had.node}, {_plain(compilers[1])} on {call.node}"
+            return Cause(Because.OTHER_COMPILER, text, again=True)
+        if (roots := self._own_roots(call, had)) is not None:
+            return Cause(Because.OWN_ROOT, roots, again=True)
+        place = self._root(call.node, call.graph)
+        if had.since is None:
+            where = f" in {place}{self._file_system(call.node)}" if place else ""
+            return Cause(Because.LOCK_NOT_SEEN, f"{had.node} was compiling it{where}", again=True)
+        if any(row.state == _GONE and row.node in (call.node, had.node) for row in self._facts.keys.get(call.key, ())):
+            return Cause(Because.REMOVED, f"{had.node} had it, and its entry is gone", again=True)
+        if place is None:
+            return Cause(Because.UNKNOWN, f"{had.node} had it; which cache {call.node} used was not told", again=True)
+        ago = f"{duration_text(call.began - had.since)} before" if call.began is not None else "before"
+        text = f"{had.node} had it {ago} in {place}{self._file_system(call.node)}"
+        return Cause(Because.NOT_SEEN, text, again=True)
+
+    def _own_roots(self, call: Call, had: Had) -> str | None:
+        mine, theirs = self._root(call.node, call.graph), self._root(had.node, had.graph)
+        if mine is None or theirs is None:
+            return None
+        if mine != theirs:
+            return f"{theirs} on {had.node}, {mine} on {call.node}"
+        if any(self._is_own(node, mine) for node in (call.node, had.node)):
+            return f"{mine} lies on a disk of each node{self._file_system(call.node)}"
+        return None
+
+    def _root(self, node: str, graph: Graph) -> str | None:
+        if graph.root is not None:
+            return graph.root
+        facts = self._facts.nodes[node]
+        told = facts.run.compiles.counts.cache_paths
+        configured = facts.attributes.get("cache_root")
+        return told[-1] if told else configured if isinstance(configured, str) else None
+
+    def _is_own(self, node: str, root: str) -> bool:
+        """Whether a root is known to lie on a disk that no other node sees."""
+        attributes = self._facts.nodes[node].attributes
+        return attributes.get("cache_root") == root and attributes.get("cache_shared") in (0, False)
+
+    def _file_system(self, node: str) -> str:
+        kind = self._facts.nodes[node].attributes.get("cache_filesystem")
+        return f" ({kind})" if kind else ""
+
+    # --- another key for the same thing ---
+
+    def _other_key(self, call: Call) -> Cause | None:
+        return self._other_flags(call) or self._other_name(call)
+
+    def _other_flags(self, call: Call) -> Cause | None:
+        """The same graph under other flags, on a node that does not use these."""
+        name = parse_key(call.key)
+        if name is None:
+            return None
+        for key in self._by_graph.get(name.graph, ()):
+            if key == call.key or call.node in self._graphs.get(key, {}):
+                continue
+            before = next(self._before_with(call, self._calls.get(key, ())), None)
+            if before is not None:
+                return Cause(Because.OTHER_FLAGS, self._flags_text(call, before), again=True)
+        return None
+
+    def _before_with(self, call: Call, others: Sequence[Call]) -> Iterator[Call]:
+        """Calls for another key, of other nodes, that began no later."""
+        for one in others:
+            earlier = one.began is None or call.began is None or one.began <= call.began
+            if one.node != call.node and earlier and one.attempt.outcome is not Outcome.FAILED:
+                yield one
+
+    def _flags_text(self, call: Call, before: Call) -> str:
+        if call.graph.flags and before.graph.flags:
+            return f"{before.node} → {call.node}: {differences(before.graph.flags, call.graph.flags).text()}"
+        told = self._facts.differences(before.node, call.node)
+        return "; ".join(told) or f"{before.key} on {before.node}; the flags were not told"
+
+    def _other_name(self, call: Call) -> Cause | None:
+        """The same operators, shapes and arguments under another key."""
+        program = _program(call.graph)
+        others = self._by_program.get(program, ()) if program is not None else ()
+        for one in self._before_with(call, others):
+            if one.key == call.key or call.node in self._graphs[one.key]:
+                continue
+            if told := self._facts.differences(one.node, call.node):
+                return Cause(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
+            ranks = (self._rank(one), self._rank(call))
+            who = f"rank {ranks[0]} and rank {ranks[1]}" if None not in ranks else f"{one.node} and {call.node}"
+            text = f"the same operators and shapes have a key of their own on {who} ({one.key} there)"
+            return Cause(Because.HELD_NAME, text, again=True)
+        return None
+
+    def _rank(self, call: Call) -> int | None:
+        return self._facts.nodes[call.node].run.rank_of(call.worker)
+
+    # --- what agents told of caches ---
+
+    def _told_by_caches(self, call: Call) -> Cause | None:
+        rows = self._facts.keys.get(call.key, ())
+        wanted = call.graph.compiler
+        others = [row for row in rows if wanted and row.compiler != wanted and _is_hit(row)]
+        if others:
+            row = min(others, key=lambda row: row.node)
+            text = f"{_plain(row.compiler)} on {row.node}, {_plain(wanted)} on {call.node}"
+            return Cause(Because.OTHER_COMPILER, text, again=row.node != call.node)
+        if any(row.state == _GONE for row in rows):
+            return Cause(Because.REMOVED, f"its entry on {min(row.node for row in rows if row.state == _GONE)} is gone")
+        return None
+
+
+def _is_hit(row: NodeKey) -> bool:
+    try:
+        return State(row.state) in HITS
+    except ValueError:  # gone
+        return False
+
+
+def _program(graph: Graph) -> object:
+    """What two graphs have in common that differ in names only; None where nobody described the graph."""
+    if not graph.op_counts:
+        return None
+    return (graph.direction, graph.operators, tuple(sorted(graph.op_counts.items())), graph.inputs, graph.flags)
+
+
+def _plain(compiler: str | None) -> str:
+    return _VERSION.sub("", compiler) if compiler else "unknown"
