@@ -6,14 +6,17 @@ import threading
 import time
 from functools import cached_property
 
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
+from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
 from neuron_top.views.fleet_node import NodePage
 
 FRESH_SECONDS = 1.0
 """A page is cached so long."""
+BLAME_SECONDS = 10.0
+"""The blame of a job is added up anew so often while somebody looks at it."""
 CONNECTIONS = 2
 
 
@@ -24,6 +27,9 @@ class DashboardFleet:
         self._settings = settings
         self._lock = threading.Lock()
         self._cached: tuple[float, FleetPage] | None = None
+        self._blaming = threading.Lock()
+        self._blame: tuple[str, float, Blame | str] | None = None
+        self._adding_up: threading.Thread | None = None
         self._node: tuple[str, float, NodePage] | None = None
 
     @property
@@ -40,6 +46,8 @@ class DashboardFleet:
 
     def close(self) -> None:
         """Leave the database."""
+        if (adding_up := self._adding_up) is not None:
+            adding_up.join()
         if "service" in self.__dict__:
             self.service.close()
 
@@ -51,6 +59,28 @@ class DashboardFleet:
                 page = self.service.page()
                 cached = self._cached = (time.monotonic(), page)
         return of_job(cached[1], job) if job else cached[1]
+
+    def blame(self, job: str) -> Blame:
+        """Who compiled, who waited, what it cost; adds up what came since it was asked last. Raises NothingToShow."""
+        return self.service.blame(job)
+
+    def blame_so_far(self, job: str) -> Blame | str:
+        """The newest blame of a job that a thread has added up, or why there is none yet. Never waits."""
+        with self._blaming:
+            known = self._blame if self._blame is not None and self._blame[0] == job else None
+            if self._adding_up is None and (known is None or time.monotonic() - known[1] > BLAME_SECONDS):
+                self._adding_up = threading.Thread(target=self._add_up, args=(job,), name="blame", daemon=True)
+                self._adding_up.start()
+        return known[2] if known is not None else f"Adding up {job}…"
+
+    def _add_up(self, job: str) -> None:
+        found: Blame | str
+        try:
+            found = self.blame(job)
+        except NeuronTopError as problem:
+            found = str(problem)
+        with self._blaming:
+            self._blame, self._adding_up = (job, time.monotonic(), found), None
 
     def node(self, name: str) -> NodePage:
         """One node with its cores, as fresh as the page. Raises NothingToShow, StoreUnusable, PrometheusUnusable."""

@@ -10,6 +10,8 @@ from starlette.requests import Request
 
 from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.errors import UsageError
+from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_targets import TargetGroup, scrape_targets
@@ -27,11 +29,18 @@ def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
 
         return handler
 
+    async def blame(request: Request) -> Blame:
+        job = request.query_params.get("job", "")
+        if not job:
+            raise UsageError("name a job: ?job=ID")
+        return await asyncio.to_thread(fleet.blame, job)
+
     return (
         Endpoint("fleet/jobs", "the jobs of the fleet", tuple[JobRow, ...], of_page(lambda page, _: page.jobs), ()),
         Endpoint("fleet/nodes", "its nodes", tuple[NodeRow, ...], of_page(_nodes), ("job", "sort")),
         Endpoint("fleet/top", "nodes by a metric", tuple[TopRow, ...], of_page(_top), ("job", "metric", "count")),
         Endpoint("fleet/different", "what is different", Differences, of_page(_different), ("job", "nodes")),
+        Endpoint("fleet/blame", "who compiled, who waited, what it cost", Blame, blame, ("job",)),
         Endpoint(
             "targets",
             "agents, for http_sd_configs of Prometheus",

@@ -11,6 +11,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import fleet_figures as figures
 from neuron_top.dashboard.address import hold, search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
+from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, fact_list, note, panel, table
 from neuron_top.dashboard.figures import empty
@@ -19,6 +20,7 @@ from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
 from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
@@ -35,8 +37,8 @@ from neuron_top.views.fleet_text import (
 
 PATH, NAME = "fleet", "Fleet"
 OUTPUTS = PageOutputs(
-    parts=("fleet-summary", "fleet-jobs", "fleet-top", "fleet-different", "fleet-node"),
-    charts=("fleet-cells", "fleet-cores", "fleet-history"),
+    parts=("fleet-summary", "fleet-jobs", "fleet-top", "fleet-different", "fleet-blame", "fleet-node"),
+    charts=("fleet-blame-time", "fleet-cells", "fleet-cores", "fleet-history"),
 )
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
@@ -49,6 +51,8 @@ class FleetAnswer(NamedTuple):
     nodes: Sequence[NodeRow]
     """Those that match what is searched for."""
     different: Differences | str
+    blame: Blame | str
+    """Of the chosen job, else of the newest; a sentence where there is none yet."""
     node: NodePage | None
 
 
@@ -84,6 +88,11 @@ def layout(state: dict[str, str]) -> Any:
             ),
             panel("Top ten", html.Div(id="fleet-top")),
             panel("What is different", html.Div(id="fleet-different")),
+            panel(
+                "Who compiled, who waited",
+                [html.Div(id="fleet-blame"), chart("fleet-blame-time", "Nodes over time: compiling and waiting", 120)],
+                wide=True,
+            ),
             html.Section(
                 [
                     html.Div(id="fleet-node"),
@@ -114,6 +123,8 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors),
         "fleet-top": _top(page, answer.nodes, metric),
         "fleet-different": _different(answer.different),
+        "fleet-blame": blame_section(answer.blame),
+        "fleet-blame-time": blame_figure(answer.blame, colors),
         "fleet-node": _node(node) if node is not None else None,
         "fleet-cores": figures.cores_figure(node, cores, colors) if node is not None else blank,
         "fleet-history": PageChart(figures.history_figure(node, colors)) if node is not None else blank,
@@ -186,7 +197,10 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
         different = str(none)
     name = state.get("node")
     node = fleet.node(name) if name else None
-    return FleetAnswer(page, metric_named(state.get("metric", METRICS[0].name)), nodes, different, node)
+    jobs = sorted(page.jobs, key=lambda job: job.finished is not None)
+    blame = fleet.blame_so_far(jobs[0].job) if jobs else "No job yet."
+    metric = metric_named(state.get("metric", METRICS[0].name))
+    return FleetAnswer(page, metric, nodes, different, blame, node)
 
 
 def register(app: Dash, fleet: DashboardFleet) -> None:

@@ -117,18 +117,25 @@ def merged_run(store: FleetStore, job: str, history_seconds: float) -> Run:
     return run
 
 
-def node_runs(store: FleetStore, job: str, history_seconds: float) -> dict[str, Run]:
-    """A run for each node of a job, of its own events alone, by the database's clock. Raises StoreUnusable."""
-    runs: dict[str, Run] = {}
-    merges: dict[str, JobMerge] = {}
-    cursor = Cursor()
-    while news := store.news(job, cursor):
-        for batch in news:
-            run = runs.setdefault(batch.node, Run(history_seconds))
-            merge = merges.setdefault(batch.node, JobMerge(job))
-            for event in merge.merged(batch.node, batch.spool, batch.events):
-                run.apply(event)
-    return runs
+class NodeRuns:
+    """A run for each node of a job, of its own events alone, by the database's clock."""
+
+    def __init__(self, store: FleetStore, job: str, history_seconds: float) -> None:
+        self.job = job
+        self.runs: dict[str, Run] = {}
+        self._store, self._history_seconds = store, history_seconds
+        self._merges: dict[str, JobMerge] = {}
+        self._cursor = Cursor()
+
+    def read(self) -> dict[str, Run]:
+        """As they stand now: what came since the last time is read. Raises StoreUnusable."""
+        while news := self._store.news(self.job, self._cursor):
+            for batch in news:
+                run = self.runs.setdefault(batch.node, Run(self._history_seconds))
+                merge = self._merges.setdefault(batch.node, JobMerge(self.job))
+                for event in merge.merged(batch.node, batch.spool, batch.events):
+                    run.apply(event)
+        return self.runs
 
 
 def find_job(store: FleetStore, job: str) -> str:

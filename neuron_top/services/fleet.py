@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Collection
 from functools import cached_property
@@ -16,6 +17,7 @@ from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
+    from neuron_top.ingest.job_source import NodeRuns
     from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -29,6 +31,9 @@ class FleetService:
                 "no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database"
             )
         self._settings, self._connections = settings, connections
+        self._blaming = threading.Lock()
+        self._read: NodeRuns | None = None
+        """Events of the job that was blamed last."""
 
     @cached_property
     def _store(self) -> FleetStore:
@@ -107,17 +112,22 @@ class FleetService:
         return summary(run, row.finished if row.finished is not None else self._store.clock())
 
     def blame(self, job: str) -> Blame:
-        """Who compiled each graph of a job, who waited, and what it cost. Raises NothingToShow."""
-        from neuron_top.ingest.job_source import node_runs
+        """Who compiled each graph of a job, who waited, and what it cost. Raises NothingToShow.
+
+        Asked again for the same job, it reads only what came since.
+        """
+        from neuron_top.ingest.job_source import NodeRuns
         from neuron_top.views.blame.blame import blame
         from neuron_top.views.blame.facts import facts_of
 
         page = self.page(job)
         (row,) = page.jobs
-        runs = node_runs(self._store, row.job, self._settings.history_seconds)
         gone = [node.node for node in page.nodes if node.state is NodeState.SILENT]
-        facts = facts_of(runs, self._store.nodes(), self._store.keys(), gone)
-        return blame(row.job, facts, row.finished if row.finished is not None else page.now)
+        with self._blaming:
+            if self._read is None or self._read.job != row.job:
+                self._read = NodeRuns(self._store, row.job, self._settings.history_seconds)
+            facts = facts_of(self._read.read(), self._store.nodes(), self._store.keys(), gone)
+            return blame(row.job, facts, row.finished if row.finished is not None else page.now)
 
 
 _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}

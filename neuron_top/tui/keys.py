@@ -99,6 +99,8 @@ KEYS = (
         tuple(name for name in EVERYWHERE if name not in ("cache", "runs", "fleet")), True),
     Key("m", "m", "metric", "metric", "color and sort nodes by the next metric", ("fleet",), True),
     Key("space", "space", "mark", "mark", "mark the node under the cursor, or remove its mark", ("fleet",), True),
+    Key("b", "b", "blame", "blame", "who compiled the graphs of the node's job, who waited, and what it cost",
+        ("fleet",), True),
     Key("D", "D", "different", "different", "what is different about the marked nodes, else about the slow ones",
         ("fleet",), True),
     Key("space", "space", "mark", "mark", "mark a recording to compare it, or remove its mark", ("runs",), True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from neuron_top.views.fleet_differences import differences
 from tests.dashboard.served import READ, Served, serving
 from tests.fleet.database import NODES, fill
 from tests.fleet.samples import page, told
+from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
 
 
@@ -80,6 +82,26 @@ def test_many_who_ask_at_once_cost_one_question(served: Served, monkeypatch: pyt
     assert 1 <= len(asked) < 20
 
 
+def test_the_blame_of_a_job_is_in_the_api_and_on_the_page(postgres_url: str, tmp_path: Path) -> None:
+    ship(postgres_url)
+    with serving(StillFeed(), tmp_path, store=postgres_url) as served:
+        told = served.ask("/api/fleet/blame?job=bert").json
+        assert [(row["because"], row["nodes"]) for row in told["repeated"]] == [("lock not seen across nodes", ["n3"])]
+        assert served.ask("/api/fleet/blame").status == 400
+        assert served.ask("/api/fleet/blame?job=none").status == 404
+        with closing(DashboardFleet(served.feeds.settings)) as fleet:
+            answer = fleet_page.answer_of(fleet, {})
+            while answer is not None and isinstance(answer.blame, str):
+                assert answer.blame == "Adding up 4711…"
+                time.sleep(0.05)
+                answer = fleet_page.answer_of(fleet, {})
+    assert answer is not None
+    shown = fleet_page.render(answer, DARK)
+    assert "lock not seen across nodes" in str(shown["fleet-blame"])
+    (drawn,) = shown["fleet-blame-time"].figure["data"]
+    assert (sorted(drawn["y"]), {len(row) for row in drawn["z"]}) == (["n1", "n2", "n3"], {80})
+
+
 def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
     fill(postgres_url)
     with FleetService(Settings(store=postgres_url)) as fleet:
@@ -89,7 +111,9 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
 
 def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]:
     found = differences(shown, [shown.nodes[0].node]) if len(shown.nodes) > 1 else "nothing"
-    return fleet_page.render(fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, None), DARK)
+    return fleet_page.render(
+        fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, "No job yet.", None), DARK
+    )
 
 
 def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(served: Served) -> None:

@@ -18,6 +18,7 @@ from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import fleet_cells
 from tests.fleet.database import fill
 from tests.fleet.samples import page, told
+from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
 
 
@@ -75,6 +76,19 @@ async def test_a_row_opens_its_node_with_what_history_needs(postgres_url: str) -
         text = await until(app, pilot, lambda text: "Attributes" in text)
         assert "history needs the site's Prometheus" in text
         assert "compiler" in text
+
+
+async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
+    ship(postgres_url)
+    app = TopApp(StillFeed(), Settings(store=postgres_url))
+    async with app.run_test(size=(120, 60)) as pilot:
+        await pilot.press("7")
+        await until(app, pilot, lambda text: "4711" in text)
+        await pilot.press("b")
+        text = await until(app, pilot, lambda text: "core-hours" in text)
+    assert "Compiled again: lock not seen across nodes" in text
+    assert "4 ranks on 1 node" in text
+    assert "CCCC" in text
 
 
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import fleet as panel
+from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
@@ -122,6 +123,18 @@ class FleetScreen(TableScreen):
         find = partial(self._differences, self._marked)
         failed = "Nothing to compare"
         self.host.open(AsyncPage(find, panel.differences_lines, waiting="comparing…", failed=failed))
+
+    def action_blame(self) -> None:
+        """Who compiled the graphs of the job of the node under the cursor, else of the newest job."""
+        row = self.table.order.current
+        jobs = self._page.jobs if self._page is not None else ()
+        job = row.job if row is not None and row.job else jobs[0].job if jobs else ""
+        if not job:
+            self.notice("no job yet")
+            return
+        find = partial(self.host.services.fleet.blame, job)
+        failed = f"The blame of {job} cannot be told"
+        self.host.open(AsyncPage(find, blame_lines, waiting=f"adding up {job}…", failed=failed))
 
     def _differences(self, marked: frozenset[str]) -> Differences:
         page = self.host.services.fleet.page()

@@ -1,0 +1,78 @@
+"""The blame of a job on the page of the fleet: sums, graphs, what was compiled again, and nodes over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.components import fact_list, note, table
+from neuron_top.dashboard.figures import empty, layout, plain
+from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.views.blame.records import Blame
+from neuron_top.views.blame.text import (
+    ADVICE,
+    GRAPH_COLUMNS,
+    REPEATED_COLUMNS,
+    graph_cells,
+    headline,
+    moment_text,
+    notes,
+    repeated_cells,
+    timeline_label,
+)
+from neuron_top.views.blame.timeline import Doing, blame_timeline
+
+GRAPHS_SHOWN = 10
+ROWS_SHOWN = 24
+COLUMNS = 80
+_LEVELS = {Doing.NOTHING: None, Doing.WAITING: 0, Doing.COMPILING: 1}
+
+
+def blame_section(found: Blame | str) -> Any:
+    """Sentences and tables."""
+    if isinstance(found, str):
+        return note(found)
+    parts: list[Any] = [fact_list(tuple(headline(found))), *(note(text, kind="warn") for text in notes(found))]
+    if not found.graphs:
+        return [*parts, note("Nobody compiled and nobody waited.")]
+    rows = [graph_cells(row) for row in found.graphs[:GRAPHS_SHOWN]]
+    parts.append(table(GRAPH_COLUMNS, rows, caption="Graphs that cost most", right=(2, 5, 7)))
+    if len(found.graphs) > GRAPHS_SHOWN:
+        parts.append(note(f"{len(found.graphs) - GRAPHS_SHOWN} more: `neurontop fleet blame {found.job}`"))
+    if found.repeated:
+        again = [(*repeated_cells(row), ADVICE[row.because]) for row in found.repeated]
+        head = (*REPEATED_COLUMNS, "what to do")
+        parts.append(table(head, again, caption="Compiles of what another node had", right=(1, 2, 4, 5)))
+    return html.Div(parts)
+
+
+def blame_figure(found: Blame | str, colors: ChartColors) -> PageChart:
+    """A row for nodes that did the same, who spent most first."""
+    drawn = blame_timeline(found, COLUMNS) if isinstance(found, Blame) else None
+    if drawn is None:
+        return PageChart(empty(colors, "", 60))
+    rows = drawn.rows[:ROWS_SHOWN]
+    left = sum(len(row.nodes) for row in drawn.rows[ROWS_SHOWN:])
+    title = f"{moment_text(drawn.start)} to {moment_text(drawn.end)} UTC; amber: waiting, blue: compiling"
+    trace = {
+        "type": "heatmap",
+        "z": [[_LEVELS[cell] for cell in row.cells] for row in rows],
+        "y": [plain(timeline_label(row)) for row in rows],
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [[0, colors.warn], [1, colors.accent]],
+        "xgap": 0,
+        "ygap": 2,
+        "hovertemplate": "%{y}<extra></extra>",
+        "showscale": False,
+    }
+    whole = layout(
+        colors,
+        70 + 22 * len(rows),
+        title={"text": title + (f"; {left} more nodes spent less" if left else ""), "font": {"size": 12}},
+        xaxis={"visible": False, "fixedrange": True},
+        yaxis={"autorange": "reversed", "type": "category", "fixedrange": True, "automargin": True},
+    )
+    return PageChart({"data": [trace], "layout": whole})
