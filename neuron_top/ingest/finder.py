@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
+
+import msgspec
 
 from neuron_top.identity import NODE_VARIABLES, node_name
 from neuron_top.processes import proc
@@ -12,13 +16,26 @@ from neuron_top.telemetry.worker_placement import VISIBLE_CORES
 
 _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)
 """Not all that name a place: a batch system sets its variables in every shell it opens."""
+_YOUNG_SECONDS = 3.0
+"""Between fork and exec a process still shows its parent's environment: so long it is asked again."""
+_AGAIN_SECONDS = 30.0
+"""When an older one is asked again: a process id may have been used anew between two looks."""
+
+
+class _Known(msgspec.Struct):
+    """What is remembered of a process, so that a look costs a list of ids and not a file for each process."""
+
+    first_seen: float
+    due: float
+    is_worker: bool = False
 
 
 class WorkerFinder:
     """Workers of this user's, outside of recordings: those of the newest job, where several run at a time."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, float], bool] = {}
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: dict[int, _Known] = {}
         self._found: list[int] = []
         self.jobs = 0
         """How many jobs the last look saw: workers that were started by one process are one job."""
@@ -28,17 +45,11 @@ class WorkerFinder:
         return self._found
 
     def look(self) -> list[int]:
-        """Look at all processes; an environment is read once per process."""
-        seen: dict[tuple[int, float], bool] = {}
-        workers: dict[int, Stat] = {}
-        for pid in proc.process_ids():
-            stat = proc.stat_of(pid)
-            if stat is not None and stat.state != "Z":
-                key = (pid, stat.started)
-                seen[key] = self._known[key] if key in self._known else _is_worker(pid)
-                if seen[key]:
-                    workers[pid] = stat
-        self._known = seen
+        """Look for processes that are new, and at the workers that are known."""
+        now = self._clock()
+        self._known = {pid: self._looked_at(pid, now) for pid in proc.process_ids()}
+        stats = (proc.stat_of(pid) for pid, known in self._known.items() if known.is_worker)
+        workers = {stat.pid: stat for stat in stats if stat is not None and stat.state != "Z"}
         # A worker's own children inherit its variables: they stand below a worker, and are none.
         jobs: dict[int, list[Stat]] = {}
         for stat in workers.values():
@@ -49,11 +60,18 @@ class WorkerFinder:
         self._found = [stat.pid for stat in newest]
         return self._found
 
+    def _looked_at(self, pid: int, now: float) -> _Known:
+        known = self._known.get(pid) or _Known(first_seen=now, due=now)
+        if now >= known.due:
+            known.is_worker = _is_worker(pid)
+            known.due = now if now - known.first_seen < _YOUNG_SECONDS else now + _AGAIN_SECONDS
+        return known
+
 
 def _is_worker(pid: int) -> bool:
     if pid == os.getpid():
         return False
-    environment = proc.environment_of(pid) or {}
+    environment = proc.environment_of(pid, with_any=_TELLING) or {}
     if any(environment.get(name) for name in NODE_VARIABLES) and node_name(environment).value != node_name().value:
         return False  # of another Slurm node on this host
     return RUN_VARIABLE not in environment and any(environment.get(name) for name in _TELLING)

@@ -2,14 +2,16 @@
 
 Notifications are a promptness, never the truth: they do not exist on network file systems, in /proc and behind FUSE,
 they say nothing of another machine's writes, and the kernel drops them when there are too many. So every wait also
-ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. While a file
-grows all the time its notifications are not needed either; a short pause after each wake-up gathers a burst of writes
-into one look.
+ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. A short pause
+after each wake-up gathers a burst of writes into one look. While files grow all the time notifications cost more than
+they tell (each write of a job is one), so they are given up for some seconds, and files are looked at every
+`POLL_SECONDS`.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,6 +32,10 @@ from neuron_top.cache import filesystem
 POLL_SECONDS = 0.1
 IDLE_SECONDS = 1.0
 _GATHER_SECONDS = 0.03
+_BUSY_WAKEUPS = 10
+"""So many wake-ups one after another mean that files grow all the time."""
+_REST_SECONDS = 5.0
+"""How long notifications are then given up."""
 _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent, FileClosedEvent,
 ]  # fmt: skip
@@ -45,7 +51,11 @@ class Wakeup(FileSystemEventHandler):
         self._stopped = threading.Event()
         self._observer = Observer()
         self._folders: set[Path] = set()
+        self._watched: list[Path] = []
+        """Those of them of which the kernel tells."""
         self._notified = True
+        self._in_a_row = 0
+        self._rest_until: float | None = None
 
     def __enter__(self) -> Self:
         self._observer.start()
@@ -71,18 +81,37 @@ class Wakeup(FileSystemEventHandler):
         if filesystem.describe(str(folder)).kind in _SILENT_SYSTEMS:
             self._notified = False
             return
+        self._watched.append(folder)
+        if self._rest_until is None:
+            self._listen_to(folder)
+
+    def wait(self, at_most: float | None = None) -> None:
+        """Return when there may be something new, or after `at_most` seconds."""
+        began = time.monotonic()
+        usual = IDLE_SECONDS if self._notified and self._rest_until is None else POLL_SECONDS
+        woken = self._event.wait(usual if at_most is None else min(usual, at_most))
+        self._count(at_once=woken and time.monotonic() - began < POLL_SECONDS)
+        if not self._stopped.is_set():
+            self._stopped.wait(_GATHER_SECONDS)
+        self._event.clear()
+
+    def _count(self, *, at_once: bool) -> None:
+        """Give notifications up where they come all the time; ask for them again a while later."""
+        now = time.monotonic()
+        self._in_a_row = self._in_a_row + 1 if at_once else 0
+        if self._rest_until is None and self._in_a_row >= _BUSY_WAKEUPS:
+            self._observer.unschedule_all()
+            self._rest_until = now + _REST_SECONDS
+        elif self._rest_until is not None and now >= self._rest_until:
+            self._rest_until, self._in_a_row = None, 0
+            for folder in self._watched:  # whoever waits looks after this: nothing is missed in between
+                self._listen_to(folder)
+
+    def _listen_to(self, folder: Path) -> None:
         try:
             self._observer.schedule(self, str(folder), recursive=False, event_filter=_EVENTS)
         except OSError:  # the folder does not exist yet, or the user's inotify watches are used up
             self._notified = False
-
-    def wait(self, at_most: float | None = None) -> None:
-        """Return when there may be something new, or after `at_most` seconds."""
-        usual = IDLE_SECONDS if self._notified else POLL_SECONDS
-        self._event.wait(usual if at_most is None else min(usual, at_most))
-        if not self._stopped.is_set():
-            self._stopped.wait(_GATHER_SECONDS)
-        self._event.clear()
 
     def stop(self) -> None:
         """End the wait, now and for ever."""

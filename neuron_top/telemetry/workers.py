@@ -82,8 +82,11 @@ class WorkerSampler:
         return events
 
     def _look_at_tree(self) -> Iterator[AnyEvent]:
+        top = [*self._roots(), *self._members]
+        if not top:  # a machine without a job: nothing hangs below anything
+            return
         stats = {stat.pid: stat for pid in proc.process_ids() if (stat := proc.stat_of(pid))}
-        for stat in _descendants(stats, [*self._roots(), *self._members]):
+        for stat in _descendants(stats, top):
             known = self._members.get(stat.pid)
             if known is None or known.stat.started != stat.started:
                 self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
