@@ -135,6 +135,12 @@ def _compiles(view: Overview) -> Iterator[Metric]:
         "neurontop_compile_wait_seconds", "Wall time in which a worker waited", value=card.wait_seconds
     )
     yield from _gauge("cache_hit_ratio", "Share of distinct graphs that came from the cache", cache.hit_rate)
+    if cache.fetches is not None:
+        fetched = "Bytes of artifacts that were fetched from elsewhere"
+        yield CounterMetricFamily("neurontop_cache_fetched_bytes", fetched, value=cache.fetches.bytes)
+        yield CounterMetricFamily(
+            "neurontop_cache_fetched_graphs", "Artifacts that were fetched from elsewhere", value=cache.fetches.graphs
+        )
     yield from _gauge("cache_entries", "Entries of the watched caches", cache.entries)
     yield from _gauge("cache_size_bytes", "Bytes that the watched caches take on disk", cache.size)
     yield from _gauge("cache_disk_free_bytes", "Least free space of their file systems", cache.free)

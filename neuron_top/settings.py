@@ -86,6 +86,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long a claim outlives a node that died; a living one renews it three times as often."""
     claim_wait: str = "4h"
     """How long a job waits for another node that compiles a graph before it compiles it itself."""
+    cache_source: str = ""
+    """Where a job fetches artifacts that its cache lacks: `s3://bucket/prefix`, or the folder of a shared cache."""
     fleet_keep: str = "30d"
     """`neurontop fleet prune` drops days of the database that are older than this."""
     fleet_max_size: str = ""
@@ -121,6 +123,7 @@ _AMOUNTS: dict[str, Callable[[str], float]] = {
 }
 _CLAIMS_ELSEWHERE = re.compile(r"(?:off|s3://[^/\s]+(?:/.*)?)?")
 """Where claims may lie besides a database: the form alone; `compile/claims/` chooses the place."""
+_SOURCE = re.compile(r"(?:/[^\0]*|s3://[^/@\s]+(?:/.*)?)?")
 _CHOICES = {
     "theme": ("dark", "light", "high-contrast"),
     "prometheus_auth": ("", "none", "bearer", "basic", "sigv4"),
@@ -257,6 +260,11 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
         raise UsageError(
             f"{origins['claims']}: claims must be postgresql://host/database, s3://bucket/prefix or off, is "
             f"{masked(settings.claims)!r}"
+        )
+    if not _SOURCE.fullmatch(settings.cache_source):
+        raise UsageError(
+            f"{origins['cache_source']}: cache_source must be s3://bucket/prefix or the absolute path of a cache, is "
+            f"{masked(settings.cache_source)!r}"
         )
     return settings
 

@@ -23,7 +23,7 @@ from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.model import Alert, Run
 from neuron_top.views.overview import Overview, overview
-from neuron_top.views.progress import CompileCard
+from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.trends import Trends, trends
 
 PATH, NAME = "", "Live"
@@ -172,7 +172,7 @@ def _texts(view: Overview) -> dict[str, str]:
             count_text(compiling.total),
             f"{compiling.done} compiled, {len(compiling.running)} running, {compiling.failed} failed",
         ),
-        "live-rate": (percent_text(cache.hit_rate), f"{cache.graphs_hit} hit, {cache.graphs_missed} compiled"),
+        "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
             percent_text(sum(busy) / len(busy) if busy else None),
             f"{counted(len(view.cores), 'core')}, {counted(head.workers, 'worker')}",
@@ -181,6 +181,12 @@ def _texts(view: Overview) -> dict[str, str]:
     return {
         f"{name}{part}": text for name, pair in values.items() for part, text in zip(("", "-sub"), pair, strict=True)
     }
+
+
+def _cache_words(cache: CacheCard) -> str:
+    answers = f"{cache.graphs_hit} hit, {cache.graphs_missed} compiled"
+    fetched = fetch_words(cache.fetches) if cache.fetches is not None else ""
+    return f"{answers} · {fetched}" if fetched else answers
 
 
 def _ago(seconds: float | None) -> str:

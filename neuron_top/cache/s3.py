@@ -31,8 +31,15 @@ if TYPE_CHECKING:
 
 WHY_SHARED = "who uses a bucket cannot be seen from here"
 _NEVER = "0_REGISTRY"
+_EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
+_CONNECTIONS = 64
+"""Kept open at most: ranges of several objects are read at a time."""
 _FLAGS_LIMIT = 1 << 20
 """More of a flags file is not read; its hash then does not match."""
+
+
+class Exchanged(NothingToShow):
+    """An object is not the one that was listed any more, or is gone."""
 
 
 class Object(NamedTuple):
@@ -94,8 +101,11 @@ def checked(url: str) -> SplitResult:
     return parts
 
 
-def connect(url: str) -> Bucket:
-    """The bucket behind `s3://bucket/prefix`. Raises UsageError for another URL and where boto3 is missing."""
+def connect(url: str, *, hurried: bool = False) -> Bucket:
+    """The bucket behind `s3://bucket/prefix`; `hurried`: who asks can go on without it, and is told soon.
+
+    Raises UsageError for another URL and where boto3 is missing.
+    """
     parts = checked(url)
     try:
         import boto3
@@ -105,7 +115,12 @@ def connect(url: str) -> Bucket:
     from botocore.exceptions import BotoCoreError
 
     prefix = parts.path.strip("/")
-    config = Config(retries={"mode": "adaptive", "max_attempts": 8}, user_agent_extra="neuron-top")
+    config = Config(
+        retries={"mode": "adaptive", "max_attempts": 3 if hurried else 8},
+        connect_timeout=5 if hurried else 60,
+        max_pool_connections=_CONNECTIONS,
+        user_agent_extra="neuron-top",
+    )
     try:
         client = boto3.client("s3", config=config)
     except (BotoCoreError, ValueError) as problem:
@@ -126,7 +141,8 @@ def explained(bucket: Bucket) -> Iterator[None]:
         ) from None
     except ClientError as problem:
         code = problem.response.get("Error", {}).get("Code", "unknown error")
-        raise NothingToShow(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}") from None
+        kind = Exchanged if code in _EXCHANGED else NothingToShow
+        raise kind(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}") from None
     except BotoCoreError as problem:
         raise NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached") from None
 
@@ -154,6 +170,11 @@ def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
     objects, _ = _sorted_out(bucket, f"{path}/")
     found = objects.get(path, [])
     return _entry(bucket, path, found), found
+
+
+def objects_of(bucket: Bucket, path: str) -> list[Object]:
+    """What one entry holds now; nothing where there is none. Raises NothingToShow."""
+    return _sorted_out(bucket, f"{path}/")[0].get(path, [])
 
 
 def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]], list[Other]]:

@@ -30,6 +30,7 @@ import os
 import pwd
 import stat
 from collections.abc import Mapping
+from io import BufferedReader
 
 from neuron_top.errors import RefusedForSafety
 from neuron_top.plain_files import NotAPlainFile, open_plain
@@ -82,6 +83,11 @@ class CheckedFolder:
 
     def read(self, name: str) -> bytes:
         """The whole file `name`, from the descriptor that was checked. Raises Untrusted or OSError."""
+        with self.open(name) as file:
+            return file.read()
+
+    def open(self, name: str) -> BufferedReader:
+        """The file `name`, checked and open. Raises Untrusted or OSError."""
         self._check_name(name)
         path, rules = f"{self.path}/{name}", self._rules
         try:
@@ -93,8 +99,7 @@ class CheckedFolder:
             )
         except (NotAPlainFile, NotADirectoryError):
             raise NoPlainFile(f"{path} is a link or not a plain file") from None
-        with open(handle, "rb") as file:
-            return file.read()
+        return open(handle, "rb")
 
     def _check_name(self, name: str) -> None:
         if name in ("", ".", "..") or "/" in name:

@@ -14,6 +14,7 @@ from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Overview
+from neuron_top.views.progress import fetch_words
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
 
@@ -103,7 +104,9 @@ def _compile_parts(view: Overview) -> list[str]:
         (card.fallbacks, "fell back"),
     )
     words = ", ".join(f"{count} {word}" for count, word in counts if count)
-    return [f"graphs: {words}"] if words else []
+    parts = [f"graphs: {words}"] if words else []
+    fetches = view.cache.fetches
+    return [*parts, fetched] if fetches is not None and (fetched := fetch_words(fetches)) else parts
 
 
 def _training_parts(view: Overview) -> list[str]:

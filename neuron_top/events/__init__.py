@@ -11,6 +11,7 @@ import msgspec
 from neuron_top.events.advice import AdviceKind, FunctionRecompiled, RuntimeAdvised
 from neuron_top.events.base import Event, LogEvent
 from neuron_top.events.cache import (
+    ArtifactFetched,
     CacheScanned,
     EntryChanged,
 )
@@ -114,6 +115,7 @@ __all__ = [
     "AdviceKind",
     "AgentStopped",
     "AnyEvent",
+    "ArtifactFetched",
     "ArtifactLoaded",
     "BackwardCompiled",
     "CachedFailureHit",
@@ -271,7 +273,7 @@ RuntimeFamily = (
     | SourceAvailable
     | SourceUnavailable
 )
-CacheFamily = EntryChanged | CacheScanned
+CacheFamily = EntryChanged | CacheScanned | ArtifactFetched
 JobFamily = (
     RunStarted
     | RunFinished

@@ -33,3 +33,24 @@ class CacheScanned(Event, frozen=True, kw_only=True):
     size: int | None = None
     free: int | None = None
     seconds: float | None = None
+
+
+class ArtifactFetched(Event, frozen=True, kw_only=True):
+    """An artifact came from elsewhere, or a part of it: told when it begins, each second, and at its end.
+
+    One process of a node fetches it for all.
+    """
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    place: str
+    """Where from: a bucket's URL or a folder."""
+    bytes: int
+    """Arrived so far."""
+    total_bytes: int
+    seconds: float
+    """Since it began; measured."""
+    ended: bool = False
+    problem: str = ""
+    """Why it is not used; empty where all is well."""

@@ -6,7 +6,7 @@ from typing import assert_never
 
 import msgspec
 
-from neuron_top.events import CacheFamily, CacheScanned, EntryChanged
+from neuron_top.events import ArtifactFetched, CacheFamily, CacheScanned, EntryChanged
 
 
 class CacheRoot(msgspec.Struct, kw_only=True):
@@ -26,10 +26,25 @@ class CacheRoot(msgspec.Struct, kw_only=True):
         return sum(self.states.values())
 
 
+class Fetches(msgspec.Struct, kw_only=True):
+    """Artifacts that came from elsewhere, added up; those that are on their way by (node, module)."""
+
+    under_way: dict[tuple[str, str], ArtifactFetched] = {}
+    graphs: int = 0
+    """That arrived and were found good."""
+    bytes: int = 0
+    seconds: float = 0.0
+    """Added up over all of them; several may have come at a time."""
+    refused: dict[str, str] = {}
+    """Module → why what came is not used."""
+    places: list[str] = []
+
+
 class CacheTracker:
     """Roots by path, and the entries that changed during the run by (root, compiler, module)."""
 
     def __init__(self) -> None:
+        self.fetches = Fetches()
         self.roots: dict[str, CacheRoot] = {}
         self.entries: dict[tuple[str, str, str], EntryChanged] = {}
         """The newest change of each entry that changed."""
@@ -49,8 +64,25 @@ class CacheTracker:
             case CacheScanned():
                 root = self.roots.setdefault(event.root, CacheRoot(root=event.root))
                 root.states, root.size, root.free, root.scanned = dict(event.states), event.size, event.free, event.time
+            case ArtifactFetched():
+                self._fetched(event)
             case _:
                 assert_never(event)
+
+    def _fetched(self, event: ArtifactFetched) -> None:
+        fetches, key = self.fetches, (event.node, event.module)
+        if event.place not in fetches.places:
+            fetches.places.append(event.place)
+        if not event.ended:
+            fetches.under_way[key] = event
+            return
+        fetches.under_way.pop(key, None)
+        if event.problem:
+            fetches.refused[event.module] = event.problem
+            return
+        fetches.graphs += 1
+        fetches.bytes += event.bytes
+        fetches.seconds += event.seconds
 
     def entry(self, module: str) -> EntryChanged | None:
         """The newest change of an entry of this module, in whichever root."""

@@ -8,6 +8,7 @@ from neuron_top.run.estimate import Estimator, Range, together
 from neuron_top.run.graph import Graph, GraphState
 from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
+from neuron_top.units import bytes_text, counted
 
 
 class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +94,25 @@ class CachePlace(msgspec.Struct, frozen=True, kw_only=True):
     """Free bytes of its disk."""
 
 
+class FetchCard(msgspec.Struct, frozen=True, kw_only=True):
+    """Artifacts that came from elsewhere into the caches of nodes."""
+
+    graphs: int
+    """That arrived and were found good."""
+    bytes: int
+    rate: float | None
+    """Bytes a second while they came."""
+    under_way: int
+    arrived: int
+    """Bytes of those under way that are here."""
+    expected: int
+    """Bytes of those under way."""
+    rate_now: float | None
+    """Bytes a second of all that are under way together."""
+    refused: int
+    places: tuple[str, ...]
+
+
 class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     """What the cache answered."""
 
@@ -119,6 +139,8 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     free: int | None
     places: tuple[CachePlace, ...] = ()
     """The roots, each with what it holds."""
+    fetches: FetchCard | None = None
+    """None where nothing was fetched from elsewhere."""
 
 
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
@@ -233,7 +255,42 @@ def cache_card(run: Run) -> CacheCard:
         size=sum(sizes) if sizes else None,
         free=min(free) if free else None,
         places=tuple(CachePlace(root=one.root, entries=one.entries, size=one.size, free=one.free) for one in roots),
+        fetches=fetch_card(run),
     )
+
+
+def fetch_card(run: Run) -> FetchCard | None:
+    """What came from elsewhere; None where nothing was asked for there."""
+    fetches = run.caches.fetches
+    if not fetches.places:
+        return None
+    now = list(fetches.under_way.values()) if run.job.finished is None else []
+    return FetchCard(
+        graphs=fetches.graphs,
+        bytes=fetches.bytes,
+        rate=fetches.bytes / fetches.seconds if fetches.seconds else None,
+        under_way=len(now),
+        arrived=sum(one.bytes for one in now),
+        expected=sum(one.total_bytes for one in now),
+        rate_now=sum(one.bytes / one.seconds for one in now if one.seconds) if now else None,
+        refused=len(fetches.refused),
+        places=tuple(fetches.places),
+    )
+
+
+def fetch_words(card: FetchCard) -> str:
+    """`fetching 2 graphs: 45 of 120 MB, 85 MB/s · fetched 3, 240 MB at 90 MB/s · 1 refused`, as far as it is so."""
+    parts = []
+    if card.under_way:
+        rate = f", {bytes_text(card.rate_now)}/s" if card.rate_now else ""
+        so_far = f"{bytes_text(card.arrived)} of {bytes_text(card.expected)}"
+        parts.append(f"fetching {counted(card.under_way, 'graph')}: {so_far}{rate}")
+    if card.graphs:
+        rate = f" at {bytes_text(card.rate)}/s" if card.rate else ""
+        parts.append(f"fetched {counted(card.graphs, 'graph')}, {bytes_text(card.bytes)}{rate}")
+    if card.refused:
+        parts.append(f"{card.refused} that came {'was' if card.refused == 1 else 'were'} not used")
+    return " · ".join(parts)
 
 
 def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:

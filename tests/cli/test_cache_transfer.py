@@ -16,7 +16,7 @@ boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
 from neuron_top.actions.execution import s3_copy_target  # noqa: E402
-from neuron_top.cache import s3  # noqa: E402
+from neuron_top.cache import s3, s3_objects  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
@@ -113,7 +113,7 @@ def test_an_artifact_that_is_not_what_its_record_says_does_not_arrive(tmp_path: 
 def test_a_large_object_arrives_in_ranges_and_in_its_order(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(s3_copy_target, "RANGE_BYTES", 1000)
+    monkeypatch.setattr(s3_objects, "RANGE_BYTES", 1000)
     bucket, data = s3.connect(url), bytes(number % 251 for number in range(12_345))
     key = f"neuronxcc-2.21.1.0+0a1b2c3d/{caches.module(61)}"
     bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{key}/model.neff", Body=data)

@@ -41,6 +41,8 @@ any_event = st.one_of(
     st.builds(ev.CompileBegan, module=_modules, pid=_pids, compiler_pid=_pids, **_head),
     st.builds(ev.CompileEnded, module=_modules, pid=_pids, seconds=_seconds, ok=st.booleans(), **_head),
     st.builds(ev.ArtifactLoaded, module=_modules, pid=_pids, seconds=_seconds, waited_seconds=_seconds, **_head),
+    st.builds(ev.ArtifactFetched, module=_modules, pid=_pids, place=st.just("s3://b"), bytes=st.integers(0, 9),
+              total_bytes=st.just(9), seconds=_seconds, ended=st.booleans(), **_head),
     st.builds(ev.GraphReused, module=_modules, pid=_pids, blocks=st.integers(1, 40), **_head),
     st.builds(ev.CompileFellBack, reason=st.just("dynamic shape"), **_head),
     st.builds(ev.TrialRunStarted, **_line),

@@ -11,10 +11,8 @@ import hashlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-
-import msgspec
 
 from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.execution.preconditions import check_preconditions
@@ -29,20 +27,14 @@ from neuron_top.actions.plan import (
     Progress,
 )
 from neuron_top.actions.planners.copy import arrival
+from neuron_top.cache.arrival import ORDER, arrival_problem
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.keys import flags_hash
-from neuron_top.cache.model.record import FileFacts, stats_decoder
+from neuron_top.cache.model.record import FileFacts
+from neuron_top.cache.s3 import Exchanged
+from neuron_top.cache.signing import keys_in_force
 from neuron_top.errors import RefusedForSafety
-from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
-ORDER = (
-    *filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.STATS, filenames.NEFF,
-    filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTIFACT, filenames.WRAPPED_NEFF,
-)  # fmt: skip
-"""What travels, in this order; `model.done` follows when all has arrived."""
-_FLAGS_LIMIT = 1 << 20
-_STATS_LIMIT = 1 << 20
 _TELL_SECONDS = 0.2
 
 
@@ -116,7 +108,7 @@ class _Copies:
         try:
             self.copied += future.result()
             self.done += 1
-        except (StaleEntryError, OSError) as problem:
+        except (StaleEntryError, Exchanged, OSError) as problem:
             self.refused.append((number, str(problem)))
         return self.plan.steps[number].path
 
@@ -150,7 +142,8 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
         written: dict[str, FileFacts] = {}
         try:
             size = sum(_file(path, name, source, slot, written, count) for name in ORDER)
-            _check(path, slot, written)
+            if problem := arrival_problem(path.rpartition("/")[2], written, slot.read, keys_in_force()):
+                raise StaleEntryError(problem)
             if source.file(path, filenames.DONE) is None:
                 raise StaleEntryError("it was taken away while it was copied")
         except BaseException:
@@ -187,30 +180,3 @@ def _file(
     if size != found.size:
         raise StaleEntryError(f"{name} changed while it was copied")
     return size
-
-
-def _check(path: str, slot: EntryWriter, written: Mapping[str, FileFacts]) -> None:
-    """What arrived must be what its name says: flags with their hash, a NEFF with a valid header; and what its record
-    says, where it has one."""
-    if not any(name in written for name in filenames.ARTIFACT_NAMES):
-        raise StaleEntryError("its artifact is gone")
-    flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
-    if flags is not None and flags_hash(slot.read(flags, _FLAGS_LIMIT)) != path.rpartition("+")[2]:
-        raise StaleEntryError(f"{flags} does not have the hash in the entry's name")
-    if filenames.STATS in written:
-        _compare(slot.read(filenames.STATS, _STATS_LIMIT), written)
-    if filenames.NEFF in written:
-        head = slot.read(filenames.NEFF, CHEAP_BYTES)
-        problem = head_problem(head, slot.size(filenames.NEFF))
-        if problem is not None:
-            raise StaleEntryError(f"{filenames.NEFF} arrived broken: {problem}")
-
-
-def _compare(record: bytes, written: Mapping[str, FileFacts]) -> None:
-    try:
-        published = stats_decoder.decode(record).files
-    except msgspec.MsgspecError:
-        return  # not one of ours; whoever loads an artifact by its record finds out
-    for name, facts in published.items():
-        if name in written and written[name] != facts:
-            raise StaleEntryError(f"{name} is not what was published: its sha256 differs from the record's")

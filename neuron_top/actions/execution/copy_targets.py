@@ -42,10 +42,6 @@ class EntryWriter(Protocol):
         """The beginning of a stored file."""
         ...
 
-    def size(self, name: str) -> int:
-        """Length of a stored file."""
-        ...
-
     def remove(self, name: str) -> None:
         """Take a file away that was written here."""
         ...

@@ -54,10 +54,6 @@ class LocalEntryWriter:
         finally:
             os.close(handle)
 
-    def size(self, name: str) -> int:
-        """See EntryWriter."""
-        return self._entry.facts(name).st_size
-
     def remove(self, name: str) -> None:
         """See EntryWriter."""
         with contextlib.suppress(FileNotFoundError):

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO, cast
 
-from neuron_top.actions.execution.copy_targets import CHUNK, StoredFile
+from neuron_top.actions.execution.copy_targets import StoredFile
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Part
-
-RANGE_BYTES = 16 * 1024**2
-"""Objects that are larger are read in ranges of this size."""
-RANGES = 8
-"""Ranges of one object that are under way at a time: one connection alone gets a small part of a node's network."""
+from neuron_top.cache.s3_objects import object_chunks
 
 
 class S3CopyTarget:
@@ -51,8 +45,7 @@ class S3CopyTarget:
         found = self._objects[entry].get(name)
         if found is None:
             return None
-        chunks = self._chunks(found.key) if found.size <= RANGE_BYTES else self._ranges(found)
-        return StoredFile(found.size, round(found.changed * 1e9), chunks)
+        return StoredFile(found.size, round(found.changed * 1e9), object_chunks(self._bucket, found))
 
     @contextmanager
     def slot(self, entry: str) -> Iterator[S3EntryWriter]:
@@ -71,31 +64,6 @@ class S3CopyTarget:
         """Always: anybody with the rights may write."""
         return s3.WHY_SHARED
 
-    def _ranges(self, found: s3.Object) -> Iterator[bytes]:
-        """The object in its order, its next ranges fetched meanwhile; one that is exchanged meanwhile is refused."""
-
-        def fetch(start: int) -> bytes:
-            end = min(start + RANGE_BYTES, found.size) - 1
-            with s3.explained(self._bucket):
-                answer = self._bucket.client.get_object(
-                    Bucket=self._bucket.name, Key=found.key, Range=f"bytes={start}-{end}", IfMatch=found.tag
-                )
-                return answer["Body"].read()
-
-        waiting: deque[Future[bytes]] = deque()
-        with ThreadPoolExecutor(RANGES, "range") as pool:
-            for start in range(0, found.size, RANGE_BYTES):
-                waiting.append(pool.submit(fetch, start))
-                if len(waiting) == RANGES:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-
-    def _chunks(self, key: str) -> Iterator[bytes]:
-        with s3.explained(self._bucket):
-            body = self._bucket.client.get_object(Bucket=self._bucket.name, Key=key)["Body"]
-            yield from body.iter_chunks(CHUNK)
-
 
 class S3EntryWriter:
     """An entry of a bucket, being written."""
@@ -113,12 +81,6 @@ class S3EntryWriter:
         with s3.explained(self._bucket):
             self._bucket.client.upload_fileobj(cast("IO[bytes]", body), self._bucket.name, f"{self._prefix}/{name}")
         return body.count
-
-    def size(self, name: str) -> int:
-        """See EntryWriter."""
-        with s3.explained(self._bucket):
-            head = self._bucket.client.head_object(Bucket=self._bucket.name, Key=f"{self._prefix}/{name}")
-            return head["ContentLength"]
 
     def read(self, name: str, limit: int) -> bytes:
         """See EntryWriter."""

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import stat
+import time
 from pathlib import Path
 
 _PLACES = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108 (a folder of our own there, mode 700)
@@ -24,8 +25,9 @@ class NodeGate:
         self._passed = False
         folder = _folder()
         if folder is not None:
-            path = folder / hashlib.sha256(os.fsencode(f"{node}\0{key}")).hexdigest()[:40]
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            self._handle = os.open(
+                folder / _name(node, key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+            )
 
     def __enter__(self) -> NodeGate:
         return self
@@ -42,6 +44,32 @@ class NodeGate:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._passed = True
         return self._passed
+
+
+class NodeNote:
+    """What one process of a node found out about a key, for its others: that there is nothing there."""
+
+    def __init__(self, node: str, key: str) -> None:
+        folder = _folder()
+        self._path = folder / f"{_name(node, key)}.absent" if folder is not None else None
+
+    def is_younger(self, seconds: float) -> bool:
+        """Whether it was written within the last `seconds`."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                return 0.0 <= time.time() - self._path.lstat().st_mtime < seconds
+        return False
+
+    def write(self) -> None:
+        """Write it anew; without a place for it every process finds out by itself."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _name(node: str, key: str) -> str:
+    return hashlib.sha256(os.fsencode(f"{node}\0{key}")).hexdigest()[:40]
 
 
 def _folder() -> Path | None:

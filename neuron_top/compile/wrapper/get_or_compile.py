@@ -27,6 +27,7 @@ from neuron_top.compile import side_channel
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
 from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.fetch.fetcher import Fetched, Fetcher, fetcher_for
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
@@ -57,8 +58,12 @@ class Wrapper:
         emit: side_channel.Emit = side_channel.emit,
         scratch: Scratch | None = None,
         turns: Turns | None = None,
+        fetcher: Fetcher | None = None,
     ) -> None:
-        """`turns`: who may compile an entry among all nodes; None: as the settings say of its root."""
+        """`turns`: who may compile an entry among all nodes; `fetcher`: what fetches artifacts that the cache lacks.
+
+        None: as the settings say of the root.
+        """
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
         self._scratch = scratch or process_scratch()
@@ -66,6 +71,8 @@ class Wrapper:
         self._keys = keys_in_force()
         self._root: Path | None = None
         self._turns = turns
+        self._emit, self._fetcher = emit, fetcher
+        self._fetcher_known = fetcher is not None
 
     def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
         """A complete artifact for `graph`.
@@ -88,7 +95,10 @@ class Wrapper:
 
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         """Whoever compiles it now, this job does not wait for it: its accelerators would."""
-        found = self._looked_up(entry, graph.digest, time.time())
+        began = time.time()
+        found = self._looked_up(entry, graph.digest, began)
+        if found is None and self._fetched(entry, graph.digest).look_again:
+            found = self._looked_up(entry, graph.digest, began)
         if found is None:
             raise refused_miss(entry, graph.description() if graph.description else None)
         return found
@@ -146,7 +156,10 @@ class Wrapper:
 
     def get_ready(self) -> None:
         """Start the compiler ahead of the first miss where one is certain: the cache holds nothing of it."""
-        directory = self._checked_root() / self.compiler.directory()
+        root = self._checked_root()
+        directory = root / self.compiler.directory()
+        if self._fetcher_of(root) is not None:
+            return  # what is not here may be there
         with contextlib.suppress(OSError, CompilerMissing):
             if not any(directory.glob("MODULE_*")):
                 self.compiler.start()
@@ -197,11 +210,16 @@ class Wrapper:
     def _through_cache(
         self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
-        began, waited = time.time(), 0.0
+        began, waited, asked = time.time(), 0.0, False
         while True:
             found = self._looked_up(entry, graph.digest, began)
             if found is not None:
                 return msgspec.structs.replace(found, waited_seconds=waited)
+            if not asked and entry.state() is Lookup.MISS:
+                asked, fetched = True, self._fetched(entry, graph.digest)
+                waited += fetched.waited
+                if fetched.look_again:
+                    continue
             with self._turn(entry) as turn:
                 waited += turn.waited
                 if not turn.mine:
@@ -229,6 +247,19 @@ class Wrapper:
             settled=lambda: entry.state() is not began,
             interrupted=lambda: self._compiling.interrupted,
         )
+
+    def _fetched(self, entry: WritableEntry, digest: str) -> Fetched:
+        """Ask where artifacts may be fetched from, where there is such a place."""
+        fetcher = self._fetcher_of(entry.root)
+        if fetcher is None:
+            return Fetched(look_again=False, waited=0.0)
+        return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted)
+
+    def _fetcher_of(self, root: Path) -> Fetcher | None:
+        if not self._fetcher_known:
+            self._fetcher = fetcher_for(root, self.log, self._emit)
+            self._fetcher_known = True
+        return self._fetcher
 
     def _looked_up(self, entry: WritableEntry, digest: str, began: float) -> CompiledEntry | None:
         state = entry.state()

@@ -93,6 +93,20 @@ class WritableEntry(StoredEntry):
             lambda: _flush(self.path),
         ]
 
+    def adopt(self, files: Mapping[str, Path]) -> None:
+        """Make files that came from elsewhere, and were found good, a hit: name → complete temporary file. With the
+        lock. Raises CacheUnusable."""
+        with self._as_unusable():
+            self.done.unlink(missing_ok=True)
+            for path in files.values():
+                _finish(path)
+            for name, path in files.items():
+                path.rename(self.path / name)
+            self.failure.unlink(missing_ok=True)
+            _flush(self.path)
+            self._replace(self.done, b"")
+            _flush(self.path)
+
     def record_failure(self, text: str, stats: Stats) -> None:
         """Store a failed compile; later look-ups find it instead of compiling again. Raises CacheUnusable."""
         with self._as_unusable():

@@ -9,13 +9,14 @@ from neuron_top.tui.drawing import Line, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
 from neuron_top.views.model import GraphState, Range
-from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
+from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
 
 
-def size_request(card: CompileCard) -> SizeRequest:
-    """Title, progress, cache, then a line per graph that is compiled or waited for."""
-    active = len(card.running) + len(card.waiting)
-    return SizeRequest(3 + min(2, active), 3 + active + (card.queue_total is not None) + card.trial_run)
+def size_request(card: CompileCard, cache: CacheCard) -> SizeRequest:
+    """Title, progress, cache, what is fetched, then a line per graph that is compiled or waited for."""
+    active, fetches = len(card.running) + len(card.waiting), cache.fetches is not None
+    most = 3 + fetches + active + (card.queue_total is not None) + card.trial_run
+    return SizeRequest(3 + fetches + min(2, active), most)
 
 
 def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
@@ -25,6 +26,9 @@ def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int,
         _progress(theme, card, width),
         _cache(theme, cache, width, card.over),
     ]
+    if cache.fetches is not None and (words := fetch_words(cache.fetches)):
+        style = theme.accent if cache.fetches.under_way else theme.quiet
+        lines.append(Line(theme, width).put("fetch", theme.quiet).gap().put(words, style).strip())
     if card.trial_run:
         text = "trial run: graphs are extracted, what the script prints now is meaningless"
         lines.append(Line(theme, width).put(f"{theme.glyphs.warn} {text}", theme.warn).strip())

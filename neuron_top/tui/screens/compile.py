@@ -92,7 +92,7 @@ class CompileScreen(TableScreen):
 def _card_lines(view: Any) -> int:
     """The card's counts alone: the graphs at work have rows of their own here."""
     card: CompileCard = view[0]
-    return 3 + (card.queue_total is not None) + card.trial_run
+    return 3 + (view[1].fetches is not None) + (card.queue_total is not None) + card.trial_run
 
 
 SCREEN = CompileScreen

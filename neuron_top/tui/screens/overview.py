@@ -177,7 +177,7 @@ def requests(view: Overview, width: int) -> dict[str, SizeRequest]:
     return {
         "reason": reason.size_request(view, width),
         "cores": cores.size_request(view.cores),
-        "compile": compiling.size_request(view.compile),
+        "compile": compiling.size_request(view.compile, view.cache),
         "training": training.size_request(view.training),
         "alerts": alerts.size_request(view.alerts, width_of_alerts(width)),
     }

@@ -1,0 +1,62 @@
+"""What files of an entry travel, in which order, and whether what arrived is what was published.
+
+An entry's record (`model.stats.json`) names the digests of its artifact; without one a NEFF's header and length and the
+flags' hash are what there is. The mark is no part of it: it follows when all has arrived and was found good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.model.record import FileFacts, stats_decoder
+from neuron_top.cache.signing import Keys
+from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+
+ORDER = (
+    *filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.STATS, filenames.NEFF,
+    filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTIFACT, filenames.WRAPPED_NEFF,
+)  # fmt: skip
+"""What travels, in this order; `model.done` follows when all has arrived."""
+SMALL = 1 << 20
+"""Bytes of flags and records that are read; more is none of ours."""
+
+Read = Callable[[str, int], bytes]
+"""The beginning of a file that arrived, by its name."""
+
+
+def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, keys: Keys | None = None) -> str:
+    """What is wrong with an entry's files; "" where they are what their names and their record say.
+
+    `keys`: those in force here, which must not call the record's signature wrong.
+    """
+    if not any(name in written for name in filenames.ARTIFACT_NAMES):
+        return "its artifact is gone"
+    flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
+    if flags is not None and flags_hash(read(flags, SMALL)) != module.rpartition("+")[2]:
+        return f"{flags} does not have the hash in the entry's name"
+    if filenames.STATS in written and (problem := _against_record(read(filenames.STATS, SMALL), written, keys)):
+        return problem
+    if filenames.NEFF in written:
+        broken = head_problem(read(filenames.NEFF, CHEAP_BYTES), written[filenames.NEFF].bytes)
+        if broken is not None:
+            return f"{filenames.NEFF} arrived broken: {broken}"
+    return ""
+
+
+def _against_record(record: bytes, written: Mapping[str, FileFacts], keys: Keys | None) -> str:
+    try:
+        stats = stats_decoder.decode(record)
+    except msgspec.MsgspecError:
+        return ""  # not one of ours; whoever loads an artifact by its record finds out
+    if keys is not None and filenames.INDUCTOR_ARTIFACT in written:
+        problem = keys.problem(stats.content(), stats.signature)
+        if problem:
+            return f"{filenames.STATS}: {problem}"
+    for name, facts in stats.files.items():
+        if name in written and written[name] != facts:
+            return f"{name} is not what was published: its sha256 differs from the record's"
+    return ""

@@ -1,0 +1,120 @@
+"""Files of one entry on their way into a cache whose lock is held: hashed as they come, looked at, then published."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache import trust
+from neuron_top.cache.arrival import SMALL, arrival_problem
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.graph_header import NotThisGraph
+from neuron_top.cache.model.record import FileFacts, stats_decoder
+from neuron_top.compile.fetch.source import Found
+from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard
+from neuron_top.errors import NeuronTopError
+
+_TELL_SECONDS = 1.0
+
+
+class NotUsable(NeuronTopError):
+    """What came is not what was published under this key; the text says what is wrong."""
+
+
+class Arriving:
+    """One entry that is fetched. `tell`: bytes so far, of all, seconds."""
+
+    def __init__(
+        self,
+        entry: WritableEntry,
+        graph: str,
+        files: Mapping[str, Found],
+        tell: Callable[[int, int, float], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`graph`: digest of the graph that the artifact must be made from; "" where the key is all that is known."""
+        self._entry, self._graph, self._files = entry, graph, files
+        self._tell, self._clock = tell, clock
+        self.total = sum(found.size for found in files.values())
+        self.arrived = 0
+        self._began = self._told = clock()
+        self._paths: dict[str, Path] = {}
+        self._facts: dict[str, FileFacts] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return self._clock() - self._began
+
+    def fetch(self, interrupted: Callable[[], bool]) -> None:
+        """Fetch all and publish it. Raises NotUsable, CacheUnusable, KeyboardInterrupt, NeuronTopError, OSError."""
+        self._tell(0, self.total, 0.0)
+        try:
+            for name, found in self._files.items():
+                self._one(name, found, interrupted)
+                if name == filenames.STATS:  # before the artifact, which is the most of it
+                    self._check_record()
+            self._check()
+            self._entry.adopt(self._paths)
+        finally:
+            discard(self._paths.values())
+
+    def _one(self, name: str, found: Found, interrupted: Callable[[], bool]) -> None:
+        path = self._paths[name] = self._entry.temporary(name)
+        digest, size = hashlib.sha256(), 0
+        with open(path, "xb", opener=_opener) as file:
+            for chunk in found.chunks():
+                if interrupted():
+                    raise KeyboardInterrupt
+                digest.update(chunk)
+                size += file.write(chunk)
+                self._count(len(chunk))
+        self._facts[name] = FileFacts(digest.hexdigest(), size)
+        if size != found.size:
+            raise NotUsable(f"{name} changed while it was fetched")
+
+    def _count(self, size: int) -> None:
+        self.arrived += size
+        if self._clock() - self._told >= _TELL_SECONDS:
+            self._told = self._clock()
+            self._tell(self.arrived, self.total, self.seconds)
+
+    def _check_record(self) -> None:
+        """The key, the graph and the signature. A NEFF of the SDK's has no record, one of ours is as the gate asks."""
+        try:
+            stats = stats_decoder.decode(self._read(filenames.STATS, SMALL))
+        except msgspec.MsgspecError:
+            raise NotUsable(f"{filenames.STATS} is unreadable") from None
+        if self._entry.is_local and (problem := stats.problem(self._entry.module, self._graph, self._entry.keys)):
+            raise NotUsable(problem)
+        if stats.module != self._entry.module:
+            raise NotUsable(f"its record belongs to {stats.module or 'no module'}")
+
+    def _check(self) -> None:
+        missing = {path.name for path in self._entry.artifacts} - self._paths.keys()
+        if self._entry.is_local and filenames.STATS not in self._paths:
+            missing.add(filenames.STATS)
+        if missing:
+            raise NotUsable(f"{', '.join(sorted(missing))} is missing there")
+        if problem := arrival_problem(self._entry.module, self._facts, self._read, self._entry.keys):
+            raise NotUsable(problem)
+        if self._entry.is_local and filenames.FX_GRAPH in self._paths:
+            try:
+                graph_header.checked(self._paths[filenames.FX_GRAPH].read_bytes(), self._entry.module, self._entry.keys)
+            except NotThisGraph as reason:
+                raise NotUsable(f"{filenames.FX_GRAPH}: {reason}") from None
+
+    def _read(self, name: str, limit: int) -> bytes:
+        with self._paths[name].open("rb") as file:
+            return file.read(limit)
+
+
+def _opener(path: str, flags: int) -> int:
+    """For files that nobody else may write, whatever the umask."""
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, trust.FILE_MODE)

@@ -1,0 +1,156 @@
+"""The fetcher of a process: at a miss, one process of the node asks the source, for all its ranks.
+
+What is found is fetched under the entry's lock, verified and published; what is not there is remembered on this node
+for a while, so that 128 ranks that miss one graph are one question. Nothing that goes wrong here ends a job: the graph
+is then compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from neuron_top.cache.location import is_bucket
+from neuron_top.cache.model.states import Lookup
+from neuron_top.compile import side_channel
+from neuron_top.compile.claims.node_gate import NodeGate, NodeNote
+from neuron_top.compile.fetch.arriving import Arriving
+from neuron_top.compile.fetch.source import BucketSource, FolderSource, Source
+from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
+from neuron_top.errors import NeuronTopError
+from neuron_top.events import ArtifactFetched
+from neuron_top.identity import node_name
+from neuron_top.settings import load
+from neuron_top.units import bytes_text, duration_text
+
+ABSENT_SECONDS = 60.0
+"""How long a node believes that the source does not have an entry."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+
+
+class Fetched(NamedTuple):
+    """What came of it: whether the entry is to be looked up again, and how long another process was waited for."""
+
+    look_again: bool
+    waited: float
+
+
+class Fetcher:
+    """Safe to share between threads."""
+
+    def __init__(
+        self,
+        source: Source,
+        log: WrapperLog,
+        emit: side_channel.Emit = side_channel.emit,
+        *,
+        node: str = "",
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.source, self._log, self._emit = source, log, emit
+        self._node, self._sleep = node or node_name().value, sleep
+
+    def fetch(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> Fetched:
+        """Fetch an entry that this cache lacks. Raises KeyboardInterrupt once `interrupted` says so."""
+        began, pause = time.monotonic(), _FIRST_PAUSE
+        key = f"fetch {self.source.place} {entry.path}"
+        with NodeGate(self._node, key) as gate:
+            while not gate.passed():  # another process of this node fetches it
+                if interrupted():
+                    raise KeyboardInterrupt
+                self._sleep(pause)
+                pause = min(pause * 1.5, _LONGEST_PAUSE)
+            waited = time.monotonic() - began
+            if entry.state() is not Lookup.MISS:
+                return Fetched(True, waited)
+            note = NodeNote(self._node, f"{key} {os.getppid()}")  # of this start of the job: the next one asks anew
+            if note.is_younger(ABSENT_SECONDS) or self._fetched(entry, graph, interrupted):
+                return Fetched(entry.state() is not Lookup.MISS, waited)
+            note.write()
+        return Fetched(False, waited)
+
+    def _fetched(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> bool:
+        """False where there is no use in asking again soon."""
+        try:
+            files = self.source.files(f"{entry.path.parent.name}/{entry.module}")
+            if not files:
+                return False
+        except (NeuronTopError, OSError) as problem:
+            self._log.remark_once(f"nothing is fetched from {self.source.place}: {problem}")
+            return False
+        lock = EntryLock(entry)
+        try:
+            if not lock.acquire():
+                return True  # somebody compiles it
+            if entry.state() is Lookup.MISS:
+                return self._arrived(entry, Arriving(entry, graph, files, self._teller(entry)), interrupted)
+            return True
+        finally:
+            lock.release()
+
+    def _arrived(self, entry: WritableEntry, arriving: Arriving, interrupted: Callable[[], bool]) -> bool:
+        tell, problem = self._teller(entry), "interrupted"
+        try:
+            arriving.fetch(interrupted)
+            problem = ""
+        except (NeuronTopError, OSError) as reason:
+            problem = str(reason)
+        finally:
+            tell(arriving.arrived, arriving.total, arriving.seconds, ended=True, problem=problem)
+        if problem:
+            self._log.remark(f"{entry.module} from {self.source.place} is not used: {problem}")
+            return False
+        rate = bytes_text(arriving.arrived / max(arriving.seconds, 0.001))
+        self._log.remark(
+            f"Fetched {entry.module} from {self.source.place}: {bytes_text(arriving.arrived)} in "
+            f"{duration_text(arriving.seconds)} ({rate}/s), verified",
+            level="INFO",
+        )
+        return True
+
+    def _teller(self, entry: WritableEntry) -> _Teller:
+        return _Teller(self._emit, entry.module, self.source.place)
+
+
+class _Teller:
+    """Emits how far an entry is."""
+
+    def __init__(self, emit: side_channel.Emit, module: str, place: str) -> None:
+        self._emit, self._module, self._place = emit, module, place
+
+    def __call__(self, arrived: int, total: int, seconds: float, *, ended: bool = False, problem: str = "") -> None:
+        self._emit(
+            ArtifactFetched(
+                module=self._module,
+                pid=os.getpid(),
+                rank=side_channel.rank(),
+                place=self._place,
+                bytes=arrived,
+                total_bytes=total,
+                seconds=seconds,
+                ended=ended,
+                problem=problem,
+                source=f"worker:{os.getpid()}",
+            )
+        )
+
+
+def source_at(place: str) -> Source:
+    """The source of this address. Raises UsageError."""
+    return BucketSource(place) if is_bucket(place) else FolderSource(Path(place))
+
+
+def fetcher_for(root: Path, log: WrapperLog, emit: side_channel.Emit = side_channel.emit) -> Fetcher | None:
+    """The fetcher for a cache, by the settings of this process; what is wrong with them ends no job."""
+    try:
+        place = load()[0].cache_source
+        if not place or place.rstrip("/") == str(root):
+            return None
+        return Fetcher(source_at(place), log, emit)
+    except NeuronTopError as problem:
+        log.remark_once(f"nothing is fetched from elsewhere: {problem}")
+        return None

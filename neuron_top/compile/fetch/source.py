@@ -1,0 +1,106 @@
+"""Where artifacts are fetched from: a bucket, or the folder of a shared cache behind the gate."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from neuron_top.cache import s3, trust
+from neuron_top.cache.arrival import ORDER
+from neuron_top.cache.model import filenames
+from neuron_top.cache.s3_objects import CHUNK, object_chunks
+
+
+class Found(NamedTuple):
+    """A file of an entry there: its length, and what reads it."""
+
+    size: int
+    chunks: Callable[[], Iterator[bytes]]
+
+
+class Source(Protocol):
+    """A cache that is only read. Safe to share between threads."""
+
+    @property
+    def place(self) -> str:
+        """Its address."""
+        ...
+
+    def files(self, entry: str) -> Mapping[str, Found]:
+        """Files that travel of the entry `compiler/module`; none where it is not there or has no mark.
+
+        Raises NeuronTopError, OSError.
+        """
+        ...
+
+
+class BucketSource:
+    """See Source. An entry is one request, and one for each file or range of a large one."""
+
+    def __init__(self, url: str) -> None:
+        """Raises UsageError for what is no bucket, and where boto3 is missing."""
+        self._bucket = s3.connect(url, hurried=True)
+
+    @property
+    def place(self) -> str:
+        """See Source."""
+        return self._bucket.url
+
+    def files(self, entry: str) -> Mapping[str, Found]:
+        """See Source."""
+        objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self._bucket, entry)}
+        if filenames.DONE not in objects:
+            return {}
+        return {
+            name: Found(objects[name].size, functools.partial(object_chunks, self._bucket, objects[name]))
+            for name in ORDER
+            if name in objects
+        }
+
+
+class FolderSource:
+    """See Source. Every file is reached through the gate: whoever could exchange it could run code as this user."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    @property
+    def place(self) -> str:
+        """See Source."""
+        return str(self._root)
+
+    def files(self, entry: str) -> Mapping[str, Found]:
+        """See Source. Raises RefusedForSafety where strangers can write there."""
+        folder = self._root / entry
+        try:
+            with trust.open_folder(str(folder)) as opened:
+                if not (folder / filenames.DONE).exists():
+                    return {}
+                return {
+                    name: Found(size, functools.partial(_chunks, folder, name))
+                    for name in ORDER
+                    if (size := _size(opened, name)) is not None
+                }
+        except FileNotFoundError:
+            return {}
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason, "Fetch from a place of your own (NEURONTOP_CACHE_SOURCE)") from None
+
+
+def _size(folder: trust.CheckedFolder, name: str) -> int | None:
+    try:
+        with folder.open(name) as file:
+            return file.seek(0, 2)
+    except FileNotFoundError:
+        return None
+
+
+def _chunks(folder: Path, name: str) -> Iterator[bytes]:
+    try:
+        with trust.open_folder(str(folder)) as opened, opened.open(name) as file:
+            while chunk := file.read(CHUNK):
+                yield chunk
+    except trust.Untrusted as reason:
+        raise trust.refusal(reason, "Fetch from a place of your own (NEURONTOP_CACHE_SOURCE)") from None
