@@ -47,7 +47,7 @@ __all__ = ["CacheTables", "RunTables", "open_cache", "open_run"]
 _MOMENTS = frozenset({"time", "start", "end", "since", "used"})
 """Columns that hold moments."""
 _GRAPH_COLUMNS = (
-    "key", "module", "state", "seconds", "known", "hits", "misses", "failures", "wait_seconds", "rank", "workers",
+    "key", "module", "state", "seconds", "precision", "hits", "misses", "failures", "wait_seconds", "rank", "workers",
     "direction", "operators", "graph_bytes", "artifact_bytes", "compiler", "message",
 )  # fmt: skip
 _ENTRY_COLUMNS = (

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, LineMarked
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import prefixes, timestamps
 
 TEXT_LIMIT = 2000
@@ -18,7 +19,6 @@ TEXT_LIMIT = 2000
 
 _MOST_RECORDS = 2000
 LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
-_LEVEL_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL", "E": "ERROR", "W": "WARNING", "F": "CRITICAL"}
 HEADER = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}):[ \t\xa0]*"
     rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_]+)\|\|"
@@ -66,7 +66,7 @@ class Record:
         """Of the process that printed it: the header's own, else what the prefix tells."""
         self.header_pid: int | None = None
         self.rank: int | None = None
-        self.level = ""
+        self.level = LogLevel.NOTSET
         self.tag = ""
         self.generation = ""
         self.shape = ""
@@ -176,13 +176,13 @@ def _headed(header: re.Match[str], text: str, offset: int, source: str) -> Recor
         record.shape = "runtime"
         record.at = timestamps.runtime(rdate, rclock, rdigits)
     elif xla:
-        record.shape, record.level = "xla", xla
+        record.shape, record.level = "xla", LogLevel.named(xla)
         record.at = timestamps.microseconds(date, clock, digits)
     else:
         record.shape = "wrapper"
         record.at = timestamps.wrapper(date, clock, digits)
         record.pid = record.header_pid = int(pid) if pid else None
-        record.level = level or bracket
+        record.level = LogLevel.named(level or bracket)
         record.tag = tag or f"[{bracket}]"
         record.generation = "G3" if bracket else "G2" if pid and tag not in _G1_TAGS else "G1"
     return record
@@ -210,9 +210,9 @@ def common(record: Record) -> dict[str, Any]:
     return {"at": record.at, "source": record.source, "offset": record.offset, "pid": record.pid, "rank": record.rank}
 
 
-def marked(record: Record, level: str, text: str) -> LineMarked:
+def marked(record: Record, level: LogLevel, text: str) -> LineMarked:
     """The event for a warning or an error that stands for nothing else."""
-    return LineMarked(**common(record), level=_LEVEL_NAMES.get(level, level), text=clip(text))
+    return LineMarked(**common(record), level=level, text=clip(text))
 
 
 def malformed(family: str, record: Record, reason: str) -> LineMalformed:

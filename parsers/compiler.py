@@ -17,6 +17,7 @@ from neuron_top.events import (
     CompilerStageFinished,
     CompilerVersionSeen,
 )
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, LineFamily, Record, clip, common, marked
 from neuron_top.parsers.error_codes import ERROR_CODE
@@ -58,10 +59,10 @@ class CompilerLines(LineFamily):
         )
         header = _LEVEL.match(record.text, stamp.end())
         if header:
-            record.level, record.pid = header[1], int(header[2])
+            record.level, record.pid = LogLevel.named(header[1]), int(header[2])
         text = record.text[header.end() if header else stamp.end() :]
         events = _facts(record, text)
-        if not events and record.level in ("ERROR", "CRITICAL", "WARNING") and not DETAIL.match(text):
+        if not events and record.level.is_marked and not DETAIL.match(text):
             return [marked(record, record.level, text)]
         return events
 

@@ -13,13 +13,15 @@ import re
 
 import msgspec
 
+from neuron_top.events.levels import LogLevel
+
 
 class Prefix(msgspec.Struct, frozen=True):
     """What stood in front: None where it did not say."""
 
     rank: int | None = None
     pid: int | None = None
-    level: str = ""
+    level: LogLevel = LogLevel.NOTSET
     """Of a Python logger that names its level in front (vLLM)."""
 
 
@@ -48,7 +50,7 @@ _MOST = 4
 def split(text: str) -> tuple[Prefix, str]:
     """The prefix of a line, and the line without it (its indentation kept)."""
     rank = pid = None
-    level = ""
+    level = LogLevel.NOTSET
     start = 0
     for _ in range(_MOST):
         found = _PREFIX.match(text, start)
@@ -56,7 +58,7 @@ def split(text: str) -> tuple[Prefix, str]:
             break
         rank = _number(found["rank"] or found["mpi"] or found["task"], rank)
         pid = _number(found["pid"] or found["unit"], pid)
-        level = found["level"] or level
+        level = LogLevel.named(found["level"]) if found["level"] else level
         start = found.end()
     if start == 0:
         return NO_PREFIX, text

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.base import Record, clip, common, marked
 
 NAME = "problems"
@@ -76,7 +77,7 @@ class Problems:
         if "[repeated " in record.text:
             record.text = _COPIES.sub("", record.text)
         if record.shape == "xla":
-            return [marked(record, record.level, record.text)] if record.level != "I" else None
+            return [marked(record, record.level, record.text)] if record.level is not LogLevel.INFO else None
         if record.shape == "wrapper":
             return _headed(record)
         if record.shape != "":
@@ -120,7 +121,7 @@ class Problems:
             return self._report(record)
         signal = _SIGNAL.search(text)
         if signal and "died with" in text and "Command '" in text:
-            return [marked(record, "ERROR", text)]  # a compiler that a worker had started
+            return [marked(record, LogLevel.ERROR, text)]  # a compiler that a worker had started
         if signal and "died with" in text:
             return [WorkerDied(**common(record), signal=signal[1] or signal[2])]
         return None
@@ -145,7 +146,7 @@ def _died(record: Record, exit_code: int, rank: int | None, *, first: bool) -> W
 
 def _headed(record: Record) -> list[AnyEvent] | None:
     """A wrapper line whose words nobody knows: a person should see its warnings and errors."""
-    if record.level in ("WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"):
+    if record.level.is_marked:
         return [marked(record, record.level, record.text)]
     return None
 
@@ -154,11 +155,11 @@ def _marked(record: Record) -> list[AnyEvent] | None:
     text = record.text[:3000]
     found = _GLOG.match(text.lstrip()) or _LEVEL.match(text)
     if found:
-        return [marked(record, found["level"], found["text"])]
-    if record.level in ("WARNING", "ERROR", "CRITICAL"):
+        return [marked(record, LogLevel.named(found["level"]), found["text"])]
+    if record.level.is_marked:
         return [marked(record, record.level, text)]
     found = _PYTHON_WARNING.search(text)
     if found:
-        return [marked(record, "WARNING", found[1])]
+        return [marked(record, LogLevel.WARNING, found[1])]
     found = _BARE_ERROR.match(text)
-    return [marked(record, "ERROR", text)] if found else None
+    return [marked(record, LogLevel.ERROR, text)] if found else None

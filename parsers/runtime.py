@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from neuron_top.events import AdviceKind, AnyEvent, DeviceMemoryExhausted, RuntimeAdvised, RuntimeLogged
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import memory_tables, runtime_status
 from neuron_top.parsers.base import Record, clip, common, malformed
 from neuron_top.parsers.memory_tables import NEFF_MEMORY, Exhaustion, NeffMemory
@@ -130,7 +131,7 @@ class RuntimeLines:
         fields = found.groupdict()
         record.pid = _int(fields["pid"])
         record.rank = _int(fields.get("rank")) if fields.get("rank") else record.rank
-        record.level, record.text = fields["level"], fields["text"]
+        record.level, record.text = LogLevel.named(fields["level"]), fields["text"]
         event = _logged(record, fields["component"], fields["function"], _int(fields["tid"]))
         key = (record.pid, event.tid)
         if event.function.endswith(NEFF_MEMORY):
@@ -170,15 +171,15 @@ class RuntimeLines:
         text = record.text
         bare = _BARE.search(text)
         if bare:
-            record.level, record.text = "ERROR", bare["text"]
+            record.level, record.text = LogLevel.ERROR, bare["text"]
             event = _logged(record, bare["component"], bare["function"], None)
             return [event, *_advice(record, event), *self._memory(record, (None, None))]
         hardware = _HARDWARE.search(text)
         if hardware:
-            record.level = "ERROR"
+            record.level = LogLevel.ERROR
             return [_logged(record, "KERNEL", hardware[1], None)]
         if _MEMPOOL.search(text):
-            record.level = "ERROR"
+            record.level = LogLevel.ERROR
             return [_logged(record, "KERNEL", "mc_alloc", None)]
         if "|" in text and memory_tables.is_row(text):
             return self._headless(record, Exhaustion(record, None))
@@ -257,7 +258,7 @@ def _logged(record: Record, component: str, function: str, tid: int | None) -> R
     is_support = function in SUPPORT_FUNCTIONS and not record.text.startswith("Failure:")
     return RuntimeLogged(
         **common(record),
-        level="INFO" if is_support else record.level,
+        level=LogLevel.INFO if is_support else record.level,
         component=component,
         function=clip(function),
         text=clip(record.text),

@@ -28,6 +28,7 @@ from neuron_top.events import (
     GraphMeasured,
     LockWaited,
 )
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.base import Record, clip, common, marked
 from neuron_top.parsers.error_codes import ERROR_CODE
 
@@ -71,7 +72,7 @@ class _Line(NamedTuple):
     """One message of the back end."""
 
     record: Record
-    level: str
+    level: LogLevel
     text: str
     stamp: str
     values: dict[str, str]
@@ -186,7 +187,7 @@ class TorchNeuronLines:
         found = _MESSAGE.search(record.text)
         record.stands_alone = False
         if found is not None and found[1].startswith("NRT"):
-            return None if "occurred on Neuron" in record.text else [marked(record, "ERROR", found[1])]
+            return None if "occurred on Neuron" in record.text else [marked(record, LogLevel.ERROR, found[1])]
         if found is None and _RAISED not in record.text:
             return None
         events = self.flush()
@@ -267,7 +268,7 @@ class TorchNeuronLines:
         for phrase, read in _READERS:
             if phrase in line.text:
                 return list(read(self, line))
-        if line.level in ("WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"):
+        if line.level.is_marked:
             return [marked(line.record, line.level, line.text)]
         return []
 
@@ -308,7 +309,7 @@ class TorchNeuronLines:
     def _error(self, line: _Line) -> Iterator[AnyEvent]:
         graph, _ = self._names(line)
         if graph is None:
-            if line.level != "DEBUG":
+            if line.level is not LogLevel.DEBUG:
                 yield marked(line.record, line.level, line.text)
             return
         error = _ERROR.search(line.text)
@@ -410,11 +411,11 @@ def _lines(record: Record) -> list[_Line]:
             one = Record(text, record.offset, record.source)
             one.at, one.rank, one.pid = record.at, record.rank, int(mark["pid"])
         stamp = mark["stamp"] or str(index)
-        lines.setdefault((one.pid, stamp, text), _line(one, mark["level"], text, stamp))
+        lines.setdefault((one.pid, stamp, text), _line(one, LogLevel.named(mark["level"]), text, stamp))
     return list(lines.values())
 
 
-def _line(record: Record, level: str, text: str, stamp: str) -> _Line:
+def _line(record: Record, level: LogLevel, text: str, stamp: str) -> _Line:
     values: dict[str, str] = {}
     for name, value, for_key in _VALUE.findall(text[:4000]):
         values.setdefault(name or "for key", (value or for_key).rstrip(",;"))

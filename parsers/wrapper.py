@@ -234,7 +234,7 @@ def _extracted(record: Record, before: str, body: str) -> _Event:
 
 def _failed(record: Record, before: str, body: str) -> _Event:
     """Fresh only directly behind an ERROR header; anything else quotes an older line."""
-    fresh = record.level in ("ERROR", "CRITICAL") and not before.strip()
+    fresh = record.level.is_error and not before.strip()
     if not fresh and not (record.shape == "" and _ERROR_LEAD.search(before)):
         return None
     return CompileFailed(**_common(record, before), module=paths.module_in(body))

@@ -96,7 +96,7 @@ def row(one: GraphRow) -> dict[str, Any]:
         "graph": one.key,
         "state": one.state,
         "seconds": one.seconds,
-        "known": str(one.known.value),
+        "precision": str(one.precision.value),
         "elapsed": round(one.elapsed) if one.elapsed else None,
         "left": round(one.left.high) if one.left is not None else None,
         "rank": one.rank,
@@ -130,7 +130,7 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     one = page.row
     pairs = (
         ("state", one.state),
-        ("compile time", f"{duration_text(one.seconds)} ({one.known.value})"),
+        ("compile time", f"{duration_text(one.seconds)} ({one.precision.value})"),
         ("compiler", one.compiler or "—"),
         ("flags", " ".join(page.flags) or "—"),
         ("inputs", "  ".join(page.inputs) or "—"),

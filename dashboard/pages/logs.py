@@ -18,7 +18,7 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.services.feeds import Feed, LogLine, LogQuery
+from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.units import bytes_text
 
 PATH, NAME = "logs", "Logs"
@@ -29,7 +29,12 @@ FILTER_SECONDS = 0.5
 """For the last lines; a filter that needs longer looks at fewer of them."""
 SEARCH_SECONDS = 0.8
 """Of one question; where nothing was found by then, the page says how far it is and asks again."""
-LEVELS = {"": "all lines", "event": "events and up", "warning": "warnings and errors", "error": "errors"}
+LEVELS = {
+    LineLevel.PLAIN: "all lines",
+    LineLevel.EVENT: "events and up",
+    LineLevel.WARNING: "warnings and errors",
+    LineLevel.ERROR: "errors",
+}
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -83,7 +88,7 @@ def layout(state: dict[str, str]) -> Any:
 def query_of(words: str, level: str) -> LogQuery:
     """What is wanted: the terms of `words`, and lines of this level and worse."""
     query = LogQuery(words)
-    return query.worse_than(level) if level in LEVELS and level else query
+    return query.at_least(LineLevel(level)) if level in tuple(LineLevel)[1:] else query
 
 
 def render(lines: list[LogLine], query: LogQuery) -> Kept[LogLine]:

@@ -17,10 +17,11 @@ from neuron_top.diagnose import ending, general, messages, ranking, recognizers
 from neuron_top.diagnose.findings import Finding, Findings, Progress, evidence
 from neuron_top.diagnose.general import Verdict
 from neuron_top.diagnose.messages import CompilerMessage
-from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
+from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass, Diagnosis
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
@@ -305,12 +306,12 @@ class Diagnoser:
     def _failed_compile(self, statement: Statement) -> Finding | None:
         """The header of a failed compile, or of one that is kept in the cache; a quotation of either counts as it."""
         is_cached = messages.is_cached(statement.text)
-        if statement.level is Level.INFO and not is_cached:
+        if statement.level in (LogLevel.DEBUG, LogLevel.INFO) and not is_cached:
             return None
         is_retried = bool(messages.RETRYING.search(statement.text))
         text = messages.reason(statement.text) if messages.FAILED in statement.text else ""
         if text:
-            said = msgspec.structs.replace(statement, text=text, level=Level.NONE)
+            said = msgspec.structs.replace(statement, text=text, level=LogLevel.NOTSET)
             verdict = messages.verdict(said, is_cached=is_cached, is_retried=is_retried)
             return self._with_modules(self._add(said, verdict), statement)
         self._message = CompilerMessage(statement, is_cached, is_retried=is_retried)

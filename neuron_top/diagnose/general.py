@@ -12,8 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
-from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import compiler
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
@@ -101,7 +102,7 @@ def judge(statement: Statement) -> Verdict | None:
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
         return _by_row(row, _doubt(statement, row))
-    if statement.level in (Level.INFO, Level.WARNING) or _is_support(statement) or NOISE.search(statement.text):
+    if statement.level.is_mild or _is_support(statement) or NOISE.search(statement.text):
         return None
     raised = EXCEPTION.match(statement.text)
     if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
@@ -155,7 +156,7 @@ def _by_row(row: Recognizer, doubt: Doubt | None = None) -> Verdict:
 
 def _doubt(statement: Statement, row: Recognizer) -> Doubt:
     """Known words without a level may stand in any text."""
-    if row.weight is Weight.REASON or row.any_level or statement.level is not Level.NONE:
+    if row.weight is Weight.REASON or row.any_level or statement.level is not LogLevel.NOTSET:
         return row.doubt
     return Doubt.MUCH if row.weight is Weight.STATEMENT else row.doubt
 
@@ -168,7 +169,7 @@ def _is_support(statement: Statement) -> bool:
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures."""
-    return statement.level is Level.NONE and statement.indented and row.weight is not Weight.REASON
+    return statement.level is LogLevel.NOTSET and statement.indented and row.weight is not Weight.REASON
 
 
 _BY_SPEAKER = {
@@ -182,7 +183,7 @@ _BELOW_THE_FRAMEWORK = (Speaker.RUNTIME, Speaker.COLLECTIVES, Speaker.COMPILER, 
 
 
 def _by_level(statement: Statement) -> Verdict | None:
-    if statement.level < Level.ERROR:
+    if not statement.level.is_error:
         return None
     speaker = statement.speaker
     cause_class = _BY_SPEAKER.get(speaker, CauseClass.SCRIPT_ERROR)
@@ -190,7 +191,7 @@ def _by_level(statement: Statement) -> Verdict | None:
         cause_class = _runtime_class(statement)
     elif _TOOL_NAME.search(statement.text):
         cause_class = CauseClass.TOOL_ERROR
-    if speaker in _BELOW_THE_FRAMEWORK or statement.level is Level.FATAL:
+    if speaker in _BELOW_THE_FRAMEWORK or statement.level is LogLevel.FATAL:
         return Verdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     return Verdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
 

@@ -12,8 +12,9 @@ import msgspec
 from neuron_top.diagnose import general
 from neuron_top.diagnose.general import Verdict
 from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
-from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.compiler import DETAIL
 
 FAILED = "Failed compilation with"
@@ -66,7 +67,7 @@ class CompilerMessage(msgspec.Struct):
         text = _LABEL.sub("", _END.sub("", body)).replace("Retrying...", "").strip()
         text = "" if text.strip("[]., ") == "" else text
         if text and not (_ARGUMENT.match(text) and self.best is None and "rror" not in text):
-            self._keep(msgspec.structs.replace(statement, text=text, level=Level.NONE))
+            self._keep(msgspec.structs.replace(statement, text=text, level=LogLevel.NOTSET))
         if self.best is not None and BANNER.search(self.header.text):
             return True
         ended = "Retrying..." in statement.text or (not self.is_retried and bool(_END.search(statement.text)))

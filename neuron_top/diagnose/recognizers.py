@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from neuron_top.diagnose.statements import Level, Statement
+from neuron_top.diagnose.statements import Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 
@@ -854,7 +854,7 @@ def recognize(statement: Statement) -> Recognizer | None:
     matches = _SEARCH.find_matches_as_indexes(statement.text.lower(), overlapping=True)
     if not matches:
         return None
-    quiet = statement.level in (Level.INFO, Level.WARNING)
+    quiet = statement.level.is_mild
     for number in sorted({row for index, _, _ in matches for row in _NUMBERS[index]}):
         row = _ALL[number]
         if (row.any_level or not quiet) and row.matches(statement.text):

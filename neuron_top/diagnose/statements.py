@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 import msgspec
 
 from neuron_top import escapes
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import base, json_lines
 
 _MOST_PIECES = 400
 _LONGEST = 6000
 """Characters of a statement that are looked at."""
-
-
-class Level(IntEnum):
-    """How loud a statement is said."""
-
-    NONE = 0
-    """It has no level."""
-    INFO = 1
-    WARNING = 2
-    ERROR = 3
-    FATAL = 4
 
 
 class Speaker(StrEnum):
@@ -58,7 +48,7 @@ class Statement(msgspec.Struct):
     text: str
     line: int
     offset: int
-    level: Level = Level.NONE
+    level: LogLevel = LogLevel.NOTSET
     speaker: Speaker = Speaker.UNKNOWN
     rank: int | None = None
     pid: int | None = None
@@ -79,13 +69,6 @@ class Statement(msgspec.Struct):
         return self.rank, self.pid, self.host
 
 
-_LEVELS = {
-    "trace": Level.INFO, "debug": Level.INFO, "info": Level.INFO, "notice": Level.INFO, "user": Level.INFO,
-    "i": Level.INFO, "warn": Level.WARNING, "warning": Level.WARNING, "w": Level.WARNING, "error": Level.ERROR,
-    "err": Level.ERROR, "e": Level.ERROR, "severe": Level.ERROR, "critical": Level.ERROR, "crit": Level.ERROR,
-    "fatal": Level.ERROR, "f": Level.FATAL, "panic": Level.ERROR, "emerg": Level.ERROR, "alert": Level.ERROR,
-    "abort": Level.ERROR, "internal_error": Level.ERROR, "dpanic": Level.ERROR,
-}  # fmt: skip
 _NAMES = (
     "TRACE|DEBUG|INFO|NOTICE|USER|WARNING|WARN|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|EMERG|ALERT"
     "|trace|debug|info|notice|warning|warn|error|severe|critical|fatal"
@@ -169,7 +152,7 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
                 yield statement
 
 
-def _structured(text: str) -> tuple[Level, str] | None:
+def _structured(text: str) -> tuple[LogLevel, str] | None:
     """Level and words of an object a line, as structured loggers write it; None where it is something else."""
     try:
         fields = msgspec.json.decode(text)
@@ -178,9 +161,9 @@ def _structured(text: str) -> tuple[Level, str] | None:
     level = next((fields[key] for key in ("level", "severity", "levelname", "lvl") if key in fields), None)
     words = [fields[key] for key in ("msg", "message", "event", "error", "err", "exception") if key in fields]
     said = [word for word in words if isinstance(word, str)]
-    if not isinstance(level, str) or not said or level.lower() not in _LEVELS or "\n" in ": ".join(said):
+    if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
         return None
-    return _LEVELS[level.lower()], ": ".join(said)
+    return LogLevel.named(level), ": ".join(said)
 
 
 def _pieces(text: str) -> list[str]:
@@ -218,7 +201,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
         pid=record.pid,
         repeats=repeats,
         indent=len(text) - len(text.lstrip()),
-        level=_LEVELS.get(record.level.lower(), Level.NONE),
+        level=record.level,
     )
     if record.shape == "wrapper":
         statement.speaker = Speaker.WRAPPER
@@ -251,14 +234,14 @@ def _read_runtime(statement: Statement) -> None:
         statement.speaker = Speaker.COLLECTIVES
         statement.rank = int(found["rank"])
     statement.pid = int(found["pid"]) if found["pid"] else statement.pid
-    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.level = LogLevel.named(found["level"])
     statement.text = found["text"]
 
 
 def _read_header(statement: Statement) -> None:
     """Take headers off the front, one after the other; the innermost level counts."""
     if _PYTHON_WARNING.match(statement.text.lstrip()):
-        statement.level = Level.WARNING
+        statement.level = LogLevel.WARNING
         return
     for _ in range(4):
         before = statement.text
@@ -273,10 +256,10 @@ def _glog(statement: Statement) -> bool:
     found = _GLOG.match(statement.text.lstrip())
     if found is None:
         return False
-    statement.level = _LEVELS[(found["level"] or found["short"]).lower()]
+    statement.level = LogLevel.named(found["level"] or found["short"])
     statement.speaker = Speaker.TOOL if (found["file"] or "").endswith(".go") else Speaker.FRAMEWORK
     statement.text = statement.text.lstrip()[found.end() :]
-    if statement.level < Level.ERROR and statement.text.startswith(_TORCH_WARNING):
+    if not statement.level.is_error and statement.text.startswith(_TORCH_WARNING):
         statement.text = statement.text.removeprefix(_TORCH_WARNING)
     return True
 
@@ -285,7 +268,7 @@ def _native(statement: Statement) -> bool:
     found = _NATIVE.match(statement.text)
     if found is None:
         return False
-    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.level = LogLevel.named(found["level"])
     statement.speaker = Speaker.NATIVE
     statement.text = statement.text[found.end() :]
     return True
@@ -296,7 +279,7 @@ def _compiler(statement: Statement) -> bool:
     if found is None:
         return False
     statement.speaker = Speaker.COMPILER
-    statement.level = _LEVELS.get((found["level"] or "").lower(), statement.level)
+    statement.level = LogLevel.named(found["level"] or "") or statement.level
     statement.text = statement.text[found.end() :]
     return True
 
@@ -305,7 +288,7 @@ def _bare_runtime(statement: Statement) -> bool:
     found = _BARE_RUNTIME.match(statement.text.lstrip())
     if found is None:
         return False
-    statement.level = _LEVELS.get((found["level"] or "error").lower(), Level.NONE)
+    statement.level = LogLevel.named(found["level"] or "ERROR")
     statement.speaker = Speaker.RUNTIME
     statement.function = f"{found['component']}:{found['function']}"
     statement.text = found["text"]
@@ -316,7 +299,7 @@ def _logfmt(statement: Statement) -> bool:
     found = _LOGFMT.search(statement.text, 0, 400)
     if found is None:
         return False
-    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.level = LogLevel.named(found["level"])
     statement.speaker = Speaker.TOOL
     fields = [
         value[1:-1].replace('\\"', '"') if value[:1] == '"' else value for _, value in _FIELD.findall(statement.text)
@@ -361,7 +344,7 @@ def _level(statement: Statement) -> bool:
     body = statement.text.lstrip()
     if body[:1] == "[" and found.end() < 4:
         return False
-    statement.level = Level.FATAL if found["level"] == "FATAL" else _LEVELS[found["level"].lower()]
+    statement.level = LogLevel.named(found["level"])
     if _TOOL.match(body):
         statement.speaker = Speaker.TOOL
     statement.text = body[found.end() :]

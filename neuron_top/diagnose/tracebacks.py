@@ -11,7 +11,8 @@ from enum import Enum
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.statements import Level, Process, Statement
+from neuron_top.diagnose.statements import Process, Statement
+from neuron_top.events.levels import LogLevel
 
 _BEGIN = re.compile(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
 _IGNORED = "Exception ignored in"
@@ -46,7 +47,7 @@ class TracebackPart(Enum):
 class _Open:
     """One process inside a traceback, or shortly behind it."""
 
-    def __init__(self, *, ignored: bool, level: Level) -> None:
+    def __init__(self, *, ignored: bool, level: LogLevel) -> None:
         self.left = _MOST_LINES
         self.last = 0
         """Number of the last line that was its own."""
@@ -147,11 +148,11 @@ class Tracebacks:
             # Another process's line, or the source of a frame that lost its indentation.
             return (
                 (TracebackPart.OUTSIDE, None)
-                if statement.speaker or statement.level is Level.ERROR
+                if statement.speaker or statement.level.is_error
                 else (TracebackPart.INSIDE, None)
             )
         state.in_frames, state.left = False, _LINK_LINES
-        if state.ignored or state.level in (Level.INFO, Level.WARNING):
+        if state.ignored or state.level.is_mild:
             del self._open[key]
             return TracebackPart.EXCEPTION, None
         return TracebackPart.EXCEPTION, raised

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from neuron_top.events.base import Event, LogEvent
 from neuron_top.events.diagnosis import Diagnosis
+from neuron_top.events.levels import LogLevel
 
 
 class ProcessRole(StrEnum):
@@ -70,9 +71,9 @@ class LineMalformed(LogEvent, frozen=True, kw_only=True):
 
 
 class LineMarked(LogEvent, frozen=True, kw_only=True):
-    """A line worth a person's eye that no other event stands for: a warning or an error. `level` as in logging."""
+    """A line worth a person's eye that no other event stands for: a warning or an error."""
 
-    level: str
+    level: LogLevel
     text: str
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.levels import LogLevel
 
 MEMORY_KINDS = (
     "tensors", "constants", "model_code", "model_shared_scratchpad", "nonshared_scratchpad", "runtime_memory",
@@ -20,7 +21,7 @@ WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled
 class RuntimeLogged(LogEvent, frozen=True, kw_only=True):
     """A line of NRT, TDRV, NMGR, ENC, HAL or CCOM. `device` and `core` are the physical ones it names."""
 
-    level: str
+    level: LogLevel
     component: str = ""
     function: str = ""
     text: str = ""

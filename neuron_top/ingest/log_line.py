@@ -27,12 +27,11 @@ from neuron_top.events import (
     TrainingFamily,
     WorkerDied,
 )
+from neuron_top.events.levels import LineLevel
 from neuron_top.parsers import wide
 
 STANDARD_INPUT = "log:-"
 """The source of lines that came through a pipe."""
-LEVELS = ("", "event", "warning", "error")
-"""From what matters least to what matters most."""
 FAMILIES = ("compile", "parallel", "training", "runtime", "cache", "other")
 _FAILURES = (
     CompileFailed, CachedFailureHit, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
@@ -45,8 +44,7 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     offset: int
     text: str
-    level: str = ""
-    """`error`, `warning`, `event` (a line some event came from) or ""."""
+    level: LineLevel = LineLevel.PLAIN
     family: str = ""
     """What kind of event came from it, one of FAMILIES; "" for none."""
     rank: int | None = None
@@ -76,7 +74,7 @@ class LogChain(msgspec.Struct, frozen=True, kw_only=True):
 class LineFacts(msgspec.Struct, frozen=True):
     """What the events of one line say of it."""
 
-    level: str = ""
+    level: LineLevel = LineLevel.PLAIN
     family: str = ""
     rank: int | None = None
     time: float | None = None
@@ -88,11 +86,9 @@ PLAIN = LineFacts()
 def facts_of(event: AnyEvent, known: LineFacts = PLAIN) -> LineFacts:
     """What an event says of its line, added to what others said: the worst level counts."""
     level = level_of(event)
-    if LEVELS.index(level) < LEVELS.index(known.level):
-        level = known.level
     rank = event.rank if isinstance(event, LogEvent) else None
     return LineFacts(
-        level=level,
+        level=level if level in known.level.and_worse() else known.level,
         family=_family(event) if known.family in ("", "other") else known.family,
         rank=rank if rank is not None else known.rank,
         time=event.at if event.at is not None else known.time,
@@ -108,16 +104,15 @@ def gathered(events: Iterable[AnyEvent]) -> dict[int, LineFacts]:
     return facts
 
 
-def level_of(event: AnyEvent) -> str:
+def level_of(event: AnyEvent) -> LineLevel:
     """How much a line matters to a person, by the event it gave."""
     if isinstance(event, _FAILURES):
-        return "error"
+        return LineLevel.ERROR
     if isinstance(event, LineMarked | RuntimeLogged):
-        level = event.level.upper()
-        return "error" if level.startswith(("ERR", "CRIT", "FATAL")) else "warning" if level.startswith("WARN") else ""
+        return LineLevel.of(event.level)
     if isinstance(event, LineMalformed):
-        return "warning"
-    return "" if isinstance(event, StepReported) else "event"
+        return LineLevel.WARNING
+    return LineLevel.PLAIN if isinstance(event, StepReported) else LineLevel.EVENT
 
 
 def _family(event: AnyEvent) -> str:

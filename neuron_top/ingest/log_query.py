@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable
 
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LineLevel
 from neuron_top.filters import check_filter, expression
-from neuron_top.ingest.log_line import LEVELS, LogLine
+from neuron_top.ingest.log_line import LogLine
 
 _TERM = re.compile(r"""(!?)(?:/((?:[^/\\]|\\.)+)/|(source|rank|level|family):(\S+)|(\S+))""")
 
@@ -50,10 +51,10 @@ class LogQuery:
         """Whether a source has to be looked at at all."""
         return not self.problem and self.only in (None, source)
 
-    def worse_than(self, level: str) -> LogQuery:
+    def at_least(self, level: LineLevel) -> LogQuery:
         """The same, of lines of this level and worse."""
         worse = copy.copy(self)
-        worse.text, worse.marked = f"level:{level} {self.text}", self.marked or level in LEVELS[1:]
+        worse.text, worse.marked = f"level:{level} {self.text}", self.marked or level is not LineLevel.PLAIN
         worse._terms = [_field("level", level), *self._terms]
         return worse
 
@@ -70,7 +71,8 @@ class LogQuery:
             keep = lambda line: matches(line.text)  # noqa: E731 (three small predicates side by side)
         elif field is not None:
             keep = _field(field, value.casefold())
-            self.marked |= not banned and (field == "family" or (field == "level" and value.casefold() in LEVELS[1:]))
+            levels = LineLevel.EVENT.and_worse()
+            self.marked |= not banned and (field == "family" or (field == "level" and value.casefold() in levels))
         else:
             folded = word.casefold()
             keep = lambda line: folded in line.text.casefold() or folded in line.source.casefold()  # noqa: E731
@@ -95,5 +97,5 @@ def _field(field: str, value: str) -> Keep:
         return lambda line: line.rank is not None and str(line.rank) == value
     if field == "family":
         return lambda line: line.family == value
-    least = LEVELS.index(value) if value in LEVELS else len(LEVELS)
-    return lambda line: LEVELS.index(line.level) >= least
+    wanted = LineLevel(value).and_worse() if value in tuple(LineLevel) else ()
+    return lambda line: line.level in wanted

@@ -30,6 +30,7 @@ from neuron_top.events import (
     SourceUnavailable,
     WorkerMemoryReported,
 )
+from neuron_top.events.levels import LogLevel
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.history import Recent, Series
@@ -165,7 +166,7 @@ class CoreTracker:
         """Allocations on devices that failed."""
         self.neff_memory: dict[str, NeffMemoryReported] = {}
         """What each loaded program takes, by its name, as the runtime last said."""
-        self.log_levels: dict[str, int] = {}
+        self.log_levels: dict[LogLevel, int] = {}
         self.runtime_errors: deque[RuntimeLogged] = deque(maxlen=100)
         self.worker_memory: dict[str, WorkerMemoryReported] = {}
         """By `<node>/<pid>`: what local workers told of themselves."""
@@ -187,7 +188,7 @@ class CoreTracker:
                 self.latency = event.latency or self.latency
             case RuntimeLogged():
                 self.log_levels[event.level] = self.log_levels.get(event.level, 0) + 1
-                if event.level.upper().startswith(("ERR", "FATAL")):
+                if event.level.is_error:
                     self.runtime_errors.append(event)
             case DeviceMemoryExhausted():
                 self.exhausted.add(event)

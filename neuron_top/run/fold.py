@@ -58,7 +58,6 @@ MOST_STEPS = 512
 """Step times in one event."""
 _Lookup = CacheHit | GraphExtracted
 _Told = CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphDescribed
-_SEVERE = ("ERR", "FATAL", "CRIT")
 
 
 class _Folding(msgspec.Struct):
@@ -199,12 +198,10 @@ class Fold:
             case LineMalformed():
                 return self._repeated(("malformed", event.family))
             case LineMarked():
-                severe = event.level.upper().startswith(_SEVERE)
-                return None if severe else self._repeated(("marked", event.level, event.text))
+                return None if event.level.is_error else self._repeated(("marked", event.level, event.text))
             case RuntimeLogged():
-                severe = event.level.upper().startswith(_SEVERE)
                 words = (event.level, event.component, event.function, event.text, event.status)
-                return None if severe else self._repeated(("runtime", *words))
+                return None if event.level.is_error else self._repeated(("runtime", *words))
             case _:
                 return None
 

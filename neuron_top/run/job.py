@@ -21,6 +21,7 @@ from neuron_top.events import (
     SourceRotated,
 )
 from neuron_top.events.diagnosis import Diagnosis
+from neuron_top.events.levels import LineLevel
 from neuron_top.run.diagnosis import combined
 from neuron_top.run.state import JobState
 
@@ -48,8 +49,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A line worth a person's eye."""
 
     time: float | None
-    level: str
-    """`error` or `warning`."""
+    level: LineLevel
     text: str
     source: str = ""
     offset: int | None = None
@@ -161,7 +161,7 @@ class JobTracker:
     def mark(
         self,
         time: float | None,
-        level: str,
+        level: LineLevel,
         text: str,
         *,
         source: str = "",
@@ -210,11 +210,11 @@ class JobTracker:
         self.world_size = event.world_size if event.world_size is not None else self.world_size
 
     def _marked(self, event: LineMarked) -> None:
-        level = event.level.lower()
-        if level in ("error", "critical", "fatal"):
-            level, self.errors = "error", self.errors + 1
+        if event.level.is_error:
+            self.errors += 1
         else:
-            level, self.warnings = "warning", self.warnings + 1
+            self.warnings += 1
+        level = LineLevel.ERROR if event.level.is_error else LineLevel.WARNING
         self.mark(event.time, level, event.text, source=event.source, offset=event.offset, rank=event.rank)
 
     def _diagnosed(self, event: JobDiagnosed) -> None:

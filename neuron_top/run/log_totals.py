@@ -79,11 +79,11 @@ class LogTotals:
                     self.failures[event.module, isinstance(event, CachedFailureHit), event.message] += 1
             case ErrorRaised():
                 self._add_problem(f"{event.exception}: {event.message}")
-            case LineMarked() if event.level in ("ERROR", "CRITICAL"):
+            case LineMarked() if event.level.is_error:
                 self._add_problem(event.text)
             case WorkerDied():
                 self._add_death(event)
-            case RuntimeLogged() if event.level in ("ERROR", "FATAL"):
+            case RuntimeLogged() if event.level.is_error:
                 self._add_problem(f"{event.component}:{event.function} {event.text} {event.status}".rstrip())
             case DeviceMemoryExhausted():
                 self.exhausted.add(event)

@@ -54,6 +54,7 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.events.diagnosis import JobEnd
+from neuron_top.events.levels import LineLevel
 from neuron_top.run.advice import AdviceTracker
 from neuron_top.run.caches import CacheTracker
 from neuron_top.run.canonical import canonical
@@ -280,7 +281,7 @@ class Run:
     def _mark(self, event: CompileFailed | DeviceMemoryExhausted | ErrorRaised | WorkerDied, text: str) -> None:
         self.job.mark(
             event.time,
-            "error",
+            LineLevel.ERROR,
             text,
             source=event.source,
             offset=event.offset,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from neuron_top.cache.location import is_bucket
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.feed import EndingFeed, Feed
 from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -20,6 +21,7 @@ from neuron_top.settings import Settings
 __all__ = [
     "Feed",
     "EndingFeed",
+    "LineLevel",
     "LogChain",
     "LogLine",
     "LogPage",

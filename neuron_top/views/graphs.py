@@ -26,7 +26,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated time left, where there is ground for it."""
     seconds: float | None
     """Duration of the newest finished compile; an upper bound when `known` is `bracketed`."""
-    known: Precision
+    precision: Precision
     low: float | None
     rank: int | None
     """Of the worker that compiles or waits, else of the one that compiled last, else the first that met it."""
@@ -71,7 +71,7 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None
     end: float | None
     seconds: float | None
-    known: Precision
+    precision: Precision
     outcome: str
     """"" while it runs, then `done`, `failed`, `interrupted`."""
     cause: str
@@ -154,7 +154,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         if compiling
         else None,
         seconds=duration.seconds,
-        known=duration.precision,
+        precision=duration.precision,
         low=duration.low,
         rank=run.rank_of(worker) if worker is not None else None,
         pid=worker.pid if worker is not None else None,
@@ -251,7 +251,7 @@ def _attempt_row(run: Run, worker: WorkerGraph, attempt: Attempt) -> AttemptRow:
         start=attempt.start,
         end=attempt.end,
         seconds=duration.seconds,
-        known=duration.precision,
+        precision=duration.precision,
         outcome=attempt.outcome or "",
         cause=attempt.cause.value,
         code=attempt.code,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from neuron_top.events import CoreKind
+from neuron_top.events.levels import LineLevel
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind
@@ -170,7 +171,7 @@ def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
         if worker.message not in ("", "None"):
             yield "compile worker", f"worker {worker.name}: {worker.message}", None, worker.finished
     for mark in run.job.marks:
-        if mark.level == "error" and mark.text and not mark.is_compile_failure:
+        if mark.level is LineLevel.ERROR and mark.text and not mark.is_compile_failure:
             yield "error line", mark.text, mark.rank, mark.time
 
 

@@ -32,7 +32,7 @@ class SlowGraph(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     seconds: float
-    known: Precision
+    precision: Precision
     """`bracketed` seconds are an upper bound."""
     peak_rss_bytes: int | None
 
@@ -173,7 +173,9 @@ def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, 
     known = [(graph.duration.seconds, graph) for graph in graphs if graph.duration.seconds is not None]
     known.sort(key=lambda pair: -pair[0])
     return tuple(
-        SlowGraph(key=graph.key, seconds=seconds, known=graph.duration.precision, peak_rss_bytes=graph.peak_rss_bytes)
+        SlowGraph(
+            key=graph.key, seconds=seconds, precision=graph.duration.precision, peak_rss_bytes=graph.peak_rss_bytes
+        )
         for seconds, graph in known[:most]
     )
 

@@ -15,6 +15,7 @@ import pytest
 
 from neuron_top.dashboard.pages import logs
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LineLevel
 from neuron_top.filters import MOST_CHARACTERS, MOST_EXPRESSIONS, MOST_TERMS, expression, newest_kept, words_filter
 from neuron_top.ingest import log_files
 from neuron_top.ingest.log_line import LogLine
@@ -118,7 +119,7 @@ def test_what_the_engine_does_not_know_is_named(pattern: str, name: str, capfd: 
     assert "not supported" in str(caught.value)
     query = LogQuery(f"/{pattern}/ level:error")
     assert name in query.problem
-    assert not query.keep(LogLine(source="log:a", offset=0, text="ab", level="error"))
+    assert not query.keep(LogLine(source="log:a", offset=0, text="ab", level=LineLevel.ERROR))
     assert not query.reads("log:a")
     assert capfd.readouterr().err == "", "the engine writes nothing of its own into a screen"
 
@@ -144,7 +145,7 @@ def test_a_filter_is_bounded_in_length_terms_and_expressions() -> None:
             assert _problem(make, text), make
         assert not _problem(make, " ".join(["a"] * MOST_TERMS))
     assert "regular expressions" in LogQuery("/a/ " * (MOST_EXPRESSIONS + 1)).problem
-    assert not LogQuery("x" * MOST_CHARACTERS).worse_than("error").problem, "our own terms do not count"
+    assert not LogQuery("x" * MOST_CHARACTERS).at_least(LineLevel.ERROR).problem, "our own terms do not count"
 
 
 def _problem(make: Callable[[str], object], text: str) -> str:

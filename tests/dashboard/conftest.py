@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.events.levels import LineLevel, LogLevel
 from neuron_top.ingest.log_line import LogLine
 from tests.dashboard.browser import chromium
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
@@ -26,9 +27,9 @@ def feed() -> StillFeed:
     """A job of 32 cores, some graphs, and texts that try to be markup."""
     # fmt: off
     lines = [LogLine(source="log:a", offset=n * 10, text=f"line {n} {SCRIPT if n == 5 else ''}",
-                     level="error" if n % 10 == 5 else "") for n in range(40)]
+                     level=LineLevel.ERROR if n % 10 == 5 else LineLevel.PLAIN) for n in range(40)]
     events = [*job(), *samples(32, 90), *compiles(), *steps(60),
-              ev.LineMarked(level="error", text=SCRIPT, at=START + 50, source="log:a", offset=50),
+              ev.LineMarked(level=LogLevel.ERROR, text=SCRIPT, at=START + 50, source="log:a", offset=50),
               ev.CompileBegan(module=f"MODULE_{SCRIPT}", at=START + 60, pid=4001, rank=0,
                               node=f"trn1{SCRIPT}")]
     # fmt: on

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.events.levels import LogLevel
 from tests.actions.caches import entry, module
 from tests.dashboard.served import ACT, READ, Served, serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples
@@ -33,7 +34,9 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server as it starts by default: on loopback, whoever reaches it may look."""
-    feed = StillFeed([*job(), ev.LineMarked(level="error", text=SCRIPT, at=START, source="log:<b>x</b>", offset=0)])
+    feed = StillFeed(
+        [*job(), ev.LineMarked(level=LogLevel.ERROR, text=SCRIPT, at=START, source="log:<b>x</b>", offset=0)]
+    )
     with serving(feed, tmp_path_factory.mktemp("state")) as served:
         yield served
 

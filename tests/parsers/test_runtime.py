@@ -26,7 +26,7 @@ def test_six_digits_are_microseconds_and_four_are_milliseconds() -> None:
     first, second = only(RuntimeLogged, read(line("x") + "2026-Mar-04 10:00:00.0500 7:8 [3] net.cc:1 CCOM WARN late\n"))
     assert first.at is not None
     assert second.at == pytest.approx(first.at + 0.499999)
-    assert (second.rank, second.component, second.level) == (3, "CCOM", "WARN")
+    assert (second.rank, second.component, second.level) == (3, "CCOM", "WARNING")
 
 
 def test_a_record_torn_by_another_gives_both_and_says_which_is_broken() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from neuron_top import events as ev
+from neuron_top.events.levels import LogLevel
 
 A = "MODULE_1111111111111111+aaaaaaaa"
 B = "MODULE_2222222222222222+aaaaaaaa"
@@ -71,7 +72,8 @@ any_event = st.one_of(
     st.builds(ev.ProcessSeen, pid=st.sampled_from([10, 11, 12]), role=st.sampled_from(["worker", "compiler"]),
               rank=st.sampled_from([None, 0, 1]), module=_maybe_modules, started=_times, **_head),
     st.builds(ev.ProcessExited, pid=st.sampled_from([10, 11, 12]), exit_code=st.sampled_from([None, 0, 1]), **_head),
-    st.builds(ev.LineMarked, level=st.sampled_from(["error", "warning"]), text=st.text(max_size=20), **_line),
+    st.builds(ev.LineMarked, level=st.sampled_from([LogLevel.ERROR, LogLevel.WARNING]),
+              text=st.text(max_size=20), **_line),
     st.builds(ev.OutputGrew, path=st.just("/log"), end=st.integers(0, 9999), **_head),
 )  # fmt: skip
 event_lists = st.lists(any_event, max_size=60)
@@ -87,7 +89,12 @@ other_events = st.one_of(
     st.builds(ev.WorkerFailed, worker=st.just("0"), message=st.just("broken"), **_line),
     st.builds(ev.TrainingFactReported, name=st.just("batch size"), value=st.sampled_from(["1", "2"]), **_line),
     st.builds(ev.GraphMetricsReported, compiled=st.integers(0, 9), **_line),
-    st.builds(ev.RuntimeLogged, level=st.sampled_from(["INFO", "WARN", "ERROR"]), text=st.just("nec"), **_line),
+    st.builds(
+        ev.RuntimeLogged,
+        level=st.sampled_from([LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]),
+        text=st.just("nec"),
+        **_line,
+    ),
     st.builds(ev.NeffMemoryReported, name=st.just("a.neff"), total=_bytes, **_line),
     st.builds(ev.ExecutionsCounted, pid=_pids, statuses=st.just({"completed": 3}), **_head),
     st.builds(ev.NeuronProcessesSampled, processes=st.just(()), **_head),
@@ -129,7 +136,7 @@ repeating_event = st.one_of(
     st.builds(ev.CachePathAnnounced, path=st.just("/cache"), **(_look_up | {"module": st.none()})),
     st.builds(ev.StepReported, step=st.one_of(st.none(), st.integers(0, 9)), loss=st.one_of(st.none(), _seconds),
               **_line_of_a_rank),
-    st.builds(ev.LineMarked, level=st.just("warning"), text=st.sampled_from(["a", "b"]), **_line_of_a_rank),
+    st.builds(ev.LineMarked, level=st.just(LogLevel.WARNING), text=st.sampled_from(["a", "b"]), **_line_of_a_rank),
     st.builds(ev.OutputGrew, path=st.just("/log"), end=st.integers(0, 9999), **_head),
 )  # fmt: skip
 """What a fold is for, with few values, so that much repeats."""

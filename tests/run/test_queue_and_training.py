@@ -16,6 +16,7 @@ from neuron_top.events import (
     WorkerDied,
     WorkerStarted,
 )
+from neuron_top.events.levels import LogLevel
 from neuron_top.run.model import Run
 
 
@@ -73,7 +74,7 @@ def test_without_a_printed_step_time_the_clocks_of_the_lines_give_it():
 
 def test_important_lines_are_those_marked_and_those_that_mean_trouble():
     run = Run()
-    run.apply(LineMarked(level="WARNING", text="look", at=1.0))
+    run.apply(LineMarked(level=LogLevel.WARNING, text="look", at=1.0))
     run.apply(ErrorRaised(exception="ValueError", message="bad\nshape", rank=1, at=2.0))
     run.apply(WorkerDied(rank=1, signal="SIGKILL", at=3.0))
     assert [(mark.level, mark.text) for mark in run.job.marks] == [
@@ -86,7 +87,7 @@ def test_important_lines_are_those_marked_and_those_that_mean_trouble():
 def test_important_lines_are_bounded():
     run = Run()
     for number in range(5000):
-        run.apply(LineMarked(level="error", text=str(number)))
+        run.apply(LineMarked(level=LogLevel.ERROR, text=str(number)))
     assert len(run.job.marks) == 200
     assert run.job.errors == 5000
 

@@ -10,6 +10,7 @@ import msgspec
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
+from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
@@ -229,7 +230,10 @@ _TEXTS = (
     ("error", "ERROR ||NEURON_CC_WRAPPER||: [F137] neuronx-cc was forcibly killed"),
     ("", "progress ␛[2J bar of some library"),
 )
-LINES = [LogLine(source="job", offset=80 * index, text=text, level=level) for index, (level, text) in enumerate(_TEXTS)]
+LINES = [
+    LogLine(source="job", offset=80 * index, text=text, level=LineLevel(level))
+    for index, (level, text) in enumerate(_TEXTS)
+]
 
 
 class StillRuns:

@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from neuron_top import events as ev
+from neuron_top.events.levels import LineLevel
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 
@@ -55,7 +56,7 @@ def hostile() -> feeds.StillFeed:
     return feeds.StillFeed(
         [start, ev.CoresSampled(kind=ev.CoreKind.LOCAL, cores=(sample,), at=S), ev.CacheHit(module=evil, at=S)],
         now=S + 1,
-        lines=[feeds.LogLine(source="job", offset=0, text=evil, level="error")],
+        lines=[feeds.LogLine(source="job", offset=0, text=evil, level=LineLevel.ERROR)],
     )
 
 

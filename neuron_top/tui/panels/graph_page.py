@@ -93,7 +93,7 @@ def _standing(row: GraphRow) -> str:
         words.append(f"{left_text(row.left)} left, going by {row.left.ground}")
     if row.seconds is not None:
         words.append(
-            f"compiled in {'at most ' if row.known is Precision.BRACKETED else ''}{duration_text(row.seconds)}"
+            f"compiled in {'at most ' if row.precision is Precision.BRACKETED else ''}{duration_text(row.seconds)}"
         )
     words.append(
         f"{counted(row.hits, 'hit')}, {counted(row.misses, 'miss', 'misses')}, {counted(row.failures, 'failure')}"
@@ -121,7 +121,7 @@ def _none(theme: Theme, width: int, text: str) -> Strip:
 def _attempt(theme: Theme, attempt: AttemptRow, width: int) -> Strip:
     state = _ATTEMPT_STATES[attempt.outcome]
     sign, style = state_sign(theme, state)
-    bound = "≤" if attempt.known is Precision.BRACKETED else ""
+    bound = "≤" if attempt.precision is Precision.BRACKETED else ""
     line = Line(theme, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)
     line.put(bound + duration_text(attempt.seconds), theme.text, 11, right=True).gap(2)
     line.put(_by(attempt.rank, attempt.pid), theme.quiet, 18)

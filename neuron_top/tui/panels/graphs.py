@@ -57,7 +57,7 @@ def _who(row: GraphRow, theme: Theme, width: int) -> Cell:
 def _time(row: GraphRow, theme: Theme, width: int) -> Cell:
     if row.elapsed is not None:
         return [(clock_text(row.elapsed), theme.strong)]
-    bound = "≤" if row.known is Precision.BRACKETED else ""
+    bound = "≤" if row.precision is Precision.BRACKETED else ""
     return [(bound + duration_text(row.seconds), theme.text if row.seconds is not None else theme.faint)]
 
 

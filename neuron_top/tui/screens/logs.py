@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
+from neuron_top.services.feeds import LineLevel
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.log_view import LogView
@@ -99,11 +100,11 @@ class LogsScreen(LiveScreen):
 
     def action_next_match(self, by: int) -> None:
         """The next marked line."""
-        self.log_view.jump(by, ("error", "warning", "event"), lambda: self.notice("no further marked line"))
+        self.log_view.jump(by, LineLevel.EVENT, lambda: self.notice("no further marked line"))
 
     def action_next_error(self, by: int) -> None:
         """The next error."""
-        self.log_view.jump(by, ("error",), lambda: self.notice("no further error"))
+        self.log_view.jump(by, LineLevel.ERROR, lambda: self.notice("no further error"))
 
     def action_open(self) -> None:
         """The page of the graph that the line under the cursor is about."""

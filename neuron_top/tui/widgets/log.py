@@ -6,23 +6,24 @@ from collections.abc import Iterable, Sequence
 
 from textual.strip import Strip
 
-from neuron_top.services.feeds import LogLine
+from neuron_top.services.feeds import LineLevel, LogLine
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 
-def mark(theme: Theme, level: str) -> str:
+def mark(theme: Theme, level: LineLevel) -> str:
     """The gutter sign of a line's level; a blank for ordinary lines."""
     glyphs = theme.glyphs
-    return {"error": glyphs.failed, "warning": glyphs.warn, "event": glyphs.note}.get(level, " ")
+    signs = {LineLevel.ERROR: glyphs.failed, LineLevel.WARNING: glyphs.warn, LineLevel.EVENT: glyphs.note}
+    return signs.get(level, " ")
 
 
 def log_strip(theme: Theme, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
     """One line of a log: mark, then text from column `skip` on."""
     style = theme.level(line.level)
     drawn = Line(theme, width, selected).put(mark(theme, line.level), style).gap()
-    text = style if line.level in ("error", "warning") else theme.text if line.level else theme.quiet
+    text = style if line.level.is_marked else theme.text if line.level else theme.quiet
     return drawn.put(line.text[skip:], text).strip()
 
 
@@ -77,7 +78,7 @@ class LogTail(Lines):
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines that fit, newest last."""
         shown = self._lines[-(height - 1) :] if height > 1 else ()
-        marked = sum(line.level in ("error", "warning") for line in shown)
+        marked = sum(line.level.is_marked for line in shown)
         right = " · ".join(word for word in (f"{marked} marked" if marked else "", self._ended) if word)
         title = rule(self.theme, width, "Log", right)
         if not shown:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.services.feeds import LogLine, LogQuery, source_name
+from neuron_top.services.feeds import LineLevel, LogLine, LogQuery, source_name
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogStrips
@@ -189,19 +189,20 @@ class LogView(Lines, can_focus=True):
         self.skip = max(0, self.skip + by)
         self.redraw()
 
-    def jump(self, by: int, levels: tuple[str, ...], missing: Callable[[], None]) -> None:
-        """To the next (1) or previous (-1) line of these levels, however far; `missing` is called if there is none."""
+    def jump(self, by: int, least: LineLevel, missing: Callable[[], None]) -> None:
+        """To the next (1) or previous (-1) line of this level or worse; `missing` is called where there is none."""
         self.hold()
         start = self.cursor if self.cursor is not None else len(self.lines)
         indices = range(start + 1, len(self.lines)) if by > 0 else range(start - 1, -1, -1)
-        found = next((index for index in indices if self.lines[index].level in levels), None)
+        wanted = least.and_worse()
+        found = next((index for index in indices if self.lines[index].level in wanted), None)
         if found is not None:
             self._search = None
             self._to(found)
         elif self._window.at_end if by > 0 else self._window.at_start:
             missing()
         else:
-            self._search = self._window.search(by, levels[-1])
+            self._search = self._window.search(by, least)
             self._search_on(self._search, missing)
 
     def _search_on(self, search: Search, missing: Callable[[], None]) -> None:

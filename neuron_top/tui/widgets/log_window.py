@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.services.feeds import LogLine, LogPage, LogQuery
+from neuron_top.services.feeds import LineLevel, LogLine, LogPage, LogQuery
 from neuron_top.tui.widgets.log_moves import Holds, moved
 
 TAIL_LINES = 5000
@@ -157,10 +157,10 @@ class LogWindow:
         del self.lines[:surplus]
         return surplus
 
-    def search(self, by: int, level: str) -> Search:
+    def search(self, by: int, level: LineLevel) -> Search:
         """Look beyond the window for a line of this level or worse."""
         self._settle()
-        return Search(self._feed, self.query.worse_than(level), by, dict(self._top if by < 0 else self._bottom))
+        return Search(self._feed, self.query.at_least(level), by, dict(self._top if by < 0 else self._bottom))
 
 
 class Search:
