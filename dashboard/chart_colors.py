@@ -5,12 +5,14 @@ Every pair of text and ground keeps a contrast of at least 4.5; a color never st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from neuron_top.views.colors import BUSY, HUES, SEVERITIES, Hue, Sign, memory_sign, state_sign
 
 
 class ChartColors(NamedTuple):
-    """One theme. `kinds` color the parts of one whole, in order; `heat` goes from nothing to everything."""
+    """One theme. `hues` are what categories have everywhere; `heat` goes from nothing to everything."""
 
     name: str
     ground: str
@@ -21,20 +23,18 @@ class ChartColors(NamedTuple):
     good: str
     warn: str
     bad: str
-    kinds: tuple[str, ...]
+    hues: Mapping[Hue, str]
     heat: tuple[str, ...]
 
 
-DARK = ChartColors(
-    "dark", "#151b23", "#e6edf3", "#9aa7b4", "#2b3440", "#58b6ff", "#4ac26b", "#e0af3f", "#ff7b72",
-    ("#58b6ff", "#ffa657", "#4ac26b", "#d2a8ff", "#e3d06b", "#56d4dd", "#f778ba", "#9aa7b4"),
-    ("#1d2733", "#14496f", "#1d7bb8", "#4fb3d9", "#a8dba8", "#f2d16b", "#ff9a57"),
-)  # fmt: skip
-LIGHT = ChartColors(
-    "light", "#ffffff", "#1a2128", "#57616c", "#d8dee4", "#0a62b0", "#187a34", "#8a5a00", "#b8251d",
-    ("#0a62b0", "#b35900", "#187a34", "#7d3fc2", "#7a6a00", "#0b7285", "#b0326e", "#57616c"),
-    ("#eef2f6", "#c3dcf0", "#8fc1e3", "#4f9bd0", "#1f6fb0", "#c98a1a", "#b8481d"),
-)  # fmt: skip
+def _theme(name: str, ground: str, text: str, quiet: str, line: str, accent: str) -> ChartColors:
+    hues = HUES[name]
+    good, warn, bad = (hues[SEVERITIES[severity]] for severity in ("good", "warning", "error"))
+    return ChartColors(name, ground, text, quiet, line, accent, good, warn, bad, hues, BUSY[name])
+
+
+DARK = _theme("dark", "#151b23", "#e6edf3", "#9aa7b4", "#2b3440", "#58b6ff")
+LIGHT = _theme("light", "#ffffff", "#1a2128", "#57616c", "#d8dee4", "#0a62b0")
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT)}
 
 
@@ -43,19 +43,28 @@ def chart_colors(theme: str | None) -> ChartColors:
     return PALETTES.get(theme or "", DARK)
 
 
-def kind_colors(colors: ChartColors, kinds: Iterable[str]) -> dict[str, str]:
-    """A color for each kind of memory: the same in every chart of a run. Grey, the last, is what is unattributed."""
-    return {kind: colors.kinds[place % (len(colors.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
+def memory_marker(colors: ChartColors, kind: str) -> dict[str, Any]:
+    """How bars of a kind of memory are filled."""
+    return _marker(colors, memory_sign(kind))
 
 
-def graph_color(colors: ChartColors, state: str) -> str:
-    """The color of a graph's state, or of a timeline bar's outcome."""
-    return {
-        "hit": colors.accent,
-        "compiled": colors.good,
-        "compiling": colors.warn,
-        "waiting": colors.kinds[3],
-        "failed": colors.bad,
-        "cached failure": colors.bad,
-        "interrupted": colors.quiet,
-    }.get(state, colors.quiet)
+def memory_area(colors: ChartColors, kind: str) -> dict[str, Any]:
+    """How the area of a kind of memory is filled and its line drawn."""
+    sign = memory_sign(kind)
+    color = colors.hues[sign.hue]
+    pattern = {"fillpattern": {"shape": "/", "fgcolor": color, "bgcolor": colors.ground}} if sign.hatched else {}
+    return {"line": {"width": 0.8, "color": color}, **pattern}
+
+
+def state_marker(colors: ChartColors, state: str) -> dict[str, Any]:
+    """How bars of a graph's state are filled."""
+    return _marker(colors, state_sign(state))
+
+
+def state_color(colors: ChartColors, state: str) -> str:
+    """The color of a graph's state, or of a stretch of a timeline."""
+    return colors.hues[state_sign(state).hue]
+
+
+def _marker(colors: ChartColors, sign: Sign) -> dict[str, Any]:
+    return {"color": colors.hues[sign.hue], "pattern": {"shape": "/" if sign.hatched else ""}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neuron_top.dashboard.chart_colors import ChartColors, graph_color
+from neuron_top.dashboard.chart_colors import ChartColors, state_color, state_marker
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import duration_text
@@ -26,6 +26,8 @@ WORDS = {
     "now": "compiling",
     "waits": "waiting",
 }
+STATE_OF = {"done": "compiled", "wait": "waiting", "waits": "waiting", "now": "compiling"}
+"""Kind of bar → the state whose color it has."""
 
 
 def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> PageChart:
@@ -87,7 +89,6 @@ def _start(pair: tuple[Lane, Bar]) -> float:
 
 def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colors: ChartColors) -> Any:
     lengths = [max(0.0, (bar.end if bar.end is not None else now) - bar.start) for _lane, bar in pairs]
-    color = {"wait": colors.kinds[3], "waits": colors.kinds[3], "now": colors.warn}.get(kind, graph_color(colors, kind))
     return {
         "type": "bar",
         "orientation": "h",
@@ -100,9 +101,8 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {
-            "color": color,
+            **state_marker(colors, STATE_OF.get(kind, kind)),
             "line": {"width": 1, "color": colors.ground},
-            "pattern": {"shape": "/" if kind in ("wait", "failed") else ""},
         },
     }
 
@@ -123,7 +123,7 @@ def _marks(kind: str, lookups: Sequence[CacheLookup], names: dict[str, str], col
         "customdata": [lookup.graph for lookup in found],
         "text": [plain(lookup.graph) for lookup in found],
         "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
-        "marker": {"color": graph_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
+        "marker": {"color": state_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
     }
 
 

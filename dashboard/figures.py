@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
+from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
@@ -54,7 +54,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
         "uirevision": "kept",
         "showlegend": False,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "colorway": list(colors.kinds),
+        "colorway": list(colors.hues.values()),
         "xaxis": dict(axis),
         "yaxis": dict(axis),
     }
@@ -196,7 +196,6 @@ def series(
 def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
     parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
-    colored = kind_colors(colors, row.kinds)
     rest = (row.memory or 0) - sum(row.kinds.values())
     if rest > 0 and parts:
         parts.append(("unattributed", rest))
@@ -209,7 +208,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
             "y": [""],
             "x": [size / GIB],
             "name": plain(name.replace("_", " ")),
-            "marker": {"color": colored.get(name, colors.kinds[-1])},
+            "marker": memory_marker(colors, name),
             "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>",
         }
         for name, size in parts

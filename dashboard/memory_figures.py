@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
+from neuron_top.dashboard.chart_colors import ChartColors, memory_area, memory_marker
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.exhausted import ExhaustedMemory
@@ -34,7 +34,7 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
                 "name": core_label(series.row),
                 "x": [iso(p.time) for p in points],
                 "y": [round(p.peak / GIB, 4) for p in points],
-                "line": {"width": 1.3, "color": colors.kinds[number % len(colors.kinds)]},
+                "line": {"width": 1.3, "color": tuple(colors.hues.values())[number % (len(colors.hues) - 1)]},
             }
         )
     capacities = {row.capacity for row in view.rows if row.capacity}
@@ -67,9 +67,9 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
             "x": names,
             "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
             "customdata": [row.key for row in rows],
-            "marker": {"color": color},
+            "marker": memory_marker(colors, kind),
         }
-        for kind, color in kind_colors(colors, kinds).items()
+        for kind in sorted(kinds)
     ]
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
@@ -80,7 +80,7 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
                 "x": names,
                 "customdata": [row.key for row in rows],
                 "y": [round(value, 4) for value in rest],
-                "marker": {"color": colors.quiet},
+                "marker": memory_marker(colors, "unattributed"),
             }
         )
     for name, values, symbol in (
@@ -123,7 +123,6 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
     """
     if view is None or not view.kinds:
         return empty(colors, "no breakdown by category was reported for this core", 320)
-    colored = kind_colors(colors, view.kinds)
     moments = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
         {
@@ -133,7 +132,7 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
             "name": plain(kind.replace("_", " ")),
             "x": list(moments),
             "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
-            "line": {"width": 0.8, "color": colored[kind]},
+            **memory_area(colors, kind),
         }
         for kind, sizes in view.kinds.items()
     ]
@@ -155,16 +154,15 @@ def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
     """A bar per core that ran out of memory, stacked by kind: what filled its bank."""
     cores = [core for core in memory.cores if core.kinds][:_EXHAUSTED_DRAWN]
     names = [plain(core.place) for core in cores]
-    colored = kind_colors(colors, {kind for core in cores for kind in core.kinds})
     data = [
         {
             "type": "bar",
             "name": plain(kind.replace("_", " ")),
             "x": names,
             "y": [round(core.kinds.get(kind, 0) / GIB, 4) for core in cores],
-            "marker": {"color": color},
+            "marker": memory_marker(colors, kind),
         }
-        for kind, color in colored.items()
+        for kind in sorted({kind for core in cores for kind in core.kinds})
     ]
     axes = {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
     return {"data": data, "layout": layout(colors, 300, barmode="stack", showlegend=True, **axes)}

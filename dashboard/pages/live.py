@@ -19,6 +19,7 @@ from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
+from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.model import Alert, Run
@@ -29,6 +30,7 @@ from neuron_top.views.trends import Trends, trends
 PATH, NAME = "", "Live"
 LINES_SHOWN = 12
 RUNNING_SHOWN = 20
+ALERTS_SHOWN = 3
 
 TILES = (
     ("live-state", "State"), ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"),
@@ -204,8 +206,15 @@ def _alerts(alerts: tuple[Alert, ...], run: str) -> Any:
             ],
             className=f"alert {alert.severity}",
         )
-        for alert in alerts[:8]
-    ] + ([note(f"and {len(alerts) - 8} more")] if len(alerts) > 8 else [])
+        for alert in alerts[:ALERTS_SHOWN]
+    ] + _more_alerts(alerts[ALERTS_SHOWN:])
+
+
+def _more_alerts(alerts: tuple[Alert, ...]) -> list[Any]:
+    if not alerts:
+        return []
+    lines = [html.Li(f"{alert.severity}: {alert.title}. {alert.evidence}") for alert in alerts]
+    return [html.Details([html.Summary(f"+{len(lines)} more"), html.Ul(lines)], className="alert")]
 
 
 def _compile(card: CompileCard, run: str) -> Any:
@@ -262,7 +271,7 @@ def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
     if core is None:
         return figures.empty(colors, "no core selected", 240)
     used = figures.line("utilization", core.recent_utilization, colors.accent)
-    memory = figures.line("memory, GiB", core.recent_memory, colors.kinds[1], scale=1 / figures.GIB, yaxis="y2")
+    memory = figures.line("memory, GiB", core.recent_memory, colors.hues[Hue.ORANGE], scale=1 / figures.GIB, yaxis="y2")
     layout_ = figures.layout(colors, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
     layout_["yaxis2"] = {
         "automargin": True,

@@ -15,6 +15,7 @@ from neuron_top.cache.model.states import Verdict
 from neuron_top.events import AdviceKind, CoreKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
 from neuron_top.run import node_findings
+from neuron_top.run.alert_groups import grouped_by_device
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
@@ -131,7 +132,7 @@ def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAl
     bounds = limits or Limits()
     first = tuple(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
     now = run.effective_now(now)
-    found = [alert for rule in RULES for alert in rule(run, now, bounds)]
+    found = grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
     found.sort(key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key))
     return (*first, *found)
 
@@ -241,6 +242,7 @@ def _memory_headroom(run: Run, now: float, limits: Limits) -> Iterator[RaisedAle
             since=core.low_since(limits.memory_headroom),
             local=core.kind != "neuron",
             index=core.index,
+            device=core.sample.device,
             size=core.sample.memory,
             capacity=core.sample.capacity,
             share=free,
@@ -294,6 +296,7 @@ def _idle_cores(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
                 severity=Severity.WARNING,
                 since=since,
                 index=core.index,
+                device=core.sample.device,
                 share=value,
                 typical=median(known),
                 total=len(known),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -16,6 +17,8 @@ from textual.strip import Strip
 
 from neuron_top.escapes import visible
 from neuron_top.tui.theme import Theme
+from neuron_top.views.colors import Hue
+from neuron_top.views.shares import cells_by_largest_remainder
 
 _JOINED_BLANKS = 3
 
@@ -150,25 +153,28 @@ def filled_cells(theme: Theme, share: float, width: int) -> str:
     return theme.glyphs.bar * (max(1, cells) if share > 0 else cells)
 
 
-def stacked(
-    theme: Theme, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
-) -> list[tuple[str, Style]]:
-    """Parts of one whole side by side (shares of the full width), then the track, with a mark at `peak`.
+class Part(NamedTuple):
+    """A part of a whole: its share of the full width, its color, its glyph ("": a full cell)."""
 
-    Ends are rounded from the running sum, so that the parts' total is never off by more than half a cell.
-    """
-    cells: list[tuple[str, Style]] = []
-    total, start = 0.0, 0
-    for index, (share, style) in enumerate(parts):
-        total += max(0.0, share)
-        stop = min(width, round(total * width))
-        if stop > start:
-            glyph = theme.glyphs.shades[index % len(theme.glyphs.shades)] if theme.palette.text is None else None
-            cells.append(((glyph or theme.glyphs.bar) * (stop - start), style))
-            start = stop
-    if start == 0 and total > 0 and parts:
-        cells, start = [(theme.glyphs.bar, parts[0][1])], 1
-    return cells + _track(theme, start, width, peak)
+    share: float
+    style: Style
+    glyph: str = ""
+
+
+SMALL = 10
+"""Bars of fewer cells show the total only: a cell of theirs is too much of the whole to tell parts apart."""
+
+
+def stacked(theme: Theme, parts: Sequence[Part], width: int, peak: float | None = None) -> list[tuple[str, Style]]:
+    """Parts of one whole side by side by largest remainder, then the track, with a mark at `peak`."""
+    if len(parts) > 1 and width < SMALL:
+        parts = [Part(sum(max(0.0, part.share) for part in parts), theme.hues[Hue.BLUE])]
+    counts = cells_by_largest_remainder([part.share for part in parts], width)
+    cells = [((part.glyph or theme.glyphs.bar) * n, part.style) for part, n in zip(parts, counts, strict=True) if n]
+    if not cells and any(part.share > 0 for part in parts):
+        first = next(part for part in parts if part.share > 0)
+        cells = [(first.glyph or theme.glyphs.bar, first.style)]
+    return cells + _track(theme, sum(len(text) for text, _ in cells), width, peak)
 
 
 def _track(theme: Theme, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:

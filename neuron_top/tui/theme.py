@@ -6,15 +6,18 @@ from them by the nearest match. A color never stands alone: every state also has
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
+from neuron_top.views.colors import HUES, Hue, Sign, memory_sign, state_sign
+
 
 @dataclass(frozen=True)
 class Palette:
-    """Colors as `#rrggbb`; None throughout when NO_COLOR is set. `kinds` color parts of one whole, in order."""
+    """Colors as `#rrggbb`; None throughout when NO_COLOR is set. `hues`: what categories have (`views/colors.py`)."""
 
     name: str
     dark: bool
@@ -27,7 +30,7 @@ class Palette:
     warn: str | None
     bad: str | None
     selected: str | None
-    kinds: tuple[str | None, ...]
+    hues: Mapping[Hue, str | None]
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Glyphs:
     """Every character that is not a letter; `spark` goes from least to most, without the empty one."""
 
     bar: str
+    hatched: str
     hollow: str
     track: str
     spark: str
@@ -55,12 +59,14 @@ class Glyphs:
 
 
 UNICODE = Glyphs(
-    bar="■", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓", failed="✗", running="▶",
-    waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—", cursor="›", dot="·",
+    bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓",
+    failed="✗", running="▶", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—",
+    cursor="›", dot="·",
 )  # fmt: skip
 ASCII = Glyphs(
-    bar="#", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+", failed="x", running=">",
-    waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-", cursor=">", dot="-",
+    bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+",
+    failed="x", running=">", waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-",
+    cursor=">", dot="-",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(
@@ -71,17 +77,17 @@ _PLAIN = str.maketrans(
 
 DARK = Palette(
     "dark", True, "#121212", "#d0d0d0", "#8a8a8a", "#444444", "#5fd7ff", "#87d75f", "#ffd75f", "#ff8787", "#303030",
-    ("#5fafff", "#ffaf5f", "#87d787", "#d787d7", "#d7d75f", "#5fd7d7", "#af87ff", "#8a8a8a"),
+    HUES["dark"],
 )  # fmt: skip
 LIGHT = Palette(
     "light", False, "#ffffff", "#262626", "#626262", "#bcbcbc", "#005f87", "#005f00", "#875f00", "#af0000", "#d7d7ff",
-    ("#005faf", "#af5f00", "#008700", "#870087", "#878700", "#008787", "#5f00af", "#767676"),
+    HUES["light"],
 )  # fmt: skip
 HIGH_CONTRAST = Palette(
     "high-contrast", True, "#000000", "#ffffff", "#d0d0d0", "#8a8a8a", "#00ffff", "#00ff00", "#ffff00", "#ff8787",
-    "#00005f", ("#5fafff", "#ff8700", "#00ff00", "#ff87ff", "#ffff00", "#00ffff", "#d7afff", "#d0d0d0"),
+    "#00005f", HUES["high-contrast"],
 )  # fmt: skip
-NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, (None,) * 8)
+NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, dict.fromkeys(Hue))
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOR)}
 THEMES = ("dark", "light", "high-contrast")
 """Palettes that can be chosen, in the order of the key."""
@@ -103,7 +109,7 @@ class Theme:
         self.warn = self._style(palette.warn, bold=plain)
         self.bad = self._style(palette.bad, bold=True)
         self.key = self._style(palette.accent, bold=True)
-        self.kinds = tuple(self._style(color) for color in palette.kinds)
+        self.hues = {hue: self._style(color) for hue, color in palette.hues.items()}
 
     def _style(self, color: str | None, bold: bool = False, dim: bool = False) -> Style:
         return Style(color=color, bgcolor=self.palette.background, bold=bold or None, dim=dim or None)
@@ -124,6 +130,24 @@ class Theme:
         if self.palette.selected is None:
             return style + Style(reverse=True)
         return style + Style(bgcolor=self.palette.selected)
+
+    def memory(self, kind: str) -> Style:
+        """The color of a kind of memory, the same wherever it stands."""
+        return self.hues[memory_sign(kind).hue]
+
+    def memory_glyph(self, kind: str) -> str:
+        """The second sign of a kind of memory: full or hatched; without colors a shade of its own."""
+        return self._glyph(memory_sign(kind))
+
+    def state(self, state: str) -> Style:
+        """The color of a graph's state."""
+        return self.hues[state_sign(state).hue]
+
+    def _glyph(self, sign: Sign) -> str:
+        if self.palette.text is None:
+            shades = self.glyphs.shades
+            return shades[(2 * tuple(Hue).index(sign.hue) + sign.hatched) % len(shades)]
+        return self.glyphs.hatched if sign.hatched else self.glyphs.bar
 
     def level(self, level: str) -> Style:
         """The style of a severity: `error`, `warning`, `event`, `info` or anything else."""

@@ -42,6 +42,7 @@ def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, .
 def _in_words(alert: RaisedAlert) -> Alert:
     words = _WORDS[alert.kind]
     title = "worker memory nearly full" if alert.kind is AlertKind.MEMORY_LOW and alert.local else words.title
+    title = _MANY_TITLES.get(alert.kind, title) if alert.core is not None and alert.count > 1 else title
     next_step = alert.cause.advice if alert.cause is not None else words.next_step.format(graph=alert.graph)
     return Alert(
         key=alert.key,
@@ -86,6 +87,8 @@ def _failed_workers(alert: RaisedAlert) -> str:
 
 def _memory_low(alert: RaisedAlert) -> str:
     used = f"{bytes_text(alert.size)} of {bytes_text(alert.capacity)}"
+    if alert.count > 1:
+        return f"{_cores(alert)}, the fullest core {alert.index}: {used}, {percent_text(alert.share)} free"
     return f"core {alert.index}: {used}, {percent_text(alert.share)} free"
 
 
@@ -117,6 +120,8 @@ def _recompiled(alert: RaisedAlert) -> str:
 
 def _idle_core(alert: RaisedAlert) -> str:
     peers = f"median of {alert.total} cores {percent_text(alert.typical)}"
+    if alert.count > 1:
+        return f"{_cores(alert)} at {percent_text(alert.share)} and up, {peers}"
     return f"core {alert.index} at {percent_text(alert.share)}, {peers}"
 
 
@@ -133,6 +138,11 @@ def _worker_died(alert: RaisedAlert) -> str:
     rank = alert.rank if alert.rank is not None else "?"
     error = ": ".join(filter(None, (alert.names[0], _first_line(alert.names[1])))) if alert.names else ""
     return "; ".join(filter(None, (f"rank {rank} ({how})", error, f"{alert.count} in all")))
+
+
+def _cores(alert: RaisedAlert) -> str:
+    where = f" of device {alert.device}" if alert.device is not None else ""
+    return f"{alert.count} {'workers' if alert.local else 'cores'}{where}"
 
 
 class _Words(NamedTuple):
@@ -269,6 +279,10 @@ _WORDS = {
         "Start with the rank that failed first: the others fail because it is gone.",
     ),
 }
+
+
+_MANY_TITLES = {AlertKind.IDLE_CORE: "cores idle while their peers work"}
+"""Titles of alerts about several cores, where they differ."""
 
 
 def _cause(attempt: Attempt | None) -> str:

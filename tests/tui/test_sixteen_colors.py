@@ -96,7 +96,8 @@ def test_a_terminal_of_sixteen_colors_is_sent_no_others(tmp_path: Path) -> None:
 def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -> None:
     theme = Theme(NO_COLOR, glyphs)
     assert all(
-        style.color is None and style.bgcolor is None for style in (theme.bad, theme.warn, theme.good, *theme.kinds)
+        style.color is None and style.bgcolor is None
+        for style in (theme.bad, theme.warn, theme.good, *theme.hues.values())
     )
     signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
     assert len(set(signs)) == len(signs)

@@ -13,24 +13,25 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.model import Alert
 
-_WHOLE = 30
-"""Alerts whose text is measured; no screen has room for the whole text of more."""
+SHOWN = 3
+"""Alerts of the overview; `a` opens all of them."""
 
 
 def size_request(alerts: Sequence[Alert], width: int) -> SizeRequest:
     """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns."""
-    whole, rest = alerts[:_WHOLE], alerts[_WHOLE:]
-    lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in whole)
-    return SizeRequest(1 + min(2, len(alerts)), 1 + lines + 3 * len(rest))
+    shown = alerts[:SHOWN]
+    lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in shown)
+    return SizeRequest(1 + min(2, len(alerts)), 1 + lines + (len(alerts) > SHOWN))
 
 
 def alerts_panel(theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
     """The panel."""
     strips = [rule(theme, width, "Alerts", _summary(alerts))]
     room = height - 1
-    each = min(3, room // len(alerts)) if alerts else 1
-    shown = alerts if len(alerts) <= room else alerts[: max(0, room - 1)]
-    spare = room - each * len(alerts)
+    fits = room if len(alerts) <= min(room, SHOWN) else room - 1
+    shown = alerts[: max(0, min(SHOWN, fits))]
+    each = min(3, fits // len(shown)) if shown else 1
+    spare = fits - each * len(shown)
     for alert in shown:
         strips.append(alert_line(theme, alert, now, width, evidence=each < 3))
         texts = ((alert.evidence, theme.text),) * (each == 3) + ((alert.next_step, theme.quiet),) * (each >= 2)
@@ -39,7 +40,7 @@ def alerts_panel(theme: Theme, alerts: Sequence[Alert], now: float, width: int, 
             spare -= len(parts) - 1
             strips += [Line(theme, width).gap(2).put(part, style).strip() for part in parts]
     if len(shown) < len(alerts) and room > 0:
-        strips.append(Line(theme, width).put(f"  and {len(alerts) - len(shown)} more", theme.quiet).strip())
+        strips.append(Line(theme, width).put(f"  +{len(alerts) - len(shown)} more: a shows all", theme.quiet).strip())
     return strips
 
 

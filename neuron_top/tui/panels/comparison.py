@@ -11,6 +11,7 @@ from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, number_text, percent_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
 from neuron_top.views.metric import value_text
 
@@ -84,7 +85,7 @@ def _memory(theme: Theme, pair: MemoryPair, largest: float, width: int) -> Strip
     line = Line(theme, width).gap(2).put(pair.kind.replace("_", " "), theme.quiet, 16)
     size = max(4, min(24, (width - 60) // 2))
     for value in (pair.a, pair.b):
-        line.gap().add(bar(theme, value / largest if value is not None else None, size, theme.kinds[0]))
+        line.gap().add(bar(theme, value / largest if value is not None else None, size, theme.hues[Hue.BLUE]))
         line.put(bytes_text(value), theme.text, 10, right=True)
     return line.gap().put(change_text(pair.change), _change(theme, pair.change), 9, right=True).strip()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, rule, stacked
+from neuron_top.tui.drawing import Line, Part, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
 from neuron_top.views.model import GraphState, Range
@@ -63,10 +63,10 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
         return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
     counts = (
-        (card.hit, "cached", theme.accent, theme.glyphs.done),
-        (card.done, "compiled", theme.good, theme.glyphs.done),
-        (len(card.running), "running", theme.kinds[0], theme.glyphs.running),
-        (len(card.waiting), "waiting", theme.warn, theme.glyphs.waiting),
+        (card.hit, "cached", theme.state("hit"), theme.glyphs.done),
+        (card.done, "compiled", theme.state("compiled"), theme.glyphs.done),
+        (len(card.running), "running", theme.state("compiling"), theme.glyphs.running),
+        (len(card.waiting), "waiting", theme.state("waiting"), theme.glyphs.waiting),
         (card.failed + card.cached_failures, "failed", theme.bad, theme.glyphs.failed),
         (card.extracted, "extracted", theme.quiet, theme.glyphs.queued),
         (card.interrupted, "interrupted", theme.quiet, theme.glyphs.note),
@@ -75,7 +75,7 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)
     texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
-    ended = [(count / card.total, style) for count, _word, style, _sign in counts[:5]]
+    ended = [Part(count / card.total, style) for count, _word, style, _sign in counts[:5]]
     line.add(stacked(theme, ended, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
     for text, style in texts:
@@ -120,7 +120,7 @@ def _queue(theme: Theme, card: CompileCard, width: int) -> Strip:
 def graph_line(theme: Theme, graph: RunningGraph, width: int) -> Strip:
     """One graph at work: sign, state, elapsed, who, time left, name."""
     waiting = graph.state is GraphState.WAITING
-    style = theme.warn if waiting else theme.kinds[0]
+    style = theme.state(graph.state)
     line = Line(theme, width)
     line.put(f"{theme.glyphs.waiting if waiting else theme.glyphs.running} {graph.state}", style, 11).gap()
     line.put(("" if graph.exact or waiting else "<") + clock_text(graph.elapsed), theme.text, 9, right=True).gap()

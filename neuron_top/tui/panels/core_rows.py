@@ -9,10 +9,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
-from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
+from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup
@@ -104,7 +105,7 @@ def _memory(item: Item, theme: Theme, width: int) -> Cell:
     group = item.group
     if group is None or group.memory is None or not group.capacity:
         return [("", theme.quiet)]
-    return bar(theme, group.memory / group.capacity, width, theme.faint if group.stale else theme.kinds[0])
+    return bar(theme, group.memory / group.capacity, width, theme.faint if group.stale else theme.hues[Hue.BLUE])
 
 
 def _bytes(item: Item, theme: Theme, width: int) -> Cell:
@@ -178,7 +179,9 @@ def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[S
     host = view.host
     line.add(bar(theme, host.cpu, 10)).gap().put(percent_text(host.cpu), theme.text, 6, right=True).gap(2)
     share = host.memory_used / host.memory_total if host.memory_used is not None and host.memory_total else None
-    line.add(bar(theme, share, 10, theme.load(share) if share is not None and share >= 0.85 else theme.kinds[0])).gap()
+    line.add(
+        bar(theme, share, 10, theme.load(share) if share is not None and share >= 0.85 else theme.hues[Hue.BLUE])
+    ).gap()
     line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
     for text in _facts(view):
         if line.left > len(text) + 3:
@@ -239,12 +242,12 @@ def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> l
 def _memory_row(theme: Theme, kinds: dict[str, int], width: int) -> Strip:
     total = sum(kinds.values())
     line = Line(theme, width).put("filled by", theme.text, 14).gap()
-    parts = [(size / (total or 1), kind_style(theme, index)) for index, size in enumerate(kinds.values())]
+    parts = [kind_part(theme, kind, size / (total or 1)) for kind, size in kinds.items()]
     line.add(stacked(theme, parts, max(10, width // 4))).gap().put(bytes_text(total), theme.strong, 9, right=True)
-    for index, (kind, size) in enumerate(kinds.items()):
+    for kind, size in kinds.items():
         text = f"{kind.replace('_', ' ')} {bytes_text(size)}"
         if line.left > len(text) + 3:
-            line.gap(2).put(theme.glyphs.bar, kind_style(theme, index)).gap().put(text, theme.quiet)
+            line.gap(2).put(theme.memory_glyph(kind), theme.memory(kind)).gap().put(text, theme.quiet)
     return line.strip()
 
 
@@ -286,10 +289,10 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
         for label, text, style in facts
         if text
     ]
-    for index, (kind, size) in enumerate(row.kinds.items()):
+    for kind, size in row.kinds.items():
         line = Line(theme, width).gap(4).put(kind.replace("_", " "), theme.quiet, 22)
         whole = row.capacity or row.memory or 1
-        line.add(bar(theme, size / whole, 30, kind_style(theme, index))).gap().put(
+        line.add(bar(theme, size / whole, 30, theme.memory(kind))).gap().put(
             bytes_text(size), theme.text, 9, right=True
         )
         strips.append(line.strip())

@@ -14,28 +14,38 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, bar, rule, safe, short_command, spark, stacked
+from neuron_top.tui.drawing import Line, Part, bar, rule, safe, short_command, spark, stacked
+from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.device_map import ROW, device_map
 from neuron_top.views.model import CoreKind
 
-COMPACT = 26
-"""Cells of a core in the compact form."""
+MANY = 16
+"""More cores than these are drawn by device, a glyph each."""
+DEVICE = 22
+"""Cells of a device with eight cores: name, glyphs, share."""
 KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
 
 
 def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
-    """Title, a line per core, a legend where memory is known by kind."""
+    """Title, a line per core, a legend where memory is known by kind; of many cores a line per device."""
     if not cores:
         return SizeRequest(2, 2)
-    return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
+    if len(cores) <= MANY:
+        return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), DEVICE)
+    devices = {
+        (core.node, core.device) if core.device is not None else place // ROW for place, core in enumerate(cores)
+    }
+    return SizeRequest(6, 2 + len(devices), 1 + len(devices), DEVICE)
 
 
 def cores_panel(
     theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int, absent: Sequence[str] = ()
 ) -> list[Strip]:
-    """The panel; when the cores are more than the lines, several stand side by side. `absent`: why there are none."""
+    """The panel; many cores stand by device. `absent`: why there are none."""
     title = rule(theme, width, "Cores", _summary(cores, now))
     if not cores:
         text = "No core reports yet: no worker process and no device was seen."
@@ -46,9 +56,13 @@ def cores_panel(
     room = height - 1
     legend = [legend_line(theme, cores, kinds, width)] if kinds and len(cores) < room else []
     room -= len(legend)
-    if len(cores) <= room:
+    if len(cores) <= min(room, MANY):
         return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
-    return [title, *_compact(theme, cores, scale, width, room)]
+    view = device_map(cores, now)
+    return [
+        rule(theme, width, "Cores", f"{len(cores)} · {summary(view)}"),
+        *device_rows(theme, view, width, height - 1),
+    ]
 
 
 class Scale(NamedTuple):
@@ -116,29 +130,27 @@ def memory_bar(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, 
     whole = core.capacity or scale.bytes
     peak = core.peak / whole if core.peak is not None else None
     if core.stale:
-        return stacked(theme, [(core.memory / whole, theme.faint)], width, peak)
+        return stacked(theme, [Part(core.memory / whole, theme.faint)], width, peak)
     parts = kind_parts(theme, core, kinds, whole)
-    by_kind = sum(share for share, _ in parts)
-    style = theme.kinds[0] if core.capacity is None else memory_style(theme, core.memory / whole)
-    rest = max(0.0, core.memory / whole - by_kind), theme.quiet if parts else style
+    by_kind = sum(part.share for part in parts)
+    style = theme.hues[Hue.BLUE] if core.capacity is None else memory_style(theme, core.memory / whole)
+    rest = Part(max(0.0, core.memory / whole - by_kind), theme.memory("unattributed") if parts else style)
     return stacked(theme, [*parts, rest], width, peak)
 
 
 def memory_style(theme: Theme, share: float) -> Style:
     """Memory without kinds: calm, then a warning, as `Theme.load` draws the line."""
-    return theme.kinds[0] if share < 0.85 else theme.load(share)
+    return theme.hues[Hue.BLUE] if share < 0.85 else theme.load(share)
 
 
-def kind_parts(theme: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[tuple[float, Style]]:
-    """Shares of the whole by kind, in the legend's colors."""
-    return [
-        (core.kinds[kind] / whole, kind_style(theme, index)) for index, kind in enumerate(kinds) if core.kinds.get(kind)
-    ]
+def kind_parts(theme: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[Part]:
+    """Shares of the whole by kind, in the colors that kinds have everywhere."""
+    return [kind_part(theme, kind, core.kinds[kind] / whole) for kind in kinds if core.kinds.get(kind)]
 
 
-def kind_style(theme: Theme, index: int) -> Style:
-    """The color of the kind at this place of the legend."""
-    return theme.kinds[index % len(theme.kinds)]
+def kind_part(theme: Theme, kind: str, share: float) -> Part:
+    """A kind of memory as a part of a bar."""
+    return Part(share, theme.memory(kind), theme.memory_glyph(kind))
 
 
 def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
@@ -149,40 +161,8 @@ def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], wi
     texts = [f"{name} {total}" for name, total in zip(names, sums, strict=True)]
     if sum(len(text) + 4 for text in texts) > line.left:
         texts = names
-    for index, text in enumerate(texts):
+    for kind, text in zip(kinds, texts, strict=True):
         if line.left < len(text) + 4:
             break
-        sign = theme.glyphs.shades[index % len(theme.glyphs.shades)] if theme.palette.text is None else theme.glyphs.bar
-        line.gap().put(sign, kind_style(theme, index)).gap().put(text, theme.quiet)
+        line.gap().put(theme.memory_glyph(kind), theme.memory(kind)).gap().put(text, theme.quiet)
     return line.strip()
-
-
-def _compact(theme: Theme, cores: Sequence[CoreRow], scale: Scale, width: int, room: int) -> list[Strip]:
-    across = max(1, min(width // COMPACT, -(-len(cores) // max(1, room))))
-    size = width // across
-    fits = len(cores) if across * room >= len(cores) else across * room - 1
-    down = -(-fits // across)
-    strips = []
-    for row in range(down):
-        line = Line(theme, width)
-        for column in range(across):
-            index = column * down + row
-            if index < fits:
-                _compact_core(line, cores[index], scale, size - 1)
-            line.to((column + 1) * size)
-        strips.append(line.strip())
-    if fits < len(cores):
-        last = Line(theme, width).put(f"and {len(cores) - fits} more: 2 shows all", theme.quiet).strip()
-        strips = [*strips[: room - 1], last]
-    return strips
-
-
-def _compact_core(line: Line, core: CoreRow, scale: Scale, width: int) -> None:
-    theme, start = line.theme, line.used
-    line.put(f"{core.core}", theme.quiet if core.stale else theme.strong, 3, right=True).gap()
-    size = max(4, (width - 20) // 2)
-    line.add(bar(theme, core.utilization, size, theme.faint if core.stale else None)).gap()
-    line.put("stale" if core.stale else percent_text(core.utilization), theme.quiet, 5, right=True).gap()
-    if start + width - line.used >= 9 + 4:
-        line.add(memory_bar(theme, core, (), scale, start + width - line.used - 10)).gap()
-    line.put(bytes_text(core.memory), theme.quiet, max(0, min(9, start + width - line.used)), right=True)

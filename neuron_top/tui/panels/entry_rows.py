@@ -12,6 +12,7 @@ from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow
 from neuron_top.views.model import BROKEN, FAILURES, HITS, UNSETTLED, State
@@ -48,7 +49,10 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
             down=True,
         ),
         Column(
-            "", 8, lambda row, theme, width: bar(theme, row.bytes / (largest() or 1), width, theme.kinds[0]), least=100
+            "",
+            8,
+            lambda row, theme, width: bar(theme, row.bytes / (largest() or 1), width, theme.hues[Hue.BLUE]),
+            least=100,
         ),
         Column(
             "Used",
@@ -112,7 +116,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     name = name if len(name) <= room else name.removeprefix("neuronxcc-")
     name = name if len(name) <= room else name[: room - 1] + theme.glyphs.more
     parts = [(f"{'+' if folded else '-'} {name} ", theme.title)]
-    parts += bar(theme, item.share, 12, theme.kinds[0])
+    parts += bar(theme, item.share, 12, theme.hues[Hue.BLUE])
     parts.append(
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )

@@ -28,13 +28,13 @@ def state_sign(theme: Theme, state: GraphState) -> tuple[str, Style]:
     """Symbol and color of a graph's state."""
     glyphs = theme.glyphs
     return {
-        GraphState.COMPILING: (glyphs.running, theme.kinds[0]),
-        GraphState.WAITING: (glyphs.waiting, theme.warn),
-        GraphState.HIT: (glyphs.done, theme.accent),
-        GraphState.COMPILED: (glyphs.done, theme.good),
+        GraphState.COMPILING: (glyphs.running, theme.state(state)),
+        GraphState.WAITING: (glyphs.waiting, theme.state(state)),
+        GraphState.HIT: (glyphs.done, theme.state(state)),
+        GraphState.COMPILED: (glyphs.done, theme.state(state)),
         GraphState.FAILED: (glyphs.failed, theme.bad),
         GraphState.CACHED_FAILURE: (glyphs.failed, theme.bad),
-        GraphState.INTERRUPTED: (glyphs.note, theme.warn),
+        GraphState.INTERRUPTED: (glyphs.note, theme.state(state)),
     }.get(state, (glyphs.queued, theme.quiet))
 
 

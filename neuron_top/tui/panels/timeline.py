@@ -59,8 +59,9 @@ def _lane(theme: Theme, lane: Lane, start: float, span: float, width: int, label
 def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
-    style = theme.kinds[0] if bar.end is None else theme.bad if bar.outcome == Outcome.FAILED else theme.good
-    cell = (theme.glyphs.hollow, theme.warn) if bar.kind is SpanKind.WAIT else (theme.glyphs.bar, style)
+    state = "compiling" if bar.end is None else bar.outcome if bar.outcome == Outcome.FAILED else "compiled"
+    style = theme.state(state)
+    cell = (theme.glyphs.hollow, theme.state("waiting")) if bar.kind is SpanKind.WAIT else (theme.glyphs.bar, style)
     for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
         cells[index] = cell
 

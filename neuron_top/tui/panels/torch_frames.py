@@ -52,7 +52,7 @@ def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
 def _frame(theme: Theme, row: FrameRow, width: int) -> Strip:
     glyphs = theme.glyphs
     sign, style = {
-        FrameState.COMPILING: (glyphs.running, theme.kinds[0]),
+        FrameState.COMPILING: (glyphs.running, theme.state("compiling")),
         FrameState.FAILED: (glyphs.failed, theme.bad),
         FrameState.UNFINISHED: (glyphs.note, theme.warn),
     }.get(row.state, (glyphs.done, theme.good))

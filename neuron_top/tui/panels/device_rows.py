@@ -1,0 +1,127 @@
+"""Cores by device as lines: one glyph a core, outliers marked, the worst five named. 128 cores fit on one screen."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.theme import Theme
+from neuron_top.units import bytes_text, duration_text, percent_text
+from neuron_top.views.core_metrics import MEMORY
+from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.device_map import DeviceMap, DeviceStrip, Topology, metric_of, share_of
+
+GAP = 1
+NUMBERS = 6
+"""Cells of a strip's share."""
+
+
+def summary(view: DeviceMap) -> str:
+    """What is shown, and its spread: `utilization min 0 % · median 88 % · max 99 %`."""
+    words = [metric_of(view.metric).title]
+    if view.typical is not None:
+        words += [
+            f"min {percent_text(view.low)} med {percent_text(view.typical)} max {percent_text(view.high)}",
+        ]
+    if view.stale:
+        age = duration_text(view.now - view.newest) if view.newest is not None else "never sampled"
+        words.append(f"{view.stale} stale, last {age} ago" if view.newest is not None else age)
+    if view.topology is Topology.RING:
+        words.append("ring")
+    if view.sides is not None:
+        words.append(f"{view.sides[0]}×{view.sides[1]} torus")
+    return " · ".join(words)
+
+
+def device_lines(view: DeviceMap, width: int, most: int) -> int:
+    """Lines for all devices and the worst cores, in as many columns as it takes to need at most so many."""
+    lines = -(-len(view.strips) // max(1, min(_most_across(view, width), -(-len(view.strips) // max(1, most)))))
+    return lines + bool(view.worst)
+
+
+def device_rows(theme: Theme, view: DeviceMap, width: int, height: int) -> list[Strip]:
+    """The devices, in as many columns as their number needs, then the worst cores on one line."""
+    worst = [_worst(theme, view, width)] if view.worst and height > 1 else []
+    room = max(1, height - len(worst))
+    across = max(1, min(_most_across(view, width), -(-len(view.strips) // room)))
+    size = (width + GAP) // across - GAP
+    down = min(room, -(-len(view.strips) // across))
+    strips = []
+    for row in range(down):
+        line = Line(theme, width)
+        for column in range(across):
+            index = column * down + row
+            if index < len(view.strips):
+                _device(line, view, view.strips[index], size)
+            line.to((column + 1) * (size + GAP))
+        strips.append(line.strip())
+    hidden = len(view.strips) - down * across
+    if hidden > 0:
+        hidden += across
+        strips[-1] = Line(theme, width).put(f"and {hidden} more devices: 2 shows all", theme.quiet).strip()
+    return [*strips, *worst]
+
+
+def _most_across(view: DeviceMap, width: int) -> int:
+    """Columns that fit when a device shows its name, its glyphs, its share and the outlier's mark."""
+    glyphs = max((len(strip.rows) for strip in view.strips), default=1)
+    return max(1, (width + GAP) // (_name_cells(view) + 1 + glyphs + 1 + NUMBERS + GAP))
+
+
+def _name_cells(view: DeviceMap) -> int:
+    return min(18, max((len(strip.name) for strip in view.strips), default=2))
+
+
+def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
+    theme, start = line.theme, line.used
+    line.put(strip.name, theme.quiet, _name_cells(view)).gap()
+    glyphs = max(len(each.rows) for each in view.strips)
+    line.column([core_glyph(theme, view, row) for row in strip.rows], min(glyphs, size)).gap()
+    odd = any(row.key in view.outliers for row in strip.rows)
+    text = "stale" if strip.stale else percent_text(strip.share)
+    line.put(text, theme.faint if strip.stale else theme.warn if odd else theme.text, NUMBERS - 1, right=True)
+    line.put("!" if odd else " ", theme.warn)
+    left = size - (line.used - start) - 1
+    memory = _memory_text(strip, left)
+    if memory:
+        line.gap().put(memory, theme.quiet)
+    if strip.errors and size - (line.used - start) > 12:
+        line.gap().put(f"{theme.glyphs.failed} {strip.errors:,} errors", theme.bad)
+
+
+def _memory_text(strip: DeviceStrip, room: int) -> str:
+    """`17.3/24 GiB` where it fits, else what is used."""
+    if strip.memory is None:
+        return ""
+    used = bytes_text(strip.memory)
+    whole = f"{used} of {bytes_text(strip.capacity)}" if strip.capacity else used
+    return whole if len(whole) <= room else used if len(used) <= room else ""
+
+
+def core_glyph(theme: Theme, view: DeviceMap, row: CoreRow) -> tuple[str, Style]:
+    """One core: its height is its share; faint where it is old, a mark where it is unknown, warned as an outlier."""
+    share = share_of(metric_of(view.metric), row)
+    if share is None:
+        return "?", theme.faint
+    steps = theme.glyphs.spark
+    glyph = theme.glyphs.track if share < 0.005 else steps[min(len(steps) - 1, max(0, int(share * len(steps))))]
+    if row.stale:
+        return glyph, theme.faint
+    if row.key in view.outliers:
+        return glyph, theme.warn + Style(bold=True, reverse=share >= 0.5 or None)
+    if view.metric == MEMORY.name and share >= 0.85:
+        return glyph, theme.load(share)
+    return glyph, theme.accent
+
+
+def _worst(theme: Theme, view: DeviceMap, width: int) -> Strip:
+    line = Line(theme, width).put("worst", theme.warn)
+    for worst in view.worst:
+        what = "" if worst.metric == view.metric else f" {metric_of(worst.metric).title}"
+        text = f"c{worst.row.core}{what} {worst.text}"
+        if line.left > len(text) + 2:
+            line.gap(2).put(text, theme.text)
+    typical = metric_of(view.worst[0].metric).title
+    text = f"(median {typical} {view.worst[0].typical})"
+    return line.gap(2).put(text, theme.quiet).strip() if line.left > len(text) + 2 else line.strip()

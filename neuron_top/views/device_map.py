@@ -1,0 +1,239 @@
+"""Cores by device, for eyes that look for the odd one: outliers among them, the worst five, links between devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.run.history import median
+from neuron_top.run.model import Run
+from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
+from neuron_top.views.core_rows import CoreRow, core_rows
+
+WORST = 5
+DEVIATIONS = 4.5
+"""Median absolute deviations from the median that make a core stand out: three standard deviations of a normal one."""
+LEAST_APART = 0.1
+"""And by so much of the whole at least: cores that differ by less are alike."""
+FEW = 4
+"""Fewer cores have no median that one could stand out from."""
+ROW = 32
+"""Cores of one line where no device is known."""
+
+
+class Topology(StrEnum):
+    """How devices are linked."""
+
+    UNKNOWN = "unknown"
+    RING = "ring"
+    TORUS = "torus"
+    OTHER = "other"
+
+
+class WorstCore(msgspec.Struct, frozen=True, kw_only=True):
+    """A core that stands out, and by what: its own value and the median of all."""
+
+    row: CoreRow
+    metric: str
+    text: str
+    typical: str
+
+
+class DeviceStrip(msgspec.Struct, frozen=True, kw_only=True):
+    """The cores of one device, or of one line of cores whose device is not known."""
+
+    node: str
+    device: int | None
+    name: str
+    rows: tuple[CoreRow, ...]
+    share: float | None
+    """Mean of its cores' shares of the shown metric; None where none is told."""
+    memory: int | None
+    capacity: int | None
+    stale: bool
+    errors: int
+    links: tuple[int, ...]
+    """Devices that it is linked to."""
+
+
+class DeviceMap(msgspec.Struct, frozen=True, kw_only=True):
+    """All cores by device, by one metric."""
+
+    now: float
+    metric: str
+    low: float | None
+    typical: float | None
+    """The median."""
+    high: float | None
+    strips: tuple[DeviceStrip, ...]
+    outliers: frozenset[str]
+    """Keys of cores that stand out by the metric."""
+    worst: tuple[WorstCore, ...]
+    stale: int
+    newest: float | None
+    """When any of them was last sampled."""
+    topology: Topology
+    sides: tuple[int, int] | None
+    """Rows and columns of a torus."""
+
+
+METRICS: tuple[CoreMetric, ...] = (UTILIZATION, MEMORY, POWER)
+"""What a map can be drawn by; the first is shown without a choice."""
+
+
+def map_of(run: Run, now: float, metric: str = UTILIZATION.name) -> DeviceMap:
+    """The map of a run."""
+    devices = run.cores.devices
+    links = {index: device.connected_to for index, device in devices.items()}
+    errors = {index: sum(counts.values()) for index, counts in run.cores.hardware_errors.items()}
+    return device_map(core_rows(run, now, trend=1), now, metric, links=links, errors=errors)
+
+
+def device_map(
+    rows: Sequence[CoreRow],
+    now: float,
+    metric: str = UTILIZATION.name,
+    *,
+    links: dict[int, tuple[int, ...]] | None = None,
+    errors: dict[int, int] | None = None,
+) -> DeviceMap:
+    """The map of these cores. `links` and `errors` by device."""
+    chosen = metric_of(metric)
+    shares = {row.key: share for row in rows if not row.stale and (share := share_of(chosen, row)) is not None}
+    known = sorted(shares.values())
+    nodes = len({row.node for row in rows})
+    groups: dict[tuple[str, int | None, int], list[CoreRow]] = {}
+    for place, row in enumerate(rows):
+        groups.setdefault((row.node, row.device, -1 if row.device is not None else place // ROW), []).append(row)
+    topology, sides = _topology(links or {})
+    return DeviceMap(
+        now=now,
+        metric=chosen.name,
+        low=known[0] if known else None,
+        typical=median(known) if known else None,
+        high=known[-1] if known else None,
+        strips=tuple(
+            _strip(group, device, shares, nodes > 1, (links or {}).get(device or 0, ()), (errors or {}))
+            for (_node, device, _line), group in groups.items()
+        ),
+        outliers=frozenset(outliers(shares)),
+        worst=tuple(_worst(rows)),
+        stale=sum(row.stale for row in rows),
+        newest=max((row.sampled for row in rows if row.sampled is not None), default=None),
+        topology=topology,
+        sides=sides,
+    )
+
+
+def metric_of(name: str) -> CoreMetric:
+    """The metric of this name; utilization where there is none."""
+    return next((metric for metric in METRICS if metric.name == name), UTILIZATION)
+
+
+def share_of(metric: CoreMetric, row: CoreRow) -> float | None:
+    """A core's share of the most that there can be, 0…1."""
+    return metric.share(row) if metric.share is not None else None
+
+
+def outliers(shares: dict[str, float]) -> list[str]:
+    """Those far from the median of all, in their order; none among few."""
+    if len(shares) < FEW:
+        return []
+    middle = median(shares.values())
+    spread = median(abs(share - middle) for share in shares.values())
+    apart = max(DEVIATIONS * spread, LEAST_APART)
+    return [key for key, share in shares.items() if abs(share - middle) > apart]
+
+
+def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
+    """The cores that stand out most by any metric: idle among busy ones, fuller than the others."""
+    found: list[tuple[float, WorstCore]] = []
+    by_key = {row.key: row for row in rows}
+    for metric in METRICS:
+        shares = {row.key: share for row in rows if not row.stale and (share := share_of(metric, row)) is not None}
+        if len(shares) < FEW:
+            continue
+        middle = median(shares.values())
+        typical = f"{middle:.0%}"
+        for key in outliers(shares):
+            text = f"{metric.text(by_key[key])}" + (f" ({shares[key]:.0%})" if metric is MEMORY else "")
+            far = abs(shares[key] - middle)
+            found.append((far, WorstCore(row=by_key[key], metric=metric.name, text=text, typical=typical)))
+    found.sort(key=lambda pair: -pair[0])
+    return [worst for _far, worst in found[:WORST]]
+
+
+def _strip(
+    rows: Sequence[CoreRow],
+    device: int | None,
+    shares: dict[str, float],
+    several_nodes: bool,
+    links: tuple[int, ...],
+    errors: dict[int, int],
+) -> DeviceStrip:
+    first, last = rows[0], rows[-1]
+    told = [shares[row.key] for row in rows if row.key in shares]
+    where = f"{first.node} " if several_nodes and first.node else ""
+    name = f"d{device}" if device is not None else f"c{first.core}" + (f"-{last.core}" if last is not first else "")
+    whole = [(row.memory, row.capacity) for row in rows]
+    return DeviceStrip(
+        node=first.node,
+        device=device,
+        name=f"{where}{name}",
+        rows=tuple(rows),
+        share=sum(told) / len(told) if told else None,
+        memory=_sum([memory for memory, _ in whole]),
+        capacity=_sum([capacity for _, capacity in whole]),
+        stale=all(row.stale for row in rows),
+        errors=errors.get(device, 0) if device is not None else 0,
+        links=links if device is not None else (),
+    )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _topology(links: dict[int, tuple[int, ...]]) -> tuple[Topology, tuple[int, int] | None]:
+    """A ring: each linked with two in one circle; a torus: each with four, its rows and columns closed."""
+    if len(links) < FEW or not all(links.values()):
+        return Topology.UNKNOWN, None
+    each = {len(set(others)) for others in links.values()}
+    if each == {2} and len(_circle(links)) == len(links):
+        return Topology.RING, None
+    sides = _torus_sides(links) if each == {4} else None
+    return (Topology.TORUS, sides) if sides is not None else (Topology.OTHER, None)
+
+
+def _circle(links: dict[int, tuple[int, ...]]) -> list[int]:
+    """The devices met when one walks on from the first, each once."""
+    walked, at = [], min(links)
+    while at not in walked:
+        walked.append(at)
+        at = next((other for other in sorted(links.get(at, ())) if other not in walked), at)
+    return walked
+
+
+def _torus_sides(links: dict[int, tuple[int, ...]]) -> tuple[int, int] | None:
+    """Rows and columns of the torus that these links are, devices numbered row by row."""
+    count = len(links)
+    for columns in range(3, count // 3 + 1):
+        rows = count // columns
+        if rows * columns == count and all(
+            set(links.get(index, ())) == _neighbors(index, rows, columns) for index in range(count)
+        ):
+            return rows, columns
+    return None
+
+
+def _neighbors(index: int, rows: int, columns: int) -> set[int]:
+    row, column = divmod(index, columns)
+    return {
+        row * columns + (column + 1) % columns,
+        row * columns + (column - 1) % columns,
+        (row + 1) % rows * columns + column,
+        (row - 1) % rows * columns + column,
+    }
