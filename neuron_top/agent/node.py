@@ -14,9 +14,11 @@ from neuron_top.agent.now import node_now, waits_of
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.events import ClockMeasured, NodeDescribed
 from neuron_top.identity import Identity
+from neuron_top.ingest.recording import measured_compiles
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
+from neuron_top.store.records import CompileRecord
 from neuron_top.telemetry import instance_metadata
 from neuron_top.telemetry.node_attributes import Attributes, attributes
 
@@ -51,6 +53,7 @@ class Node:
         self._attributes: Attributes = {}
         self._looked = float("-inf")
         self._offset: float | None = None
+        self._compiles_sent: set[tuple[str, float]] = set()
         if instance_metadata.on_ec2():  # beside: where nobody answers it takes a moment
             threading.Thread(target=self._ask, name="instance metadata", daemon=True).start()
 
@@ -91,6 +94,15 @@ class Node:
     def waits(self) -> list[Wait]:
         """Who waits for whom."""
         return self._feed.read(lambda run, now: list(waits_of(run, now, self.name, self.job)))
+
+    def compiles(self) -> list[CompileRecord]:
+        """Compiles whose time was measured, of which `compiles_sent` was not told yet."""
+        measured = self._feed.read(lambda run, _now: measured_compiles(run, self.name, self.job))
+        return [one for one in measured if (one.module, one.finished) not in self._compiles_sent]
+
+    def compiles_sent(self, records: list[CompileRecord]) -> None:
+        """These arrived."""
+        self._compiles_sent.update((one.module, one.finished) for one in records)
 
     def keys(self) -> list[NodeKey]:
         """What changed in its caches."""

@@ -16,6 +16,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.records import CompileRecord
 
 BEAT_SECONDS = 5.0
 SHIP_SECONDS = 1.0
@@ -43,6 +44,12 @@ class Here(Protocol):
 
     def waits(self) -> list[Wait]:
         """Who waits for whom."""
+
+    def compiles(self) -> list[CompileRecord]:
+        """Measured compiles that were not sent yet."""
+
+    def compiles_sent(self, records: list[CompileRecord]) -> None:
+        """These arrived."""
 
     def keys(self) -> list[NodeKey]:
         """What changed in its caches."""
@@ -146,6 +153,9 @@ class Shipper:
         if waits != self._waits:
             self._store.put_waits(waits)
             self._waits = waits
+        if compiles := self._here.compiles():
+            self._store.put_compiles(compiles)
+            self._here.compiles_sent(compiles)
 
     def _is_due(self, what: str, every: float) -> bool:
         now = time.monotonic()

@@ -152,7 +152,9 @@ class Recording:
         try:
             with SqliteStore(store_path(self._settings)) as store:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
-                store.remember_compiles(self.feed.read(lambda run, _now: measured_compiles(run)))
+                store.remember_compiles(
+                    self.feed.read(lambda run, _now: measured_compiles(run, run.job.node, run.job.run))
+                )
                 self._drop_old(store)
         except (NeuronTopError, OSError) as problem:
             self._warn(f"the end of the run is not recorded: {problem}")
@@ -176,13 +178,13 @@ class Both:
         self._second.append(events, now)
 
 
-def measured_compiles(run: Run) -> list[CompileRecord]:
-    """The compiles whose seconds were measured, not only bounded: the ground of later estimates."""
+def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
+    """The compiles whose seconds were measured, not only bounded: the ground of later estimates. `name`: the run's."""
     return [
         CompileRecord(
             module=graph.module,
-            node=run.job.node,
-            run=run.job.run,
+            node=node,
+            run=name,
             compiler=graph.compiler or "",
             graph_bytes=graph.graph_bytes,
             operators=graph.operators,

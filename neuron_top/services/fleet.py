@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import FleetPage, NodeState, fleet_page, of_job
+from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeState, fleet_page, of_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.summary import Summary, summary
@@ -76,7 +76,19 @@ class FleetService:
         if missing := sorted(set(nodes) - {record.node for record in records}):
             raise NothingToShow(f"no node {', '.join(missing)}; `neurontop fleet nodes` lists them")
         chosen = [record for record in records if not nodes or record.node in nodes]
-        return fleet_check(chosen, self._store.keys(), graphs)
+        from neuron_top.ingest.run_loader import estimator
+
+        return fleet_check(chosen, self._store.keys(), graphs, estimator(self._settings))
+
+    def tell_by_slurm(self, job: str | None) -> str:
+        """Let each node of a Slurm job tell of its caches once, unless agents do; the job. Raises UsageError."""
+        from neuron_top.services import slurm_agents
+
+        job = slurm_agents.job_of(job)
+        heard = {row.node: row.silent_seconds for row in self.page().nodes if row.job == job}
+        if not heard or any(seconds > SILENT_SECONDS for seconds in heard.values()):
+            slurm_agents.tell_once(job, self._settings.store)
+        return job
 
     def node(self, name: str) -> NodePage:
         """One node in full. Raises NothingToShow."""

@@ -28,6 +28,12 @@ _VARIABLES = {
     "NEURON_LOGICAL_NC_CONFIG": "lnc_asked_for",
     "FI_PROVIDER": "fabric_provider",
 }
+_KEY_VARIABLES = ("NEURON_", "XLA_")
+_OF_A_RANK = re.compile(
+    r"NEURON_(RT_VISIBLE_CORES|RT_NUM_CORES|PJRT_PROCESS_INDEX|RT_LOG_\w+|CC_FLAGS|\w*(TOKEN|SECRET|PASSWORD)\w*)"
+)
+"""Variables that differ among ranks, change nothing, are told under another name, or may be secret."""
+_LONGEST_VALUE = 300
 _RUNTIME = re.compile(r"libnrt\.so\.(\d+(?:\.\d+)+)")
 _SHARE = 20
 """Free space is told in steps of a twentieth of the disk: every byte that is written would else be a change."""
@@ -60,8 +66,18 @@ def attributes(
         **_installed(environ, root),
         **_cache(environ),
         **{name: environ.get(variable) for variable, name in _VARIABLES.items()},
+        **_key_variables(environ),
     }
     return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def _key_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that may change keys, as this process has them: an agent that is started in the job has the job's."""
+    return {
+        name: value[:_LONGEST_VALUE]
+        for name, value in sorted(environ.items())
+        if name.startswith(_KEY_VARIABLES) and not _OF_A_RANK.fullmatch(name)
+    }
 
 
 def _devices(root: Path, metadata: Mapping[str, str]) -> dict[str, str | int | None]:

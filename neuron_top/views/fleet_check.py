@@ -9,6 +9,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, LOCKED, State
+from neuron_top.run.estimate import Estimator
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
 
 KEY_ATTRIBUTES = ("compiler", "compiler_flags", "driver", "libneuronxla", "lnc", "runtime", "torch", "torch_neuronx")
@@ -55,6 +56,21 @@ class Skew(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, tuple[str, ...]]
 
 
+class CheckCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What it costs to launch without doing anything about it: all nodes wait for the one that compiles longest."""
+
+    seconds: float | None
+    """That its missing compiles are expected to take, from the history of compiles; None where nothing is known."""
+    node: str
+    """The one that is waited for."""
+    node_hours: float | None
+    core_hours: float | None
+    """Of the nodes whose cores are known; None where those of none are."""
+    unknown_graphs: tuple[str, ...]
+    """Missing graphs that no past compile tells anything of: they come on top."""
+    without_cores: tuple[str, ...]
+
+
 class FleetCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. `graphs` counts those that were asked for."""
 
@@ -62,6 +78,8 @@ class FleetCheck(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[NodeFinds, ...]
     """The node that lacks most first."""
     skew: tuple[Skew, ...]
+    cost: CheckCost | None
+    """None where every node has every graph."""
 
     @property
     def is_known(self) -> bool:
@@ -74,8 +92,13 @@ class FleetCheck(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_known and not any(node.lacks for node in self.nodes)
 
 
-def fleet_check(nodes: Sequence[NodeRecord], keys: Iterable[NodeKey], graphs: Collection[str]) -> FleetCheck:
-    """Look up `graphs` (module keys; empty: every graph that some node has) on these nodes."""
+def fleet_check(
+    nodes: Sequence[NodeRecord],
+    keys: Iterable[NodeKey],
+    graphs: Collection[str],
+    past: Estimator | None = None,
+) -> FleetCheck:
+    """Look up `graphs` (module keys; empty: every graph that some node has) on these nodes. `past`: compile times."""
     told: dict[str, list[NodeKey]] = {node.node: [] for node in nodes}
     for row in keys:
         if row.node in told:
@@ -86,7 +109,33 @@ def fleet_check(nodes: Sequence[NodeRecord], keys: Iterable[NodeKey], graphs: Co
     usual = _usual_compilers(row for rows in told.values() for row in rows)
     checked = [_finds(name, rows, wanted, usual) for name, rows in told.items()]
     checked.sort(key=lambda each: (each.have, each.node))
-    return FleetCheck(graphs=len(wanted), nodes=tuple(checked), skew=tuple(_skew(nodes)))
+    cost = _cost(nodes, checked, past or Estimator())
+    return FleetCheck(graphs=len(wanted), nodes=tuple(checked), skew=tuple(_skew(nodes)), cost=cost)
+
+
+_COMPILED_AGAIN = (Found.MISSING, Found.FAILED, Found.OTHER_COMPILER, Found.UNREADABLE)
+"""What a node would compile at the launch; what is locked is being compiled already."""
+
+
+def _cost(nodes: Sequence[NodeRecord], checked: Sequence[NodeFinds], past: Estimator) -> CheckCost | None:
+    lacking = {row.node: [key for kind in _COMPILED_AGAIN for key in row.lacks.get(kind, ())] for row in checked}
+    missing = sorted({key for keys in lacking.values() for key in keys})
+    if not missing:
+        return None
+    expected = {key: (span.low + span.high) / 2 for key in missing if (span := past.total(key)) is not None}
+    sums = {node: sum(expected.get(key, 0.0) for key in keys) for node, keys in lacking.items()}
+    slowest = max(sums, key=sums.__getitem__)
+    seconds = sums[slowest] if expected else None
+    cores = {node.node: told for node in nodes if isinstance(told := node.attributes.get("cores"), int) and told > 0}
+    hours = seconds / 3600.0 if seconds is not None else None
+    return CheckCost(
+        seconds=seconds,
+        node=slowest if expected else "",
+        node_hours=len(nodes) * hours if hours is not None else None,
+        core_hours=sum(cores.values()) * hours if hours is not None and cores else None,
+        unknown_graphs=tuple(key for key in missing if key not in expected),
+        without_cores=tuple(sorted(node.node for node in nodes if node.node not in cores)),
+    )
 
 
 def _finds(node: str, rows: Sequence[NodeKey], wanted: Sequence[str], usual: Mapping[str, str]) -> NodeFinds:

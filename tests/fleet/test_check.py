@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.cli.main import main
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.records import CompileRecord
 from neuron_top.views.fleet_check import Found, fleet_check
+from tests.actions.caches import entry
 from tests.servers.postgres import postgres_server, postgres_url
+from tests.servers.slurm import SlurmCluster
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -88,3 +94,46 @@ def test_the_command_prints_the_matrix_and_ends_with_its_status(
     assert main(["fleet", "check", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["complete"], told["graphs"], told["nodes"][0]["node"]) == (False, 5, "n3")
+
+
+def test_the_cost_of_a_launch_comes_from_past_compiles_and_what_is_unknown_is_named(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes, keys = fleet()
+    assert (cost := fleet_check(nodes, keys, GRAPHS).cost) is not None
+    assert (cost.seconds, cost.node_hours, cost.core_hours, len(cost.unknown_graphs)) == (None, None, None, 5)
+    with FleetStore(postgres_url) as store:
+        for node in nodes:
+            cores = {} if node.node == "n4" else {"cores": 32}
+            store.register(msgspec.structs.replace(node, attributes={**node.attributes, **cores}))
+        store.put_keys(keys)
+        store.put_compiles([past(graph, 450.0) for graph in range(4)])
+    monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
+    assert main(["fleet", "check", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["cost"]
+    assert (told["seconds"], told["node"], told["node_hours"]) == (1800.0, "n4", 2.0)
+    assert (told["core_hours"], told["without_cores"], told["unknown_graphs"]) == (48.0, ["n4"], [GRAPHS[4]])
+    assert main(["fleet", "check"]) == 1
+    said = capsys.readouterr().out
+    assert "4 nodes wait about 30 m 00 s for n4: 2.0 node-hours, 48.0 core-hours without n4" in said
+    assert "1 graph more have never been compiled before" in said
+    assert fleet_check(nodes[:1], keys, GRAPHS).cost is None
+
+
+def past(graph: int, seconds: float) -> CompileRecord:
+    return CompileRecord(
+        module=GRAPHS[graph], node="n1", run="earlier", compiler=NEW, graph_bytes=None, operators=None,
+        seconds=seconds, peak_rss=None, finished=50.0,
+    )  # fmt: skip
+
+
+def test_nodes_of_a_slurm_job_tell_without_agents(postgres_url: str, slurm: SlurmCluster, tmp_path: Path) -> None:
+    name = entry(tmp_path / "cache", 1).name
+    (tmp_path / "graphs").write_text(name)
+    here = {"NEURONTOP_STORE": postgres_url, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "PYTHON": sys.executable}
+    here |= {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "cache"), "NEURONTOP_CONFIG": str(tmp_path / "none.toml")}
+    check = f'"$PYTHON" -m neuron_top fleet check --srun --json --graphs {tmp_path}/graphs; echo "status $?"'
+    printed = slurm.run("salloc", "--quiet", "--nodes=4", "bash", "-c", check, timeout=300, **here)
+    text, _, status = printed.rpartition("status ")
+    assert {node["node"]: node["have"] for node in json.loads(text)["nodes"]} == dict.fromkeys(slurm.nodes, 1)
+    assert status.strip() == "0"

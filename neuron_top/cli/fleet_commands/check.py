@@ -3,9 +3,11 @@
     neurontop fleet check --job pretrain --graphs last         graphs of the last recorded run, on nodes of a job
     neurontop fleet check --graphs graphs.txt --nodes n1,n2    graphs that a file names (a list, a job's log)
     neurontop fleet check                                      every graph that some node has, on all nodes
+    neurontop fleet check --srun --graphs graphs.txt           in a Slurm allocation: let its nodes tell first
 
-A node that lacks a graph compiles it while all others wait for it. Where no agents run, let each node tell of its cache
-once: srun --overlap --ntasks-per-node=1 neurontop agent --once
+A node that lacks a graph compiles it while all others wait for it; what that costs is told from past compiles. Where no
+agents run, each node tells of its cache once: srun --overlap --ntasks-per-node=1 neurontop agent --once. --srun runs
+that on the nodes of the job (--job ID, else SLURM_JOB_ID) that no agent told of in the last minute.
 
 exit status: 0 every node has every graph · 1 something is missing · 2 usage · 3 nothing is known of nodes or graphs
 """
@@ -18,8 +20,8 @@ from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_serv
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.cli.store_option import settings_of
 from neuron_top.errors import NothingToShow
-from neuron_top.units import counted
-from neuron_top.views.fleet_check import ADVICE, FleetCheck, Found
+from neuron_top.units import counted, duration_text
+from neuron_top.views.fleet_check import ADVICE, CheckCost, FleetCheck, Found
 
 _NAMED = 5
 
@@ -28,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet check`."""
     parser.add_argument("--graphs", metavar="RUN|FILE", help="graphs of a recorded run, or that a file names")
     parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
+    parser.add_argument("--srun", action="store_true", help="let nodes of this Slurm job tell first, without agents")
     add_reading_options(parser)
 
 
@@ -39,8 +42,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
         graphs = CacheService(settings_of(arguments)).modules_needed(arguments.graphs)
     names = {name.strip() for name in (arguments.nodes or "").split(",") if name.strip()}
+    job = arguments.job
     with fleet_service(arguments) as fleet:
-        check = fleet.check(graphs, job=arguments.job, nodes=names)
+        if arguments.srun:
+            job = fleet.tell_by_slurm(job)
+        check = fleet.check(graphs, job=job, nodes=names)
     if arguments.json:
         print_json({"complete": check.is_complete, "known": check.is_known, **_plain(check)})
     elif check.is_known:
@@ -51,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _plain(check: FleetCheck) -> dict[str, object]:
-    return {"graphs": check.graphs, "nodes": check.nodes, "skew": check.skew}
+    return {"graphs": check.graphs, "nodes": check.nodes, "skew": check.skew, "cost": check.cost}
 
 
 def _print(check: FleetCheck) -> None:
@@ -72,8 +78,26 @@ def _print(check: FleetCheck) -> None:
     for skew in check.skew:
         held = "; ".join(f"{value} on {_some(nodes)}" for value, nodes in skew.values.items())
         print_text(f"{skew.attribute} differs: {held}")
+    if check.cost is not None:
+        print_text(f"launched as it is: {_cost_text(check.cost, len(check.nodes))}")
     if check.is_complete:
         print_text(f"every node has all {counted(check.graphs, 'graph', 'graphs')}")
+
+
+def _cost_text(cost: CheckCost, nodes: int) -> str:
+    """What waiting for the missing compiles costs, and what of it is not known."""
+    if cost.seconds is None:
+        return f"the cost is unknown: no past compile tells of {counted(len(cost.unknown_graphs), 'graph')}"
+    waiting = f"{counted(nodes, 'node')} wait about {duration_text(cost.seconds)} for {cost.node}"
+    cores = f", {cost.core_hours:.1f} core-hours" if cost.core_hours is not None else ""
+    text = f"{waiting}: {cost.node_hours:.1f} node-hours{cores}"
+    if cost.core_hours is None:
+        text += "; nobody told how many cores they have"
+    elif cost.without_cores:
+        text += f" without {_some(cost.without_cores)}, whose cores nobody told"
+    if cost.unknown_graphs:
+        text += f"; {counted(len(cost.unknown_graphs), 'graph')} more have never been compiled before"
+    return text
 
 
 def _some(nodes: list[str] | tuple[str, ...]) -> str:

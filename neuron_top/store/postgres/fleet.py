@@ -29,7 +29,8 @@ from neuron_top.store.fleet_records import (
 )
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
-from neuron_top.store.postgres.recordings import decoded, storable
+from neuron_top.store.postgres.recordings import decoded, put_compiles, storable
+from neuron_top.store.records import CompileRecord
 
 CHANNEL = "neurontop_events"
 """Of NOTIFY; the payload is the id of a run that has news."""
@@ -190,6 +191,10 @@ class FleetStore:
                 "compiler = excluded.compiler, seen = excluded.seen",
                 [msgspec.structs.asdict(row) for row in rows],
             )
+
+    def put_compiles(self, records: Iterable[CompileRecord]) -> None:
+        """Measured compile times, for later estimates; the same one twice is kept once."""
+        put_compiles(self._database, records)
 
     def put_waits(self, rows: Iterable[Wait]) -> None:
         """Waits for locks so far; a row of the same job, key, holder and waiter is replaced."""

@@ -116,19 +116,7 @@ class PostgresStore:
 
     def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
         """Keep measured compile times for later estimates; the same one twice is kept once."""
-        rows = [
-            (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.op_counts).decode())
-            for record in records
-        ]
-        with self._database.transaction() as connection, connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO neurontop.compiles ({_COMPILE_COLUMNS}) "
-                "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
-                "ON CONFLICT (module, node, run, finished) DO UPDATE SET compiler = excluded.compiler, "
-                "graph_bytes = excluded.graph_bytes, operators = excluded.operators, "
-                "seconds = excluded.seconds, peak_rss = excluded.peak_rss, mix = excluded.mix",
-                rows,
-            )
+        put_compiles(self._database, records)
 
     def forget(self, run: str) -> None:
         """Delete a recording's rows."""
@@ -226,3 +214,19 @@ def decoded(place: str, run: str, number: int, data: bytes, written_as: int) -> 
 def storable(text: str) -> str:
     """Text that a column can hold: without zero bytes, and without bytes that are no UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def put_compiles(database: Database, records: Iterable[CompileRecord]) -> None:
+    """Keep measured compile times; the same one twice is kept once."""
+    rows = [
+        (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.op_counts).decode()) for record in records
+    ]
+    with database.transaction() as connection, connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO neurontop.compiles ({_COMPILE_COLUMNS}) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
+            "ON CONFLICT (module, node, run, finished) DO UPDATE SET compiler = excluded.compiler, "
+            "graph_bytes = excluded.graph_bytes, operators = excluded.operators, "
+            "seconds = excluded.seconds, peak_rss = excluded.peak_rss, mix = excluded.mix",
+            rows,
+        )
