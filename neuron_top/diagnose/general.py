@@ -168,8 +168,9 @@ def _is_support(statement: Statement) -> bool:
 
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
-    """Source code, help texts and tables quote the words of failures."""
-    return statement.level is LogLevel.NOTSET and statement.indented and row.weight is not Weight.REASON
+    """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented."""
+    is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not _WHAT.match(statement.text)
+    return is_quoted and row.weight is not Weight.REASON
 
 
 _BY_SPEAKER = {

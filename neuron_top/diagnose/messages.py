@@ -13,6 +13,7 @@ from neuron_top.diagnose import general
 from neuron_top.diagnose.general import Verdict
 from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
+from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.compiler import DETAIL
@@ -25,6 +26,7 @@ RETRYING = re.compile(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 _ARGV = re.compile(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
 _HEADER = re.compile(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|$)")
 _LABEL = re.compile(r"Error message:\s*")
+_QUOTED_TRACEBACK = re.compile(_LABEL.pattern + r"Traceback \(")
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
 _END = re.compile(r"\[libneuronxla [^\]]{1,80}\]")
 _FOREIGN = re.compile(
@@ -52,6 +54,8 @@ class CompilerMessage(msgspec.Struct):
     patience: int = _MOST_LINES_OF_OTHERS
     best: Statement | None = None
     is_retried: bool = False
+    in_traceback: bool = False
+    """The compiler quotes a traceback as its message: the exception at its end is the reason."""
 
     def accepts(self, statement: Statement) -> bool:
         """Whether a statement goes on with the message."""
@@ -61,6 +65,9 @@ class CompilerMessage(msgspec.Struct):
 
     def take(self, statement: Statement) -> bool:
         """Read a line of it; True where it ends there."""
+        if self._is_of_traceback(statement):
+            self.patience -= 1
+            return self.patience <= 0
         self.left -= 1
         self.is_retried = self.is_retried or bool(RETRYING.search(statement.text))
         body = reason(statement.text)
@@ -72,6 +79,14 @@ class CompilerMessage(msgspec.Struct):
             return True
         ended = "Retrying..." in statement.text or (not self.is_retried and bool(_END.search(statement.text)))
         return self.left <= 0 or ended
+
+    def _is_of_traceback(self, statement: Statement) -> bool:
+        """Whether it is the heading or a frame of a quoted traceback."""
+        if statement.speaker is Speaker.COMPILER and _QUOTED_TRACEBACK.match(statement.text):
+            self.in_traceback = True
+        elif self.in_traceback:
+            self.in_traceback = statement.indented or FRAME.match(statement.text) is not None
+        return self.in_traceback
 
     def _keep(self, statement: Statement) -> None:
         """The first line, unless a later one holds what the compiler names the reason with."""

@@ -220,7 +220,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("error message:"),
-        r"^Error message: {0,8}(?=\S)",
+        r"^Error message: {0,8}(?=\S)(?!Traceback \()",
         _REPORT,
     ),
     Recognizer(
@@ -365,7 +365,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         (
             r"Failed to alloc(?:ate)? DEVICE memory|buffer in MLA DRAM|No more pages for ring"
-            r"|message=Allocation Failure"
+            r"|message=\"?Allocation Failure"
             r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
             r"|No available memory for the cache blocks"
@@ -506,8 +506,8 @@ ROWS: tuple[Recognizer, ...] = (
         "a runtime call failed, in the framework's words",
         _C.RUNTIME_EXEC,
         _W.REASON,
-        _words("nrt::"),
-        r"\bNrt::\w+ failed",
+        _words("nrt::|nrt status code"),
+        r"\b[Nn]rt::\w+ failed|\bnrt status code [1-9]",
         "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
         Confidence.MEDIUM,
     ),
@@ -637,8 +637,11 @@ ROWS: tuple[Recognizer, ...] = (
         "peer closed the connection",
         _C.COLLECTIVE,
         _W.CASCADE,
-        _words("closed by peer|reset by peer|broken pipe|brokenpipe"),
-        r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe",
+        _words("closed by peer|reset by peer|broken pipe|brokenpipe|to pass monitoredbarrier|for send/recv from rank"),
+        (
+            r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
+            r"|errors while waiting for send/recv from rank"
+        ),
         "Another process ended first: its own lines tell why",
         Confidence.LOW,
         False,

@@ -19,9 +19,9 @@ _IGNORED = "Exception ignored in"
 _LINK = re.compile(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
-_FRAME = re.compile(
-    r"File \"|File .{1,300}:\d+, in |-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated|Thread 0x|<ipython"
-    r"|/\S+ in \S+\("
+FRAME = re.compile(
+    r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated"
+    r"|Thread 0x|<ipython|/\S+ in \S+\("
     r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
@@ -139,7 +139,7 @@ class Tracebacks:
             self._leads.clear()
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
-        if not statement.text or statement.indented or _FRAME.match(statement.text):
+        if not statement.text or statement.indented or FRAME.match(statement.text):
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 return TracebackPart.INSIDE, None

@@ -412,4 +412,50 @@ Traceback (most recent call last):
 RuntimeError: NRT could not be initialized
 """,
     ),
+    Case(
+        "a traceback that the compiler quotes as its message",
+        "compile_error",
+        """
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]: ***************************************************************
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]:  An Internal Compiler Error has occurred
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]: ***************************************************************
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]:
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]: Error message:  Traceback (most recent call last):
+  [bt] (2) /venv/lib/libthing.so(Call+0x52) [0x7e00]
+  [bt] (1) /venv/lib/libthing.so(+0xb45) [0x7e01]
+  File "/src/node.cc", line 55
+>>>ThingError: Check failed: kind == kNode (0 vs. 8) : expected a node but got an int
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]:
+01/05/2026 09:00:00 AM ERROR 41 [neuron-cc]: Error class:    ThingError
+Compile command returned: 1
+""",
+    ),
+    Case(
+        "a status of the runtime in a framework's words",
+        "runtime_exec",
+        """
+>>>1: 2026-01-05 09:00:00.574098: E tensorflow/neuron/runtime/model.cc:706] shard error code 13, error message nrt::infer_wait failed with grpc status code 0, error message ""; nrt status code 1004
+""",
+    ),
+    Case(
+        "device memory, in a C++ exception",
+        "runtime_oom",
+        """
+step 17 loss 3.2
+terminate called after throwing an instance of 'c10::Error'
+>>>  what():  nrt_tensor_allocate status=4 message="Allocation Failure"
+Fatal Python error: Aborted
+Aborted (core dumped)
+""",
+    ),
+    Case(
+        "a rank that was killed by a signal while others waited for it",
+        "script_error",
+        """
+[rank0]:[E1103 10:00:00.123 ProcessGroupGloo.cpp:144] Rank 0 successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank 2
+[rank0]: RuntimeError: Rank 2 failed to pass monitoredBarrier in 1800000 ms
+W1103 10:00:01.000 140 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 1 closing signal SIGTERM
+>>>E1103 10:00:02.000 140 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -7) local_rank: 2 (pid: 55) of binary: /usr/bin/python
+""",
+    ),
 )
