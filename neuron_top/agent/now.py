@@ -11,6 +11,7 @@ from neuron_top.run.node_findings import holder_host
 from neuron_top.store.fleet_records import NodeNow, Spread, Wait
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.rank_steps import told_rows
 
 
 def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], offset: float | None) -> NodeNow:
@@ -32,6 +33,7 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
         clock_offset=offset,
         metrics={name: _spread(rows, values) for name, values in known.items()},
         cores=known,
+        steps=told_rows(run),
         notes=notes,
     )
 

@@ -33,7 +33,9 @@ class StepTime(msgspec.Struct, frozen=True, array_like=True):
 
     rank: int | None
     step: int
-    time: float
+    time: float | None
+    seconds: float | None = None
+    """How long it took, where the line says so."""
 
 
 class EventsFolded(Event, frozen=True, kw_only=True):

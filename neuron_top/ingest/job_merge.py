@@ -75,7 +75,7 @@ def _shifted(event: AnyEvent, offset: float) -> AnyEvent:
             last=_moved(event.last, offset),
             first=_earlier(event.first, offset),
             latest=_earlier(event.latest, offset),
-            steps=tuple(msgspec.structs.replace(step, time=step.time - offset) for step in event.steps),
+            steps=tuple(msgspec.structs.replace(step, time=_earlier(step.time, offset)) for step in event.steps),
         )
     return _moved(event, offset)
 

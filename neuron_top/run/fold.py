@@ -79,8 +79,9 @@ class _Folding(msgspec.Struct):
             self.first = event.at if self.first is None else min(self.first, event.at)
             self.latest = event.at if self.latest is None else max(self.latest, event.at)
         if isinstance(event, StepReported):
-            if event.step is not None and event.time is not None and len(self.steps) < MOST_STEPS:
-                self.steps[event.rank, event.step] = StepTime(event.rank, event.step, event.time)
+            if event.step is not None and len(self.steps) < MOST_STEPS:
+                told = StepTime(event.rank, event.step, event.time, event.step_seconds)
+                self.steps[event.rank, event.step] = told
             event = _newest_fields(self.last, event) if self.count > 1 else event
         elif isinstance(event, LockWaited) and event.minutes is not None:
             self.longest_minutes = max(self.longest_minutes or 0.0, event.minutes)

@@ -7,6 +7,7 @@ events in the same order give the same run. Views read the ledgers below; they a
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
     run.nodes      the nodes, where agents tell of them
+    run.steps      the newest steps of each rank
     run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
 """
 
@@ -67,6 +68,7 @@ from neuron_top.run.log_activity import QUIET_SECONDS, LogActivity
 from neuron_top.run.nodes import NodeTracker
 from neuron_top.run.queue import QueueTracker
 from neuron_top.run.state import JobState
+from neuron_top.run.step_times import StepTimeTracker
 from neuron_top.run.torch_trace import TorchTraceTracker
 from neuron_top.run.training import TrainingTracker
 
@@ -84,6 +86,7 @@ class Run:
         self.queue = QueueTracker()
         self.cores = CoreTracker(history_seconds)
         self.training = TrainingTracker()
+        self.steps = StepTimeTracker()
         self.caches = CacheTracker()
         self.torch = TorchTraceTracker()
         self.advice = AdviceTracker()
@@ -249,6 +252,8 @@ class Run:
                 self.compiles.apply_folded(last, event.count, event.longest_minutes)
             case StepReported():
                 self.training.apply_folded(last, event.count, simulated=self.queue.trial_running)
+                if not self.queue.trial_running:
+                    self.steps.apply_folded(event)
             case RuntimeLogged():
                 self.cores.apply_folded(last, event.count)
             case LineMarked() | LineMalformed() | OutputGrew():
@@ -259,6 +264,8 @@ class Run:
     def _training(self, event: TrainingFamily) -> None:
         deaths = len(self.training.deaths)
         self.training.apply(event, simulated=self.queue.trial_running)
+        if isinstance(event, StepReported) and not self.queue.trial_running:
+            self.steps.apply(event, event.rank if event.rank is not None else self.job.rank_of(event.pid, event.node))
         if isinstance(event, ErrorRaised):
             self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
         elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not told before

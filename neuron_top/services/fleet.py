@@ -9,11 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeState, fleet_page, of_job
+from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeState, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
+from neuron_top.views.phases import PhaseTimeline, phase_timeline
+from neuron_top.views.rank_steps import StepMap, series_of_nodes, series_of_run, step_map
 from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
@@ -89,6 +92,29 @@ class FleetService:
         if not heard or any(seconds > SILENT_SECONDS for seconds in heard.values()):
             slurm_agents.tell_once(job, self._settings.store)
         return job
+
+    def steps(self, job: str | None = None, *, rows: int = 0, columns: int = STEPS_KEPT) -> StepMap:
+        """How long each step of each rank of a job took, the newest ones: of the job that runs, where none is named.
+
+        Of a job whose nodes do other things by now it is read out of the events. Raises NothingToShow.
+        """
+        job = shown_job(self.page(), job).job
+        series = series_of_nodes(self._store.now(job, steps=True))
+        if series:
+            return step_map(series, rows, columns)
+        from neuron_top.ingest.job_source import merged_run
+
+        run = merged_run(self._store, job, self._settings.history_seconds)
+        return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
+
+    def phases(self, job: str | None = None) -> PhaseTimeline:
+        """What each node of a job (of the one that runs, where none is named) did from when to when.
+
+        Raises NothingToShow.
+        """
+        page = self.page()
+        row = shown_job(page, job)
+        return phase_timeline(page.now, row.job, self._store.phases(row.job), of_job(page, row.job).nodes)
 
     def node(self, name: str) -> NodePage:
         """One node in full. Raises NothingToShow."""

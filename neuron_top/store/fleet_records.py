@@ -45,6 +45,25 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     worst_core: int | None = None
 
 
+class StepRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The newest steps of a rank, or of several ranks of a node: each step is then that of the slowest."""
+
+    rank: int | None = None
+    """None: its lines name no rank, or it stands for several."""
+    ranks: int = 1
+    steps: list[int] = []
+    seconds: list[float] = []
+
+
+class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node did from when to when, by the database's clock."""
+
+    node: str
+    since: float
+    until: float
+    phase: str
+
+
 class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     """What a node does now: a heartbeat with its last samples."""
 
@@ -61,6 +80,8 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, Spread] = {}
     cores: dict[str, list[float | None]] = {}
     """Metric → a value for every core; empty where it was not asked for."""
+    steps: list[StepRow] = []
+    """Empty where it was not asked for."""
     notes: dict[str, int] = {}
     """Counts of the agent itself, such as what it spooled and dropped."""
 

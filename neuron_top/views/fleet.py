@@ -198,6 +198,16 @@ def of_job(page: FleetPage, name: str) -> FleetPage:
     return FleetPage(now=page.now, jobs=tuple(jobs), nodes=nodes)
 
 
+def shown_job(page: FleetPage, name: str | None) -> JobRow:
+    """The job of this name (see `of_job`), else the newest one that goes on, else the newest. Raises NothingToShow."""
+    if name is not None:
+        return of_job(page, name).jobs[0]
+    found = next((job for job in page.jobs if job.finished is None), next(iter(page.jobs), None))
+    if found is None:
+        raise NothingToShow("no job has reported yet; start `neurontop agent` beside one on each of its nodes")
+    return found
+
+
 def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
     """An order of names in which n10 comes after n9."""
     parts = re.split(r"([0-9]+)", name)

@@ -26,6 +26,8 @@ _FORGET = (
     "AND NOT EXISTS (SELECT 1 FROM neurontop.parts p WHERE p.run = r.id)",
     "DELETE FROM neurontop.waits w WHERE w.last < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = w.job)",
+    "DELETE FROM neurontop.phases p WHERE p.until < %(before)s "
+    "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = p.job)",
     "DELETE FROM neurontop.node_keys WHERE seen < %(before)s",
     "DELETE FROM neurontop.node_now WHERE at < %(before)s",
     "DELETE FROM neurontop.nodes WHERE seen < %(before)s",

@@ -25,6 +25,7 @@ from neuron_top.store.fleet_records import (
     NodeNow,
     NodeRecord,
     Part,
+    PhaseSpan,
     Wait,
 )
 from neuron_top.store.postgres.connection import Database, Opened
@@ -36,6 +37,8 @@ CHANNEL = "neurontop_events"
 """Of NOTIFY; the payload is the id of a run that has news."""
 SILENT_SECONDS = 120.0
 """After this long without a sign of life a node's name may be taken by another machine."""
+SILENT_AFTER = 60.0
+"""Heartbeats further apart than this have a silence between them."""
 _NEWS_AT_ONCE = 256
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
 
@@ -105,11 +108,12 @@ class FleetStore:
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO neurontop.node_now (node, at, job, phase, step, step_seconds, graphs_left, worst_wait, "
-                f"clock_offset, metrics, cores, notes) VALUES (%s, {_NOW}, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
+                "clock_offset, metrics, cores, steps, notes) "
+                f"VALUES (%s, {_NOW}, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
                 "ON CONFLICT (node) DO UPDATE SET at = excluded.at, job = excluded.job, phase = excluded.phase, "
                 "step = excluded.step, step_seconds = excluded.step_seconds, graphs_left = excluded.graphs_left, "
                 "worst_wait = excluded.worst_wait, clock_offset = excluded.clock_offset, metrics = excluded.metrics, "
-                "cores = excluded.cores, notes = excluded.notes",
+                "cores = excluded.cores, steps = excluded.steps, notes = excluded.notes",
                 (
                     now.node,
                     now.job,
@@ -121,6 +125,7 @@ class FleetStore:
                     now.clock_offset,
                     _json(now.metrics),
                     _json(now.cores),
+                    _json(now.steps),
                     _json(now.notes),
                 ),
             )
@@ -129,6 +134,10 @@ class FleetStore:
                 "WHERE node = %s",
                 (now.job, now.clock_offset, now.node),
             )
+            if now.job and now.phase:
+                connection.execute(
+                    _PHASE, {"job": now.job, "node": now.node, "phase": now.phase, "silent": SILENT_AFTER}
+                )
 
     def open_job(
         self,
@@ -226,12 +235,13 @@ class FleetStore:
             (job, job),
         )
 
-    def now(self, job: str | None = None, *, cores: bool = False) -> list[NodeNow]:
-        """What nodes do now, by name. `cores`: with a value for every core."""
+    def now(self, job: str | None = None, *, cores: bool = False, steps: bool = False) -> list[NodeNow]:
+        """What nodes do now, by name. `cores`: with a value for every core; `steps`: with the newest steps of ranks."""
         return self._rows(
             NodeNow,
             "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, "
-            f"{'cores' if cores else 'jsonb_build_object() AS cores'}, notes FROM neurontop.node_now "
+            f"{'cores' if cores else 'jsonb_build_object() AS cores'}, "
+            f"{'steps' if steps else 'jsonb_build_array() AS steps'}, notes FROM neurontop.node_now "
             f"{_OF_JOB} ORDER BY node",
             (job, job),
         )
@@ -245,6 +255,14 @@ class FleetStore:
             (node,),
         )
         return found[0] if found else None
+
+    def phases(self, job: str) -> list[PhaseSpan]:
+        """What each node of a job did so far, by node and time."""
+        return self._rows(
+            PhaseSpan,
+            "SELECT node, since, until, phase FROM neurontop.phases WHERE job = %s ORDER BY node, since",
+            (job,),
+        )
 
     def parts(self, run: str) -> list[Part]:
         """What every node has landed of a run."""
@@ -446,6 +464,17 @@ CROSS JOIN LATERAL (
     FROM neurontop.parts p WHERE p.run = r.id
 ) t
 ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
+"""
+_PHASE = f"""
+WITH newest AS (
+    SELECT since, until, phase FROM neurontop.phases WHERE job = %(job)s AND node = %(node)s ORDER BY since DESC LIMIT 1
+), grown AS (
+    UPDATE neurontop.phases p SET until = greatest(p.until, {_NOW}) FROM newest n
+    WHERE p.job = %(job)s AND p.node = %(node)s AND p.since = n.since AND n.phase = %(phase)s
+    AND n.until > {_NOW} - %(silent)s::float8 RETURNING 1
+)
+INSERT INTO neurontop.phases (job, node, since, until, phase)
+SELECT %(job)s, %(node)s, {_NOW}, {_NOW}, %(phase)s WHERE NOT EXISTS (SELECT 1 FROM grown) ON CONFLICT DO NOTHING
 """
 _OF_JOB = "WHERE %s::text IS NULL OR job = %s"
 _IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"

@@ -100,6 +100,12 @@ class CoresScreen(TableScreen):
         else:
             self.notice("select a core with a rank first (arrow keys)")
 
+    def action_ranks(self) -> None:
+        """Open the page of ranks × steps."""
+        from neuron_top.tui.screens.rank_steps import RunSteps
+
+        self.host.open(RunSteps())
+
     def action_sort(self) -> None:
         """The next column; groups are there only in the first order."""
         super().action_sort()

@@ -11,7 +11,10 @@ from textual.widget import Widget
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.panels.blame import blame_lines
+from neuron_top.tui.panels.phases import phase_lines
+from neuron_top.tui.screens import rank_steps
 from neuron_top.tui.screens.async_page import AsyncPage
+from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
@@ -139,6 +142,23 @@ class FleetScreen(TableScreen):
     def _differences(self, marked: frozenset[str]) -> Differences:
         page = self.host.services.fleet.page()
         return differences(page, marked or slow_selection(page))
+
+    @property
+    def _job(self) -> str | None:
+        """Whose nodes are looked at: that of the row under the cursor."""
+        row = self.table.order.current
+        return row.job if row is not None else None
+
+    def action_ranks(self) -> None:
+        """Ranks × steps of the job of the node under the cursor, else of the one that runs."""
+        find = partial(self.host.services.fleet.steps, self._job)
+        self.host.open(rank_steps.fleet_page(find))
+
+    def action_phases(self) -> None:
+        """What the nodes of that job did from when to when."""
+        find, job = self.host.services.fleet.phases, self._job
+        failed = "Phases cannot be shown"
+        self.host.open(PolledPage(lambda page: find(job), phase_lines, waiting="asking the database…", failed=failed))
 
     def opened(self, row: NodeRow) -> None:
         """The node's page, with its cores."""

@@ -149,6 +149,12 @@ class OverviewScreen(LiveScreen):
         queries = self.host.feed.read(questions)
         self.host.open(misses_page(lambda: self.host.services.misses.misses(queries)))
 
+    def action_ranks(self) -> None:
+        """Open the page of ranks × steps."""
+        from neuron_top.tui.screens.rank_steps import RunSteps
+
+        self.host.open(RunSteps())
+
     def read(self, run: Run, now: float) -> Overview:
         """The view."""
         return overview(run, now, self.host.estimator, self.host.limits)

@@ -1,0 +1,92 @@
+"""Phases of nodes over time as lines: a bar per phase, equal nodes in one line, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.theme import Theme
+from neuron_top.units import clock_text, count_text, counted, duration_text
+from neuron_top.views.phases import SILENT, WAITING, NodePhases, PhaseTimeline
+from neuron_top.views.states import JobState
+
+_LABEL, _WORDS = 24, 18
+_BAD = (SILENT, WAITING, JobState.COMPILING, JobState.EXTRACTING)
+"""What is named beside a row: the first of these that took any time."""
+
+
+def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Strip]:
+    """A line for each group of nodes, the time below, what the signs mean above."""
+    if isinstance(view, str):
+        return paragraph(theme, view, width, theme.quiet)
+    if view.start is None or view.end is None:
+        nothing = f"No node of job {view.job} has told what it does yet."
+        return [rule(theme, width, "Phases by node"), *paragraph(theme, nothing, width, theme.quiet)]
+    span = max(view.end - view.start, 1e-3)
+    right = f"{counted(view.nodes, 'node')} · {duration_text(span)}"
+    strips = [rule(theme, width, f"Phases by node: job {view.job}", right)]
+    room = max(8, width - _label(width) - (_WORDS if width >= 70 else 0) - 1)
+    strips += [_row(theme, row, view.start, span, room, width) for row in view.rows]
+    strips.append(_axis(theme, view, room, width))
+    legend = Line(theme, width).gap()
+    for phase in dict.fromkeys(phase for row in view.rows for phase in row.seconds):
+        glyph, style = phase_sign(theme, phase)
+        if legend.left > len(phase) + 4:
+            legend.put(glyph, style).gap().put(phase, theme.quiet).gap(2)
+    return [*strips, legend.strip()]
+
+
+def _label(width: int) -> int:
+    return min(_LABEL, width // 3)
+
+
+def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
+    """The shape and color of a phase."""
+    glyphs = theme.glyphs
+    return {
+        JobState.EXTRACTING: (glyphs.shades[3], theme.kinds[3]),
+        JobState.COMPILING: (glyphs.shades[1], theme.kinds[0]),
+        WAITING: (glyphs.hollow, theme.warn),
+        JobState.TRAINING: (glyphs.bar, theme.good),
+        SILENT: (glyphs.failed, theme.bad),
+        JobState.FINISHED: (glyphs.done, theme.quiet),
+        JobState.FAILED: (glyphs.warn, theme.bad),
+        JobState.KILLED: (glyphs.warn, theme.bad),
+    }.get(phase, (glyphs.track, theme.quiet))
+
+
+def _row(theme: Theme, row: NodePhases, start: float, span: float, room: int, width: int) -> Strip:
+    alike = f" +{count_text(len(row.alike))} alike" if row.alike else ""
+    label = _label(width)
+    line = Line(theme, width).put(row.node, theme.strong, min(len(row.node), max(4, label - len(alike) - 1)))
+    line.put(alike, theme.quiet).to(label)
+    cells = [(" ", theme.faint)] * room
+    for bar in row.bars:
+        first, last = ((at - start) / span * room for at in (bar.start, bar.end))
+        for index in range(min(room - 1, int(first)), min(room, max(int(first) + 1, round(last)))):
+            cells[index] = phase_sign(theme, bar.phase)
+    line.add(list(_joined(cells)))
+    worst = next((phase for phase in _BAD if row.seconds.get(phase)), "")
+    if worst and width >= 70:
+        line.gap().put(f"{worst} {duration_text(row.seconds[worst])}", phase_sign(theme, worst)[1])
+    return line.strip()
+
+
+def _joined(cells: list[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
+    """Neighbors of one style as one piece."""
+    text, style = "", cells[0][1]
+    for glyph, its in cells:
+        if its is not style:
+            yield text, style
+            text, style = "", its
+        text += glyph
+    yield text, style
+
+
+def _axis(theme: Theme, view: PhaseTimeline, room: int, width: int) -> Strip:
+    line = Line(theme, width).gap(_label(width)).put(clock_text(view.start), theme.quiet)
+    last = clock_text(view.end)
+    return line.to(_label(width) + room - len(last)).put(last, theme.quiet).strip()

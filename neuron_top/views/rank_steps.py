@@ -1,0 +1,231 @@
+"""Ranks × steps: how long each step of each rank took, folded to as many rows and columns as there is room for.
+
+The scale is robust: its middle is the median of all, its ends lie where a step begins to stand out, so that one step of
+a minute leaves the differences between steps of a second to be seen. An outlier is far above the median of the same
+step on all ranks (of all steps, where fewer than three ranks tell): that is a rank that others wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from neuron_top.run.model import Run
+from neuron_top.run.step_times import STEPS_KEPT
+from neuron_top.store.fleet_records import NodeNow, StepRow
+from neuron_top.views.fleet import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
+
+LEAST_RANKS = 3
+"""Fewer have no typical one among them."""
+TOLD_RANKS, TOLD_STEPS = 16, 64
+"""What a heartbeat has of a node: more ranks are told as one row, with the slowest of each step."""
+
+
+class RankSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps of a rank, or of several of a node."""
+
+    node: str
+    rank: int | None
+    ranks: int
+    """How many; each step is then that of the slowest."""
+    seconds: dict[int, float]
+    """By step."""
+
+
+class StepMapRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the picture."""
+
+    name: str
+    node: str
+    """"" where it stands for ranks of several nodes."""
+    ranks: int
+    """How many it stands for: each step is then that of the slowest."""
+    seconds: tuple[float | None, ...]
+    levels: tuple[float | None, ...]
+    """Places on the scale, 0…1; 0.5 is the median of all."""
+    outliers: tuple[bool, ...]
+    worst: float | None
+    median: float | None
+
+
+class StepMap(msgspec.Struct, frozen=True, kw_only=True):
+    """Ranks × steps."""
+
+    steps: tuple[int, ...]
+    rows: tuple[StepMapRow, ...]
+    ranks: int
+    """All that told, whether they have a row or not."""
+    left_out: int
+    """Ranks for which no steps are kept."""
+    first: int | None
+    """The oldest step that is known; earlier ones than the first of `steps` have no column."""
+    low: float
+    median: float
+    high: float
+    """The ends of the scale and its middle, seconds."""
+    worst: float | None
+    worst_name: str
+    worst_step: int | None
+    outliers: int
+    """How many steps of ranks stand out, also of those without a row of their own."""
+
+
+def series_of_run(run: Run) -> list[RankSeries]:
+    """Every rank that a run knows steps of."""
+    return [
+        RankSeries(node=one.node, rank=one.rank, ranks=1, seconds=dict(one.newest()))
+        for one in run.steps.ranks.values()
+        if one.steps
+    ]
+
+
+def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
+    """Every rank that the heartbeats of a job's nodes tell of."""
+    return [
+        RankSeries(
+            node=node.node,
+            rank=row.rank,
+            ranks=row.ranks,
+            seconds=dict(zip(row.steps, row.seconds, strict=False)),  # a hostile row may be uneven
+        )
+        for node in nodes
+        for row in node.steps
+    ]
+
+
+def told_rows(run: Run) -> list[StepRow]:
+    """What a node's heartbeat tells of its ranks."""
+    every = series_of_run(run)
+    if len(every) > TOLD_RANKS:
+        every = [_folded(every)]
+    rows = []
+    for one in every:
+        steps = sorted(one.seconds)[-TOLD_STEPS:]
+        seconds = [float(f"{one.seconds[step]:.4g}") for step in steps]
+        rows.append(StepRow(rank=one.rank, ranks=one.ranks, steps=steps, seconds=seconds))
+    return rows
+
+
+def step_map_of_run(run: Run, now: float) -> StepMap:
+    """All that a run keeps, a row for each rank."""
+    return step_map(series_of_run(run), left_out=len(run.steps.left_out))
+
+
+def step_map(
+    series: Sequence[RankSeries], most_rows: int = 0, most_steps: int = STEPS_KEPT, left_out: int = 0
+) -> StepMap:
+    """The newest `most_steps` steps; where there are more than `most_rows` ranks (0: any number), those with outliers
+    have a row of their own and neighbors among the others share one."""
+    known = sorted({step for one in series for step in one.seconds})
+    steps = known[-most_steps:]
+    shown = [one for one in sorted(series, key=_order) if any(step in one.seconds for step in steps)]
+    values = [one.seconds[step] for one in shown for step in steps if step in one.seconds]
+    middle = median_of(values) if values else 0.0
+    limit = _limit(values, middle)
+    limits = _limits(shown, steps, middle + limit)
+    marked = {id(one): sum(one.seconds.get(step, 0.0) > limits[step] for step in steps) for one in shown}
+    worst = _worst(shown, steps)
+    scale = (max(0.0, middle - limit), middle, middle + limit)
+    parts = _parts(shown, marked, most_rows)
+    return StepMap(
+        steps=tuple(steps),
+        rows=tuple(_row(part, steps, limits, scale) for part in parts),
+        ranks=sum(one.ranks for one in shown),
+        left_out=left_out,
+        first=known[0] if known else None,
+        low=scale[0],
+        median=middle,
+        high=scale[2],
+        worst=worst[0],
+        worst_name=worst[2],
+        worst_step=worst[1],
+        outliers=sum(marked.values()),
+    )
+
+
+def _worst(shown: Sequence[RankSeries], steps: Sequence[int]) -> tuple[float | None, int | None, str]:
+    """The slowest step of all: seconds, step, rank."""
+    found: tuple[float, int, RankSeries] | None = None
+    for one in shown:
+        for step in steps:
+            seconds = one.seconds.get(step)
+            if seconds is not None and (found is None or seconds > found[0]):
+                found = seconds, step, one
+    return (found[0], found[1], _name([found[2]])) if found is not None else (None, None, "")
+
+
+def _order(one: RankSeries) -> tuple[bool, int, object]:
+    return (one.rank is None, one.rank or 0, natural(one.node))
+
+
+def _limit(values: Sequence[float], middle: float) -> float:
+    """How far from the middle a value stands out."""
+    spread = median_of(abs(value - middle) for value in values) if values else 0.0
+    return max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
+
+
+def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float) -> dict[int, float]:
+    """By step, above which a rank stands out."""
+    limits = {}
+    for step in steps:
+        times = [one.seconds[step] for one in shown if step in one.seconds]
+        middle = median_of(times) if len(times) >= LEAST_RANKS else 0.0
+        limits[step] = middle + _limit(times, middle) if len(times) >= LEAST_RANKS else otherwise
+    return limits
+
+
+def _parts(shown: Sequence[RankSeries], marked: dict[int, int], most: int) -> list[list[RankSeries]]:
+    """Which ranks share a row. Those that stand out most often keep rows of their own, half of all at most."""
+    if not most or len(shown) <= most:
+        return [[one] for one in shown]
+    striking = sorted((one for one in shown if marked[id(one)]), key=lambda one: -marked[id(one)])[: max(1, most // 2)]
+    alone = {id(one) for one in striking}
+    rest = [one for one in shown if id(one) not in alone]
+    size = -(-len(rest) // max(1, most - len(striking)))
+    shared = [rest[first : first + size] for first in range(0, len(rest), size)]
+    return [*([one] for one in sorted(striking, key=_order)), *shared]
+
+
+def _row(
+    part: Sequence[RankSeries], steps: Sequence[int], limits: dict[int, float], scale: tuple[float, float, float]
+) -> StepMapRow:
+    one = part[0] if len(part) == 1 else _folded(part)
+    seconds = tuple(one.seconds.get(step) for step in steps)
+    known = [value for value in seconds if value is not None]
+    low, _middle, high = scale
+    width = high - low
+    return StepMapRow(
+        name=_name(part),
+        node=one.node,
+        ranks=one.ranks,
+        seconds=seconds,
+        levels=tuple(
+            None if value is None else round(min(1.0, max(0.0, (value - low) / width)), 3) if width else 0.5
+            for value in seconds
+        ),
+        outliers=tuple(value is not None and value > limits[step] for step, value in zip(steps, seconds, strict=True)),
+        worst=max(known, default=None),
+        median=median_of(known) if known else None,
+    )
+
+
+def _folded(part: Sequence[RankSeries]) -> RankSeries:
+    slowest: dict[int, float] = {}
+    for one in part:
+        for step, seconds in one.seconds.items():
+            slowest[step] = max(seconds, slowest.get(step, 0.0))
+    nodes = {one.node for one in part}
+    return RankSeries(
+        node=part[0].node if len(nodes) == 1 else "", rank=None, ranks=sum(one.ranks for one in part), seconds=slowest
+    )
+
+
+def _name(part: Sequence[RankSeries]) -> str:
+    """`rank 3`, `ranks 4–35`, else the node: lines that name no rank are known by it."""
+    ends = part[0], part[-1]
+    if len(part) == 1 or (ends[0].rank is None and ends[0].node == ends[1].node):
+        return f"rank {ends[0].rank}" if ends[0].rank is not None else ends[0].node or "log"
+    if ends[0].rank is not None and ends[1].rank is not None:
+        return f"ranks {ends[0].rank}–{ends[1].rank}"
+    return f"{ends[0].node or 'log'} – {ends[1].node or 'log'}"

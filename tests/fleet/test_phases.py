@@ -1,0 +1,134 @@
+"""Phases by node: bars that touch, silences, the worst first, equal nodes in one row; and what the database keeps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_top.services.fleet import FleetService
+from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import PhaseSpan
+from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.tui.panels.phases import phase_lines
+from neuron_top.tui.theme import choose
+from neuron_top.views.phases import SILENT, WAITING, phase_timeline
+from tests.fleet.database import fill
+from tests.fleet.samples import page, told
+from tests.servers.postgres import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+NOW = 10_000.0
+THEMES = [choose("dark", False, "utf-8", False), choose("dark", True, "utf-8", True)]
+
+
+def spans(node: str, *told: tuple[str, float, float]) -> list[PhaseSpan]:
+    return [PhaseSpan(node=node, since=since, until=until, phase=phase) for phase, since, until in told]
+
+
+def fleet(count: int) -> list[PhaseSpan]:
+    """Nodes that extract, wait (every tenth compiles), and train; heartbeats differ by some seconds."""
+    return [
+        span
+        for number in range(count)
+        for span in spans(
+            f"trn-{number:04}",
+            ("extracting", number % 5, 300 + number % 4),
+            ("compiling" if number % 10 == 0 else "lock wait", 305 + number % 3, 900),
+            ("training", 904, 2000),
+        )
+    ]
+
+
+def test_nodes_that_did_the_same_are_one_row_and_the_worst_comes_first() -> None:
+    every = [*fleet(128), *spans("trn-0200", ("extracting", 0, 300), ("lock wait", 304, 500), ("training", 900, 2000))]
+    found = phase_timeline(NOW, "4711", every, [])
+    assert [(row.node, len(row.alike)) for row in found.rows] == [("trn-0200", 0), ("trn-0015", 114), ("trn-0000", 12)]
+    assert [bar.phase for bar in found.rows[0].bars] == ["extracting", WAITING, SILENT, "training"]
+    assert found.rows[0].seconds[SILENT] == 400
+    assert found.rows[1].seconds[WAITING] == pytest.approx(598, abs=3)
+    assert found.nodes == 129
+
+
+def test_a_node_that_is_not_heard_of_is_silent_until_now_and_one_that_ended_is_not() -> None:
+    nodes = page([told("n1"), told("n2")], silent=["n1", "n2"]).nodes
+    every = [*spans("n1", ("training", 0, 900)), *spans("n2", ("training", 0, 890), ("finished", 895, 900))]
+    found = phase_timeline(1000.0, "4711", every, nodes)
+    assert [(row.node, row.bars[-1].phase, row.bars[-1].end) for row in found.rows] == [
+        ("n1", SILENT, 1000.0),
+        ("n2", "finished", 900),
+    ]
+
+
+told_spans = st.lists(
+    st.builds(
+        lambda node, since, length, phase: PhaseSpan(
+            node=f"n{node}", since=float(since), until=float(since + length), phase=phase
+        ),
+        st.integers(0, 6),
+        st.integers(0, 5000),
+        st.integers(0, 900),
+        st.sampled_from(["extracting", "compiling", "lock wait", "training", "finished", "what is this"]),
+    ),
+    max_size=40,
+)
+
+
+@given(told_spans)
+@settings(max_examples=200, deadline=None)
+def test_bars_touch_and_every_node_is_in_exactly_one_row(every: list[PhaseSpan]) -> None:
+    found = phase_timeline(NOW, "j", every, [])
+    named = [name for row in found.rows for name in (row.node, *row.alike)]
+    assert sorted(named) == sorted({span.node for span in every})
+    for row in found.rows:
+        assert all(before.end == after.start for before, after in zip(row.bars, row.bars[1:], strict=False)) or any(
+            bar.phase == "finished" for bar in row.bars
+        )
+        assert all(bar.end >= bar.start for bar in row.bars)
+        assert sum(row.seconds.values()) == pytest.approx(sum(bar.end - bar.start for bar in row.bars))
+    for theme in THEMES:
+        for width in (40, 80, 200):
+            assert all(strip.cell_length == width for strip in phase_lines(theme, found, width))
+
+
+@pytest.mark.parametrize("count", [4, 64, 1000])
+def test_a_thousand_equal_nodes_take_as_many_lines_as_four(count: int) -> None:
+    drawn = phase_lines(THEMES[0], phase_timeline(NOW, "4711", fleet(count), []), 80)
+    assert len(drawn) == 5
+    assert f"+{count - 1 - len(range(0, count, 10))} alike" in drawn[1].text
+    assert "□□□" in drawn[1].text
+    assert "▓▓▓" in drawn[2].text
+
+
+def test_heartbeats_make_a_phase_longer_and_a_silence_begins_a_new_one(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for phase in ("training", "training", "lock wait", "lock wait", "training"):
+            store.beat(told("n1", phase=phase))
+        kept = [(span.node, span.phase) for span in store.phases("4711") if span.node == "n1"]
+        assert kept == [("n1", "training"), ("n1", "lock wait"), ("n1", "training")]
+        with store._database.connection() as connection:
+            connection.execute("UPDATE neurontop.phases SET since = since - 500, until = until - 500 WHERE node = 'n1'")
+        store.beat(told("n1", phase="training"))
+        assert len([span for span in store.phases("4711") if span.node == "n1"]) == 4
+        assert store.phases("4700") == []
+    with FleetService(Settings(store=postgres_url)) as service:
+        found = service.phases()
+    row = next(row for row in found.rows if row.node == "n1")
+    assert SILENT in row.seconds
+    assert (found.job, found.nodes, found.rows[0].node) == ("4711", 4, "n1")
+
+
+def test_steps_of_the_job_that_runs_come_from_its_heartbeats_and_of_another_from_its_events(postgres_url: str) -> None:
+    from neuron_top.store.fleet_records import StepRow
+
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for rank, node in enumerate(("n1", "n2", "n3", "n4")):
+            rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
+            store.beat(told(node, steps=rows))
+    with FleetService(Settings(store=postgres_url)) as service:
+        found = service.steps()
+        assert (found.ranks, found.worst_name, found.worst_step, found.outliers) == (4, "rank 2", 3, 1)
+        assert service.steps("4700").rows == ()
