@@ -8,6 +8,7 @@ import msgspec
 
 from neuron_top.run.state import JobState
 from neuron_top.store.fleet_records import PhaseSpan
+from neuron_top.views.colors import Hue
 from neuron_top.views.fleet import SILENT_SECONDS, NodeRow, NodeState, natural
 
 SILENT = "silent"
@@ -18,6 +19,18 @@ ALIKE_SHARE = 0.03
 """Of the whole time: ends of phases that lie no further apart are the same."""
 LEAST_ALIKE_SECONDS = 10.0
 """Heartbeats come every five seconds, so two of them tell one moment up to ten seconds apart."""
+
+
+HUES: dict[str, Hue] = {
+    JobState.EXTRACTING: Hue.CYAN,
+    JobState.COMPILING: Hue.YELLOW,
+    WAITING: Hue.ORANGE,
+    JobState.TRAINING: Hue.GREEN,
+    SILENT: Hue.RED,
+    JobState.FAILED: Hue.RED,
+    JobState.KILLED: Hue.RED,
+}
+"""Of phases, in every picture; others are grey."""
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import clock_text, count_text, counted, duration_text
-from neuron_top.views.phases import SILENT, WAITING, NodePhases, PhaseTimeline
+from neuron_top.views.colors import Hue
+from neuron_top.views.phases import HUES, SILENT, WAITING, NodePhases, PhaseTimeline
 from neuron_top.views.states import JobState
 
 _LABEL, _WORDS = 24, 18
@@ -46,16 +47,17 @@ def _label(width: int) -> int:
 def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
     """The shape and color of a phase."""
     glyphs = theme.glyphs
-    return {
-        JobState.EXTRACTING: (glyphs.shades[3], theme.kinds[3]),
-        JobState.COMPILING: (glyphs.shades[1], theme.kinds[0]),
-        WAITING: (glyphs.hollow, theme.warn),
-        JobState.TRAINING: (glyphs.bar, theme.good),
-        SILENT: (glyphs.failed, theme.bad),
-        JobState.FINISHED: (glyphs.done, theme.quiet),
-        JobState.FAILED: (glyphs.warn, theme.bad),
-        JobState.KILLED: (glyphs.warn, theme.bad),
-    }.get(phase, (glyphs.track, theme.quiet))
+    shape = {
+        JobState.EXTRACTING: glyphs.shades[3],
+        JobState.COMPILING: glyphs.shades[1],
+        WAITING: glyphs.hollow,
+        JobState.TRAINING: glyphs.bar,
+        SILENT: glyphs.failed,
+        JobState.FINISHED: glyphs.done,
+        JobState.FAILED: glyphs.warn,
+        JobState.KILLED: glyphs.warn,
+    }.get(phase, glyphs.track)
+    return shape, theme.hues[HUES.get(phase, Hue.GREY)]
 
 
 def _row(theme: Theme, row: NodePhases, start: float, span: float, room: int, width: int) -> Strip:
