@@ -12,13 +12,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.feeds import Feed, Run
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
 from neuron_top.views.runs import RunRow
+from neuron_top.views.verdict import freshness_text, title_text, verdict
 
 View = TypeVar("View")
 
@@ -28,7 +30,17 @@ OPEN_RECORDINGS = 6
 """Recordings open at once; the least recently used one is closed."""
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
+PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
+
+
+class Pulse(NamedTuple):
+    """What the frame of a page says of its run."""
+
+    title: str
+    freshness: str
+    """`live`, `replay` or `ended`."""
+    words: str
 
 
 class FeedRegistry:
@@ -40,6 +52,7 @@ class FeedRegistry:
         self._open: OrderedDict[str, Feed] = OrderedDict()
         self._views: dict[tuple[str, Any], tuple[int, float, Any]] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
+        self._pulses: dict[str, tuple[float, Pulse]] = {}
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._versions: dict[str, int] = {}
@@ -87,6 +100,7 @@ class FeedRegistry:
         for name, old in closed:
             old.stop()
             self._views = {key: value for key, value in self._views.items() if key[0] != name}
+            self._pulses.pop(name, None)
         return feed
 
     def recordings(self) -> tuple[RunRow, ...]:
@@ -99,6 +113,16 @@ class FeedRegistry:
                 rows = ()
             self._recordings = (time.monotonic(), rows)
         return rows
+
+    def pulse(self, run: str) -> Pulse:
+        """What the frame of every page says of a run; at most a second old. Raises NothingToShow."""
+        made = self._pulses.get(run)
+        now = time.monotonic()
+        if made is None or now - made[0] >= PULSE_SECONDS:
+            view = self.cached_view(run, overview)
+            one = verdict(view, clock=time.time() if run else None)
+            made = self._pulses[run] = now, Pulse(title_text(one), str(one.freshness), freshness_text(one))
+        return made[1]
 
     async def wait_for_change(self, run: str, version: int, seconds: float) -> int:
         """The version of the run, as soon as it differs from `version`, and after `seconds` at the latest."""

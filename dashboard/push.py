@@ -1,4 +1,4 @@
-"""Push notifications: a WebSocket that reports that a run has changed.
+"""Push notifications: a WebSocket that reports that a run has changed, and what the frame of its pages says then.
 
 The page then requests what has changed since its marks: no data is lost when the socket breaks, a slow browser requests
 less often, and where sockets are blocked the page polls every second.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 
 from fastapi import FastAPI
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -31,8 +33,11 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     sockets: dict[WebSocket, str] = {}
 
     @server.get(f"{prefix}alive", include_in_schema=False)
-    async def alive() -> Response:
-        return Response(status_code=204)
+    async def alive(request: Request) -> Response:
+        try:
+            return Response(_news(feeds, request.query_params.get("run", LIVE)), media_type="application/json")
+        except NeuronTopError:
+            return Response(status_code=204)
 
     @server.websocket(f"{prefix}push")
     async def push(socket: WebSocket) -> None:
@@ -55,6 +60,11 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
                 await teller
 
 
+def _news(feeds: FeedRegistry, run: str) -> str:
+    """What the frame of a page says now, as JSON."""
+    return json.dumps(feeds.pulse(run)._asdict())
+
+
 async def _tell(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
     try:
         feeds.feed(run)
@@ -64,5 +74,5 @@ async def _tell(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
     version = -1
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)
-        await socket.send_text(str(version))
+        await socket.send_text(_news(feeds, run))
         await asyncio.sleep(LEAST_SECONDS)

@@ -1,4 +1,4 @@
-"""The first panel of the live page: why the job failed, or what it has overcome, and what to do."""
+"""The band at the top of the first page: the verdict on the job, and the lines of the log that state the reason."""
 
 from __future__ import annotations
 
@@ -6,25 +6,51 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, headline, other_findings
+from neuron_top.dashboard.components import attributes
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.overview import Overview
+from neuron_top.views.verdict import Verdict, VerdictState, progress_text, state_words, verdict
+
+SIGNS = {VerdictState.FAILED: "✗", VerdictState.COMPLETED: "✓", VerdictState.CUT_OFF: "⚠", VerdictState.WAITING: "◷",
+         VerdictState.IDLE: "○"}  # fmt: skip
 
 
 def reason_panel(view: Overview) -> Any:
-    """The reason with the lines that state it; None where there is none to tell."""
-    told = headline(view.diagnosis, over=view.header.over)
-    if told is None or view.diagnosis is None:
-        return None
-    whole = diagnosis_view(view.diagnosis)
-    content: list[Any] = [html.H2(told.text)]
-    if told.next_step:
-        content.append(html.P(["Next: ", told.next_step]))
-    if whole.lines:
-        content.append(html.Details([html.Summary(f"The log at {whole.where}"), _evidence(whole)], open=True))
-    if whole.others:
+    """The band."""
+    one = verdict(view)
+    content: list[Any] = [
+        html.Div(
+            [html.H2(f"{SIGNS.get(one.state, '●')} {state_words(one.state)}"), html.Strong(one.name), *_progress(one)],
+            className="band-head",
+        ),
+        html.P(one.reason, className="band-reason"),
+    ]
+    if one.next_step:
+        content.append(html.P(["Next: ", *_with_commands(one.next_step)], className="quiet"))
+    if one.alert:
+        more = [html.Span(f"+{one.more} more", className="chip plain")] if one.more else []
+        content.append(html.P(["⚠ ", *_with_commands(one.alert), " ", *more], className="band-alert"))
+    whole = diagnosis_view(view.diagnosis) if view.diagnosis is not None else None
+    if whole is not None and whole.lines:
+        is_open = one.state is VerdictState.FAILED
+        content.append(html.Details([html.Summary(f"The log at {whole.where}"), _evidence(whole)], open=is_open))
+    if whole is not None and whole.others:
         seen = html.Ul([html.Li(html.Code(line)) for line in other_findings(whole)])
         content.append(html.Details([html.Summary("Also seen"), seen]))
-    return html.Section(content, className=f"panel wide reason {told.severity}")
+    return html.Section(content, className=f"panel wide reason {one.severity} is-{one.state.replace(' ', '-')}")
+
+
+def _progress(one: Verdict) -> list[Any]:
+    words = progress_text(one)
+    if one.progress is None:
+        return [html.Span(words)] if words else []
+    share = f"{one.progress:.4f}"
+    return [html.Progress(value=share, max="1", **attributes(aria_label="Progress of the job")), html.Span(words)]
+
+
+def _with_commands(text: str) -> list[Any]:
+    """Commands between backticks stand as code."""
+    return [html.Code(part) if number % 2 else part for number, part in enumerate(text.split("`"))]
 
 
 def _evidence(view: DiagnosisView) -> Any:
@@ -35,4 +61,5 @@ def _evidence(view: DiagnosisView) -> Any:
         )
         for line in view.lines
     ]
-    return html.Div(html.Table(html.Tbody(rows)), className="table-scroll", tabIndex=0)
+    scroll = attributes(aria_label="Lines of the log that state the reason")
+    return html.Div(html.Table(html.Tbody(rows)), className="table-scroll", tabIndex=0, role="region", **scroll)

@@ -4,7 +4,7 @@
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
-  let heard = 0, seeking = false;  // heard: when the socket was opened, or has last said something
+  let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
   const runOf = () => new URLSearchParams(location.search).get("run") || "";
@@ -13,6 +13,17 @@
     const chip = document.getElementById("connection");
     if (chip && chip.textContent !== text) { chip.textContent = text; chip.className = "chip " + kind; }
   }
+
+  /* What the server says of the run: the pill and the title of the tab. */
+  function tell(text, how) {
+    lastHeard = Date.now();
+    if (!text) { show("up live", "live" + how); return; }
+    const news = JSON.parse(text);
+    document.title = news.title;
+    show("up " + news.freshness, news.words + how);
+  }
+
+  const ago = (since) => Math.max(0, Math.round((Date.now() - since) / 1000)) + " s";
 
   /* One question at a time: Dash drops the answer to a question that was asked again before it came. */
   function ask() {
@@ -41,13 +52,18 @@
     socket = opened;
     heard = Date.now();
     opened.onopen = () => { attempts = 0; asking = 0; comeBack(); };
-    opened.onmessage = () => { heard = lastMessage = Date.now(); show("live", "live"); ask(); };
+    opened.onmessage = (event) => { heard = lastMessage = Date.now(); tell(event.data, ""); ask(); };
     opened.onclose = () => {
       if (socket !== opened) { return; }
       socket = null;
       attempts += 1;
       setTimeout(connect, Math.min(LONGEST_WAIT_MS, 250 * 2 ** attempts) * (0.75 + Math.random() / 2));
     };
+  }
+
+  /* Back to this page afterwards. */
+  function signIn() {
+    location.assign(prefix + "sign-in?to=" + encodeURIComponent(location.pathname + location.search));
   }
 
   function comeBack() {
@@ -81,12 +97,13 @@
     if (Date.now() - lastMessage < 3 * POLL_MS || seeking) { return; }
     seeking = true;
     try {
-      const answer = await fetch(prefix + "alive", {cache: "no-store", signal: AbortSignal.timeout(STUCK_MS)});
-      if (answer.ok) { comeBack(); } else { lost = true; }
-      if (answer.status === 401) { location.assign(prefix + "sign-in"); }
+      const address = prefix + "alive?run=" + encodeURIComponent(runOf());
+      const answer = await fetch(address, {cache: "no-store", signal: AbortSignal.timeout(STUCK_MS)});
+      if (answer.ok) { comeBack(); tell(await answer.text(), ", by polling"); } else { lost = true; }
+      if (answer.status === 401) { signIn(); }
     } catch (error) { lost = true; }
     seeking = false;
-    if (lost) { show("lost", "server lost, trying again"); } else { show("polling", "live, by polling"); ask(); }
+    if (lost) { show("lost", "disconnected for " + ago(lastHeard)); } else { ask(); }
   }
 
   /* Dash's own lists of choices have no name of their own. */

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import fetch_words
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
+from neuron_top.views.verdict import verdict, verdict_lines
 
 QUIET_SECONDS = 10.0
 _TORCH_CACHES = {"fx-graph": "  FX cache", "aot-autograd": "  AOT cache"}
@@ -137,9 +137,7 @@ def overview_text(view: Overview) -> str:
     rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
     rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
-    told = headline(view.diagnosis, over=head.over)
-    reason = [told.text] if told is not None else []
-    return "\n".join([*reason, title, *(f"  {label:<13}{value}" for label, value in rows)])
+    return "\n".join([*verdict_lines(verdict(view)), title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 
 def _core_words(core: CoreRow) -> str:

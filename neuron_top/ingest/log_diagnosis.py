@@ -86,4 +86,4 @@ class LogDiagnosis:
 def _gist(diagnosis: Diagnosis) -> tuple[object, ...]:
     """What an answer says besides how often."""
     causes = tuple((cause.cause_class, cause.line) for cause in diagnosis.causes)
-    return diagnosis.failed, diagnosis.recovered, diagnosis.job_ended if diagnosis.failed else None, causes
+    return diagnosis.failed, diagnosis.recovered, diagnosis.job_ended, causes

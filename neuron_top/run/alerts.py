@@ -40,6 +40,7 @@ class AlertKind(StrEnum):
     JOB_FAILED = "job-failed"
     MEMORY_EXHAUSTED = "memory-exhausted"
     WORKER_DIED = "worker-died"
+    ERROR_LINES = "error-lines"
     COMPILE_FAILED = "compile-failed"
     COMPILE_KILLED = "compile-killed"
     COMPILE_WORKER_FAILED = "compile-worker-failed"
@@ -133,6 +134,8 @@ def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAl
     first = tuple(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
     now = run.effective_now(now)
     found = grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
+    if not first and not any(alert.severity is Severity.ERROR for alert in found):
+        found += _error_lines(run)
     found.sort(key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key))
     return (*first, *found)
 
@@ -150,6 +153,21 @@ def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
             since=run.silence.last if run.job.finished is None else run.job.finished,
             exit_code=run.job.exit_code,
             cause=diagnosis.cause,
+        )
+
+
+def _error_lines(run: Run) -> Iterator[RaisedAlert]:
+    """Lines that say ERROR, and no other alert or diagnosis that tells what they mean."""
+    job = run.job
+    marks = [mark for mark in job.marks if mark.level == "error"]
+    if job.errors and marks and not (job.diagnosis is not None and job.diagnosis.causes):
+        yield RaisedAlert(
+            kind=AlertKind.ERROR_LINES,
+            key="error lines",
+            severity=Severity.WARNING,
+            since=marks[0].time,
+            count=job.errors,
+            text=marks[-1].text,
         )
 
 

@@ -11,6 +11,10 @@ from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
 """A log that tells of a failure and then nothing for so long has ended with it, as far as anybody can tell."""
+ENDED_WELL_SECONDS = 60.0
+"""A log that tells of a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
+LONG_COMPILE_SECONDS = 6 * 3600.0
+"""A followed log that was last heard of in a compile may be silent for so long."""
 _PIPE = "log:-"
 _BEHIND_SECONDS = 60.0
 """A line in a pipe that is so much older than its arrival was not written now, unless its clock has another zone."""

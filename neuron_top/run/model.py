@@ -64,7 +64,7 @@ from neuron_top.run.compiles import CompileTracker
 from neuron_top.run.cores import CoreTracker
 from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobTracker
-from neuron_top.run.log_activity import QUIET_SECONDS, LogActivity
+from neuron_top.run.log_activity import ENDED_WELL_SECONDS, LONG_COMPILE_SECONDS, QUIET_SECONDS, LogActivity
 from neuron_top.run.nodes import NodeTracker
 from neuron_top.run.queue import QueueTracker
 from neuron_top.run.state import JobState
@@ -108,7 +108,9 @@ class Run:
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
-        return None if self._is_heard_of else self.silence.seconds(now)
+        seconds = None if self._is_heard_of else self.silence.seconds(now)
+        is_patient = self.compiles.compiling and self.silence.followed is not None and not self.silence.closed
+        return None if is_patient and seconds is not None and seconds < LONG_COMPILE_SECONDS else seconds
 
     @property
     def _is_heard_of(self) -> bool:
@@ -129,24 +131,44 @@ class Run:
             return True
         return self.silence.closed or self.silent(now) is not None
 
+    def ended_well(self, now: float) -> bool:
+        """Whether a job that is known from its logs alone has told that it ended well, and nothing more came."""
+        diagnosis = self.job.diagnosis
+        if diagnosis is None or diagnosis.failed or diagnosis.job_ended is not JobEnd.FINISHED or self._is_heard_of:
+            return False
+        if self.silence.closed or self.silent(now) is not None:
+            return True
+        since = self.silence.quiet_since
+        return since is not None and now - since >= ENDED_WELL_SECONDS and not self.compiles.compiling
+
     def over(self, now: float) -> bool:
         """Whether nothing more is expected: the job has ended, or its log has been silent for long."""
-        return self.job.finished is not None or self.silent(now) is not None or self.failed(now)
+        ended = self.failed(now) or self.ended_well(now)
+        return ended or self.job.finished is not None or self.silent(now) is not None
 
     def state(self, now: float) -> JobState:
-        """Where the job stands. Of one that is known from its logs alone, as it was when they were last heard of."""
+        """Where the job stands. One that is known from its logs alone has ended as they tell, or is cut off."""
         if (ended := self.job.ended_as) is not None:
             return ended
         if self.failed(now):
             return JobState.FAILED
         if self._nothing_met():
             return JobState.IDLE
+        if self.ended_well(now):
+            return JobState.FINISHED
+        return JobState.CUT_OFF if self.silent(now) is not None else self.phase
+
+    @property
+    def phase(self) -> JobState:
+        """What the job does, or did when it was last heard of."""
         if self.queue.trial_running:
             return JobState.EXTRACTING
         if self.compiles.compiling:
             return JobState.COMPILING
         if self.compiles.totals.waits():
             return JobState.LOCK_WAIT
+        if self.training.serves:
+            return JobState.SERVING
         return JobState.TRAINING if self.training.reports else JobState.RUNNING
 
     def _nothing_met(self) -> bool:
@@ -171,7 +193,7 @@ class Run:
 
     def effective_now(self, now: float) -> float:
         """Up to when things that go on have gone on: now, or the last line of a log that has ended or is an old one."""
-        is_past = self.silent(now) is not None or self.failed(now)
+        is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)
         is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
         last = self.silence.last if is_past else None
         return now if last is None else min(now, last)

@@ -16,6 +16,8 @@ class JobState(StrEnum):
     LOCK_WAIT = "lock wait"
     """Somebody waits for another process's compile, and nobody here compiles."""
     TRAINING = "training"
+    SERVING = "serving"
+    """It answers requests: throughput is told, and no step."""
     RUNNING = "running"
     FINISHED = "finished"
     FAILED = "failed"
@@ -24,4 +26,7 @@ class JobState(StrEnum):
     INTERRUPTED = "interrupted"
     """Stopped by a person."""
     CUT_OFF = "cut off"
-    """The recorder died: how the command ended is not known."""
+    """No end was seen: the recorder died, or the log just stops."""
+
+
+ENDED = frozenset({JobState.FINISHED, JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.CUT_OFF})

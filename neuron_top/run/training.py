@@ -85,6 +85,11 @@ class TrainingTracker:
         self._last_step: tuple[int, float] | None = None
 
     @property
+    def serves(self) -> bool:
+        """Whether it answers requests: throughput is told, and neither a step nor a loss."""
+        return bool(self.reports) and self.step is None and self.loss is None and self.throughput_unit == "tokens/s"
+
+    @property
     def throughput(self) -> float | None:
         """Median of the recent reports, in `throughput_unit`."""
         return median(self._throughputs) if self._throughputs else None

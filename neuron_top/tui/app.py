@@ -37,8 +37,10 @@ from neuron_top.tui.services import Services
 from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
+from neuron_top.tui.widgets.header import Band
 from neuron_top.views.model import Estimator, Limits, Run
-from neuron_top.views.overview import header
+from neuron_top.views.overview import Overview, header, overview
+from neuron_top.views.verdict import Verdict, verdict
 
 if TYPE_CHECKING:  # screens are imported when they are first switched to
     from neuron_top.tui.screens.logs import LogsScreen
@@ -89,6 +91,8 @@ class TopApp(App[int], inherit_bindings=False):
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
+        self._verdict: tuple[Run, float, Verdict] | None = None
+        """The newest, with its run and when it was made."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
             self.register_theme(textual_theme(palette))
         self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"
@@ -167,7 +171,16 @@ class TopApp(App[int], inherit_bindings=False):
         screen = self.front
         if screen is None or not screen.is_mounted or (self.paused and self.playback.clock is None):
             return
-        screen.update(*self.feed.read(partial(_header_and_view, screen)))
+        screen.update(*self.feed.read(partial(self._band_and_view, screen)))
+
+    def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
+        """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert."""
+        view = screen.read(run, now)
+        whole = view if isinstance(view, Overview) else None
+        if whole is not None or self._verdict is None or self._verdict[0] is not run or now - self._verdict[1] >= 1.0:
+            whole = whole or overview(run, now, self.estimator, self.limits)
+            self._verdict = run, now, verdict(whole, replayed=self.playback.clock is not None)
+        return Band(header(run, now), self._verdict[2]), view
 
     def delay_update(self, delay: float = 0.05) -> None:
         """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""
@@ -368,10 +381,6 @@ class TopApp(App[int], inherit_bindings=False):
     async def _do(self, action: str) -> None:
         if self.front is not None:
             await self.front.run_action(action)
-
-
-def _header_and_view(screen: LiveScreen, run: Run, now: float) -> tuple[Any, Any]:
-    return header(run, now), screen.read(run, now)
 
 
 def _screen(name: str) -> Screen[Any]:

@@ -153,6 +153,11 @@ class _Words(NamedTuple):
 
 _WORDS = {
     AlertKind.JOB_FAILED: _Words("job failed", _job_failed, "Look at the last lines of its log."),
+    AlertKind.ERROR_LINES: _Words(
+        "error lines that nothing explains",
+        lambda alert: f"{count_text(alert.count)} in the log, the last: {_first_line(alert.text)}",
+        "Read the lines around them: `m` in the logs shows what is marked; the job may have gone on all the same.",
+    ),
     AlertKind.LOCK_WAIT: _Words(
         "waiting for a lock",
         _lock,

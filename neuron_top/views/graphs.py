@@ -8,7 +8,7 @@ from neuron_top.cache.model.failures import failure_of
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
-from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, waiters
+from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
 
 
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,24 +130,25 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
 def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> GraphTable:
     """The compile screen."""
     known = estimator or Estimator()
-    until = run.effective_now(now)
-    rows = tuple(graph_row(run, graph, until, known) for graph in run.compiles.graphs.values())
+    until, over = run.effective_now(now), run.over(now)
+    rows = tuple(graph_row(run, graph, until, known, over=over) for graph in run.compiles.graphs.values())
     return GraphTable(now=now, card=compile_card(run, now, known), rows=rows)
 
 
-def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> GraphRow:
-    """One graph as a row."""
+def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over: bool = False) -> GraphRow:
+    """One graph as a row; `over`: nothing of the job goes on any more."""
     digest, since = run.compiles.totals.summary(graph), graph.state_since
+    state = settled(digest.state) if over else digest.state
     active = graph.active_worker
     worker = active or _compiled_by(graph)
     elapsed = max(0.0, now - since) if since is not None and active is not None else None
     duration = graph.duration
     ranks = {rank for one in graph.workers.values() if (rank := run.rank_of(one)) is not None}
-    compiling, waiting = digest.state is GraphState.COMPILING, waiters(graph)
+    compiling, waiting = state is GraphState.COMPILING, 0 if over else waiters(graph)
     return GraphRow(
         key=graph.key,
         module=graph.module,
-        state=digest.state,
+        state=state,
         since=since,
         elapsed=elapsed,
         left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
@@ -182,10 +183,10 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     if graph is None:
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
-    now = run.effective_now(now)
+    over, now = run.over(now), run.effective_now(now)
     return GraphPage(
         now=now,
-        row=graph_row(run, graph, now, estimator or Estimator()),
+        row=graph_row(run, graph, now, estimator or Estimator(), over=over),
         root=graph.root,
         flags=graph.flags,
         inputs=graph.inputs,

@@ -14,7 +14,7 @@ from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
-from neuron_top.run.state import JobState
+from neuron_top.run.state import ENDED, JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
@@ -35,9 +35,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     state: JobState
     state_text: str
-    """In words: `waiting for a job`, `training`, `silent (was training)`, `failed (exit status 1)`, …"""
+    """In words: `waiting for a job`, `training`, `cut off (was training)`, `failed (exit status 1)`, …"""
     active: bool
-    """Not ended. A job that is known from its logs alone counts as active, unless they end in failure."""
+    """Not ended. A job that is known from its logs alone counts as active until they end, or are silent for long."""
     started: float | None
     finished: float | None
     elapsed: float | None
@@ -52,6 +52,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     silent: float | None = None
     """Seconds since then, of a job that is known from its logs alone and may have ended long ago; `elapsed` and all
     that goes on then count up to the last line. None while it may well go on."""
+
+    phase: JobState = JobState.IDLE
+    """What it does, or did when it was last heard of."""
+    until: float | None = None
+    """Up to when things have gone on: now, or the end."""
 
     @property
     def over(self) -> bool:
@@ -142,7 +147,7 @@ def header(run: Run, now: float) -> Header:
         node=job.node,
         state=state,
         state_text=run_text(run, now),
-        active=job.finished is None and state is not JobState.FAILED,
+        active=job.finished is None and state not in ENDED,
         started=run.started,
         finished=None if job.cut_off else job.finished,
         elapsed=end - run.started if run.started is not None and end >= run.started else None,
@@ -153,6 +158,8 @@ def header(run: Run, now: float) -> Header:
         last_event=run.last_time,
         last_line=run.silence.last,
         silent=silent,
+        phase=run.phase if state is not JobState.IDLE else state,
+        until=end,
     )
 
 

@@ -149,7 +149,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     now = run.effective_now(now)
     by_state: dict[GraphState, list[Graph]] = {state: [] for state in GraphState}
     for digest in run.compiles.totals.summaries():
-        by_state[digest.state].append(digest.graph)
+        by_state[settled(digest.state) if over else digest.state].append(digest.graph)
     running = tuple(running_graph(run, graph, now, estimator) for graph in by_state[GraphState.COMPILING])
     counts = run.queue.counts
     end = run.job.finished if run.job.finished is not None else now
@@ -180,6 +180,11 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         wait_seconds=run.compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
         over=over,
     )
+
+
+def settled(state: GraphState) -> GraphState:
+    """The state of a graph of a job that is over: what went on when it was last heard of was broken off."""
+    return GraphState.INTERRUPTED if state in (GraphState.COMPILING, GraphState.WAITING) else state
 
 
 def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> RunningGraph:

@@ -26,8 +26,8 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
 
 
 def run_text(run: Run, now: float) -> str:
-    """Where a run stands, in words: `training`, `silent (was training)`, `failed (exit status 1)`, …"""
+    """Where a run stands, in words: `training`, `cut off (was training)`, `failed (exit status 1)`, …"""
     state = run.state(now)
-    text = job_text(state, exit_code=run.job.exit_code, signal=run.job.interrupted_by)
-    is_silent = run.silent(now) is not None and state not in (JobState.IDLE, JobState.FAILED)
-    return f"silent (was {text})" if is_silent else text
+    if state is JobState.CUT_OFF and not run.job.cut_off:
+        return f"{state} (was {job_text(run.phase)})"
+    return job_text(state, exit_code=run.job.exit_code, signal=run.job.interrupted_by)

@@ -30,7 +30,7 @@ PAGES = {"": ("#live-step", "60"), "compile": ("#compile-summary", "7 graphs"), 
 def open_page(browser: Any, address: str, **options: Any) -> Watched:
     watched = Watched(browser, **options)
     watched.page.goto(address)
-    watched.page.wait_for_selector("#connection.live")
+    watched.page.wait_for_selector("#connection.up")
     return watched
 
 
@@ -80,12 +80,12 @@ def test_two_browsers_follow_a_server_that_is_killed_and_comes_back(
         one, two = open_page(browser, served.address), open_page(browser, served.address)
         one.until("#live-step", "60")
         two.until("#live-step", "60")
-    one.until("#connection", "server lost")
+    one.until("#connection", "disconnected for")
     feed.push(ev.StepReported(step=77, total_steps=200, loss=1.5, at=START + 99, rank=0, node="trn1"), now=START + 99)
     with serving(feed, tmp_path, port=port):
         one.until("#live-step", "77")
         two.until("#live-step", "77")
-        one.page.wait_for_selector("#connection.live")
+        one.page.wait_for_selector("#connection.up")
 
 
 def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen.page.click("text=Sign in to act")
         seen.page.fill("#token", ACT)
         seen.page.click("button[type=submit]")
-        seen.page.wait_for_selector("#connection.live")
+        seen.page.wait_for_selector("#connection.up")
         seen.page.goto(f"{served.address}cache?q=compiler:2.21")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")
@@ -126,7 +126,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, f
         assert "not valid" in seen.text("[role=alert]")
         seen.page.fill("#token", READ)
         seen.page.click("button[type=submit]")
-        seen.page.wait_for_selector("#connection.live")
+        seen.page.wait_for_selector("#connection.up")
         seen.until("#live-step", "60")
         assert seen.page.evaluate("document.cookie") == ""
 
@@ -216,10 +216,13 @@ def test_the_first_panel_of_a_failed_log_is_the_reason_and_goes_when_it_is_overc
         return reason.height > 0 && reason.bottom <= document.querySelector('.tiles').getBoundingClientRect().top }"""
     with serving(failed_log(), tmp_path) as served:
         seen = open_page(browser, served.address)
-        seen.until("#live-reason h2", "failed: the compiler rejected a graph: [NCC_EVRF031]")
+        seen.until("#live-reason h2", "FAILED")
+        assert "the compiler rejected a graph: [NCC_EVRF031]" in seen.text("#live-reason .band-reason")
+        assert seen.text("#connection").startswith("ended")
+        assert seen.page.title().startswith("✗ failed")
         assert seen.page.evaluate(stands_first)
         assert seen.text("#live-state") == "failed"
         assert "sort is not supported" in served.ask("/report").body.decode()
         served.feed.push(ev.JobDiagnosed(diagnosis=Diagnosis(), source="log:/jobs/train.log", seen=START + 7201))
-        seen.page.wait_for_function("() => document.querySelector('#live-reason').children.length === 0")
+        seen.page.wait_for_function("() => !document.querySelector('#live-reason').innerText.includes('FAILED')")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])

@@ -66,7 +66,7 @@ def test_entries_of_a_bucket_are_evicted_after_a_preview_and_brought_back(
         seen.page.goto(f"{served.address}sign-in")
         seen.page.fill("#token", ACT)
         seen.page.click("button[type=submit]")
-        seen.page.wait_for_selector("#connection.live")
+        seen.page.wait_for_selector("#connection.up")
         seen.page.goto(f"{served.address}{query}")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")

@@ -175,7 +175,7 @@ def test_a_plan_that_runs_is_stopped_by_its_button(
         seen.page.goto(f"{served.address}sign-in")
         seen.page.fill("#token", ACT)
         seen.page.click("button[type=submit]")
-        seen.page.wait_for_selector("#connection.live")
+        seen.page.wait_for_selector("#connection.up")
         seen.page.goto(f"{served.address}cache?q=root:{root}")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-compile")

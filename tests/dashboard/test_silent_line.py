@@ -63,7 +63,7 @@ def test_a_page_comes_back_although_connections_of_the_old_server_hang_for_ever(
         seen = Watched(browser)
         seen.page.clock.install()
         seen.page.goto(served.address)
-        seen.page.wait_for_selector("#connection.live")
+        seen.page.wait_for_selector("#connection.up")
         seen.until("#live-step", "60")
     with mute(port) as between:
         assert between.questions.wait(150), "the page has asked again, by its socket and otherwise"
@@ -72,7 +72,7 @@ def test_a_page_comes_back_although_connections_of_the_old_server_hang_for_ever(
         with serving(feed, tmp_path, port=port):
             seen.page.clock.fast_forward(20_000)
             seen.until("#live-step", "77")
-            seen.page.wait_for_selector("#connection.live")
+            seen.page.wait_for_selector("#connection.up")
     finally:
         for held in between.kept:
             held.close()

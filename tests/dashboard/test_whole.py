@@ -131,7 +131,7 @@ def server(world: World) -> Iterator[Server]:
 def opened(browser: Any, address: str) -> Watched:
     seen = Watched(browser)
     seen.page.goto(address)
-    seen.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
+    seen.page.wait_for_selector("#connection.up", timeout=PATIENCE * 1000)
     return seen
 
 
@@ -166,7 +166,7 @@ def test_a_real_jobs_values_move_in_two_browsers_and_a_killed_server_loses_nothi
     try:
         last = stepped(one, first + 5)
         stepped(two, last)
-        one.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
+        one.page.wait_for_selector("#connection.up", timeout=PATIENCE * 1000)
         one.page.wait_for_function(
             "least => (document.querySelector('#live-losses .js-plotly-plot')?.data?.[0]?.x ?? []).length > least",
             arg=len(before),
@@ -201,7 +201,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     assert "not valid" in seen.text("[role=alert]")
     seen.page.fill("#token", ACT)
     seen.page.click("button[type=submit]")
-    seen.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
+    seen.page.wait_for_selector("#connection.up", timeout=PATIENCE * 1000)
     before = stepped(seen, 0)
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entry", PATIENCE)

@@ -326,7 +326,7 @@ def test_an_old_log_that_is_piped_through_ends_with_its_last_line() -> None:
         assert view.compile.seconds == pytest.approx(60.0)
         assert graph_table(run, moment).rows[0].elapsed == pytest.approx(60.0)
         apply_all(run, ingestor.closed(), now)
-    assert overview(run, now + 5).header.state_text == "silent (was compiling)"
+    assert overview(run, now + 5).header.state_text == "cut off (was compiling)"
 
 
 def test_a_pipe_whose_clock_has_another_zone_goes_on_now() -> None:

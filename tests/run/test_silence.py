@@ -30,7 +30,7 @@ def old_log(copied: float = LONG_AGO + 60) -> Run:
 
 def test_an_old_log_counts_up_to_its_last_line_and_says_for_how_long_it_is_silent() -> None:
     view = overview(old_log(), NOW + 5)
-    assert view.header.state_text == "silent (was training)"
+    assert view.header.state_text == "cut off (was training)"
     assert (view.header.elapsed, view.header.last_line) == (60.0, LONG_AGO + 60)
     assert view.header.silent == NOW + 5 - (LONG_AGO + 60)
     assert view.header.over
@@ -47,7 +47,7 @@ def test_a_compile_that_an_old_log_breaks_off_in_is_not_counted_on() -> None:
     run = old_log()
     run.apply(ev.CompileBegan(module="MODULE_1+a", at=LONG_AGO + 50, seen=NOW))
     row = graph_table(run, NOW).rows[0]
-    assert (row.state, row.elapsed) == ("compiling", 10.0)
+    assert (row.state, row.elapsed) == ("interrupted", 10.0)
 
 
 def test_a_log_that_grew_under_our_eyes_goes_on_until_it_is_silent_for_long() -> None:

@@ -1,4 +1,4 @@
-"""The first lines of the overview: why the job failed, or what it has overcome, and what to do."""
+"""The first lines of the overview: why the job failed, was cut off, or what it has overcome, and what to do."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from neuron_top.tui.theme import Theme
 from neuron_top.views.alerts import Severity
 from neuron_top.views.diagnosis import Headline, headline
 from neuron_top.views.overview import Overview
+from neuron_top.views.states import JobState
+from neuron_top.views.verdict import verdict
 
 
 def size_request(view: Overview, width: int) -> SizeRequest:
     """A line at least; all of the reason and of the next step where there is room."""
-    told = headline(view.diagnosis, over=view.header.over)
+    told = _told(view)
     return SizeRequest(0, 0) if told is None else SizeRequest(1, len(_reason(told, width)) + len(_advice(told, width)))
 
 
 def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
     """The reason first; the next step where lines are left."""
-    told = headline(view.diagnosis, over=view.header.over)
+    told = _told(view)
     if told is None:
         return []
     glyphs = theme.glyphs
@@ -39,6 +41,15 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
     if len(advice) > left:
         advice = [*advice[: left - 1], " ".join(advice[left - 1 :])] if left > 0 else []
     return [*strips, *(Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice)]
+
+
+def _told(view: Overview) -> Headline | None:
+    """The diagnosis; of a job whose log just stops, that; None where the first line of the screen says it all."""
+    told = headline(view.diagnosis, over=view.header.over)
+    if told is not None or view.header.state is not JobState.CUT_OFF:
+        return told
+    one = verdict(view)
+    return Headline(severity=Severity.WARNING, text=f"cut off: {one.reason}", next_step=one.next_step)
 
 
 def _reason(told: Headline, width: int) -> list[str]:

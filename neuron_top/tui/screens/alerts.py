@@ -85,4 +85,4 @@ class AlertsPage(DetailPage):
 
 
 def _read(run: Run, now: float, limits: Limits) -> tuple[tuple[Alert, ...], float]:
-    return alerts(run, now, limits), now
+    return alerts(run, now, limits), run.effective_now(now)

@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from neuron_top.errors import UsageError
 from neuron_top.tui.host import Host, host_of
-from neuron_top.tui.widgets.header import HeaderLine, Tabs
+from neuron_top.tui.widgets.header import Band, HeaderLine, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.views.model import Run
@@ -72,10 +72,10 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.host.draw()
             self.host.arrived()
 
-    def update(self, header: Any, view: Any) -> None:
+    def update(self, band: Band, view: Any) -> None:
         """Take a newer view; called by the application, never while paused."""
-        self.query_one(HeaderLine).show(header)
-        self.query_one(Tabs).redraw()
+        self.query_one(HeaderLine).show(band)
+        self.query_one(Tabs).show(band.verdict.alerts)
         self.show(view)
 
     def redraw_all(self) -> None:

@@ -57,7 +57,10 @@ PANELS: dict[str, tuple[Draw, str]] = {
         lambda theme, view, w, h: training.training_panel(theme, view.training, w, h, view.header.over),
         "logs",
     ),
-    "alerts": (lambda theme, view, w, h: alerts.alerts_panel(theme, view.alerts, view.now, w, h), "alerts"),
+    "alerts": (
+        lambda theme, view, w, h: alerts.alerts_panel(theme, view.alerts, view.header.until or view.now, w, h),
+        "alerts",
+    ),
     "welcome": (welcome.welcome_panel, "runs"),
 }
 """Every panel: how it is drawn, and the screen (or the page of all alerts) that a click on it opens."""

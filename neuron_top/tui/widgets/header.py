@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.style import Style
 from textual import events
 from textual.strip import Strip
@@ -9,63 +11,73 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
-from neuron_top.units import clock_text, duration_text
+from neuron_top.units import clock_text
 from neuron_top.views.overview import Header
-from neuron_top.views.states import JobState
+from neuron_top.views.verdict import Freshness, Verdict, VerdictState, freshness_text, progress_text, state_words
 
 _LEAST = 8
 """A name of fewer cells tells nothing."""
+_CELLS = 8
+"""Of the progress bar."""
+
+
+class Band(NamedTuple):
+    """What stands above every screen."""
+
+    header: Header
+    verdict: Verdict
 
 
 class HeaderLine(Lines):
-    """The first line: program, state, job, command, elapsed time."""
+    """The first line, the same on every screen: program, verdict on the job, how fresh it is, elapsed time."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
-        self._view: Header | None = None
+        self._band: Band | None = None
 
-    def show(self, view: Header) -> None:
-        """Take a newer view."""
-        self._view = view
+    def show(self, band: Band) -> None:
+        """Take a newer one."""
+        self._band = band
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line."""
-        return [header_line(self.theme, self._view, width)]
+        return [header_line(self.theme, self._band, width)]
 
 
-def header_line(theme: Theme, view: Header | None, width: int) -> Strip:
-    """The first line for a view; without one, the program is still looking."""
+def header_line(theme: Theme, band: Band | None, width: int) -> Strip:
+    """The first line; without a band, the program is still looking."""
     line = Line(theme, width).gap().put("neuron-top", theme.title).gap(2)
-    if view is None:
+    if band is None:
         return line.put("looking…", theme.quiet).strip()
-    sign, style = state_sign(theme, view)
-    if view.silent is None or view.state is JobState.FAILED:
-        line.put(f"{sign} {view.state_text}", style).gap(2)
-    else:
-        words = f"no new line for {duration_text(view.silent)}"
-        state = view.state_text if line.left > len(view.state_text) + len(words) + 16 else "silent"
-        line.put(f"{sign} {state}", style).gap(2).put(words, style).gap(2)
-    ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
-    elapsed = clock_text(view.elapsed if view.state is not JobState.IDLE else None)
-    end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
+    head, one = band.header, band.verdict
+    sign, style = state_sign(theme, one.state)
+    line.put(f"{sign} {state_words(one.state)}", style).gap()
+    ranks = f"{head.workers} of {head.world_size} workers" if head.world_size and head.active else ""
+    elapsed = clock_text(head.elapsed if one.state is not VerdictState.IDLE else None)
+    fresh = freshness_text(one) if one.freshness is not Freshness.REPLAY else ""  # the line below says where it is
+    end = "  ".join(filter(None, (ranks, fresh, elapsed))) + " "
     room = max(0, line.left - len(end) - 2)
     job = Line(theme, room if room >= _LEAST else 0)
-    job.put(view.name, theme.strong).gap(2).put(" ".join(view.command), theme.quiet)
+    job.put(one.name, theme.strong).gap(2)
+    if one.progress is not None:
+        filled = round(one.progress * _CELLS)
+        job.put(theme.glyphs.bar * filled, style).put(theme.glyphs.track * (_CELLS - filled), theme.faint).gap()
+    job.put("  ".join(filter(None, (progress_text(one), one.reason))), theme.quiet)
     line.add([(segment.text, segment.style or theme.text) for segment in job.strip()])
     return line.end(end, theme.text).strip()
 
 
-def state_sign(theme: Theme, view: Header) -> tuple[str, Style]:
+def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
     glyphs = theme.glyphs
-    if view.silent is not None and view.state is not JobState.FAILED:
-        return glyphs.waiting, theme.warn
-    if not view.active:
-        return (glyphs.done, theme.good) if view.exit_code == 0 else (glyphs.failed, theme.bad)
-    if view.state in (JobState.IDLE, JobState.LOCK_WAIT):
-        return glyphs.waiting, theme.warn
-    return glyphs.running, theme.accent
+    return {
+        VerdictState.IDLE: (glyphs.waiting, theme.warn),
+        VerdictState.WAITING: (glyphs.waiting, theme.warn),
+        VerdictState.COMPLETED: (glyphs.done, theme.good),
+        VerdictState.FAILED: (glyphs.failed, theme.bad),
+        VerdictState.CUT_OFF: (glyphs.warn, theme.warn),
+    }.get(state, (glyphs.running, theme.accent))
 
 
 class Tabs(Lines):
@@ -75,6 +87,12 @@ class Tabs(Lines):
         super().__init__(id="tabs")
         self._place = place
         self._spans: list[tuple[int, int, str]] = []
+        self._alerts = 0
+
+    def show(self, alerts: int) -> None:
+        """How many alerts there are now."""
+        self._alerts = alerts
+        self.redraw()
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line: ` 1 Overview  2 Cores …`; paused or replaying is said at its end."""
@@ -88,11 +106,26 @@ class Tabs(Lines):
             line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))
         words = self.host.time_text
-        return [line.end(f"{words} ", theme.warn).strip() if words else line.strip()]
+        if words:
+            return [line.end(f"{words} ", theme.warn).strip()]
+        marks = ((f"{theme.glyphs.warn}{self._alerts}", theme.warn, "app.alerts") if self._alerts else None,
+                 ("^P commands", theme.quiet, "app.command_palette"), ("? help", theme.quiet, "app.help"))  # fmt: skip
+        shown = [mark for mark in marks if mark is not None]
+        while shown and sum(len(text) + 2 for text, _style, _action in shown) > line.left:
+            shown.pop()
+        line.to(width - sum(len(text) + 2 for text, _style, _action in shown))
+        for text, style, action in shown:
+            start = line.used
+            line.put(text, style).gap(2)
+            self._spans.append((start, line.used, action))
+        return [line.strip()]
 
-    def on_click(self, event: events.Click) -> None:
-        """Go to the screen under the mouse."""
+    async def on_click(self, event: events.Click) -> None:
+        """Go to the screen under the mouse, or do what the word says."""
         for start, stop, name in self._spans:
             if start <= event.x < stop:
-                self.host.go(name)
+                if name.startswith("app."):
+                    await self.screen.run_action(name)
+                else:
+                    self.host.go(name)
                 return

@@ -1,0 +1,325 @@
+"""The verdict on a job: its state, the reason, the next step, progress and remaining time. Every front end draws it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.run.alerts import Severity
+from neuron_top.run.estimate import Range
+from neuron_top.run.log_activity import SILENT_SECONDS
+from neuron_top.run.state import JobState
+from neuron_top.units import bytes_text, clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.views.diagnosis import headline
+from neuron_top.views.overview import Header, Overview
+from neuron_top.views.progress import RunningGraph
+
+_START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
+_NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
+_RISING, _FALLING = "↑", "↓"
+
+
+class VerdictState(StrEnum):
+    """Where a job stands, as people say it."""
+
+    IDLE = "idle"
+    COMPILING = "compiling"
+    WAITING = "waiting"
+    TRAINING = "training"
+    SERVING = "serving"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CUT_OFF = "cut off"
+
+
+class Freshness(StrEnum):
+    """How what is shown relates to now; that the server is lost is seen by the browser alone."""
+
+    LIVE = "live"
+    REPLAY = "replay"
+    ENDED = "ended"
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One job on one band. Seconds, shares 0…1; None is unknown."""
+
+    state: VerdictState
+    severity: Severity
+    name: str
+    reason: str
+    """Why it is in that state, or how it gets on."""
+    next_step: str = ""
+    progress: float | None = None
+    """Share that is done, where the whole is known."""
+    left: Range | None = None
+    """Seconds that remain."""
+    alert: str = ""
+    """The worst alert that `reason` does not tell."""
+    alert_step: str = ""
+    more: int = 0
+    """Further alerts."""
+    alerts: int = 0
+    """All alerts."""
+    freshness: Freshness = Freshness.LIVE
+    age: float | None = None
+    """Seconds since anything was heard; None where nothing was."""
+
+
+_STATES = {
+    JobState.IDLE: VerdictState.IDLE,
+    JobState.EXTRACTING: VerdictState.COMPILING,
+    JobState.COMPILING: VerdictState.COMPILING,
+    JobState.LOCK_WAIT: VerdictState.WAITING,
+    JobState.TRAINING: VerdictState.TRAINING,
+    JobState.SERVING: VerdictState.SERVING,
+    JobState.RUNNING: VerdictState.RUNNING,
+    JobState.FINISHED: VerdictState.COMPLETED,
+    JobState.FAILED: VerdictState.FAILED,
+    JobState.KILLED: VerdictState.FAILED,
+    JobState.INTERRUPTED: VerdictState.CUT_OFF,
+    JobState.CUT_OFF: VerdictState.CUT_OFF,
+}
+ENDED = frozenset({VerdictState.COMPLETED, VerdictState.FAILED, VerdictState.CUT_OFF})
+
+
+def verdict(view: Overview, *, replayed: bool = False, clock: float | None = None) -> Verdict:
+    """The verdict on what an overview shows; `replayed`: it is a recording that is played.
+
+    `clock`: our own time, where the overview has that of a recording.
+    """
+    head = view.header
+    state = state_of(head)
+    reason, next_step = _reason(view, state)
+    told = headline(view.diagnosis, over=head.over)
+    if told is not None and state is not VerdictState.FAILED:
+        next_step = next_step or told.next_step
+    # The failure is the reason itself, and need not be told twice.
+    alerts = [alert for alert in view.alerts if not (alert.kind == "job-failed" and state is VerdictState.FAILED)]
+    first = alerts[0] if alerts else None
+    progress, left = _progress(view, state)
+    age = _age(view, view.now if clock is None else clock)
+    return Verdict(
+        state=state,
+        severity=_severity(state, told.severity if told is not None else None),
+        name=head.name,
+        reason=reason,
+        next_step=next_step,
+        progress=progress,
+        left=left,
+        alert=f"{first.title}: {first.evidence}" if first is not None else "",
+        alert_step=first.next_step if first is not None else "",
+        more=max(0, len(alerts) - 1),
+        alerts=len(view.alerts),
+        freshness=_freshness(view, age, replayed=replayed),
+        age=age,
+    )
+
+
+def state_of(head: Header) -> VerdictState:
+    """Where a job stands, of its header alone."""
+    return _STATES[head.state]
+
+
+def state_words(state: VerdictState) -> str:
+    """The state as a band shows it."""
+    return state.upper()
+
+
+def progress_text(one: Verdict) -> str:
+    """Share and remaining time: `20 % · ETA 1 h 12 m`; "" where neither is known."""
+    parts = [percent_text(one.progress)] if one.progress is not None else []
+    if one.left is not None:
+        low, high = duration_text(one.left.low), duration_text(one.left.high)
+        parts.append(f"ETA {low}" if low == high else f"ETA {low} to {high}")
+    return " · ".join(parts)
+
+
+def title_text(one: Verdict) -> str:
+    """What stands on a browser's tab: `● 20 % bar-tp1 – neurontop`."""
+    sign = {VerdictState.FAILED: "✗", VerdictState.COMPLETED: "✓", VerdictState.CUT_OFF: "⚠", VerdictState.IDLE: "○"}
+    share = percent_text(one.progress) if one.progress is not None and one.state not in ENDED else str(one.state)
+    return " ".join(filter(None, (sign.get(one.state, "●"), share, one.name, "– neurontop")))
+
+
+def freshness_text(one: Verdict) -> str:
+    """The pill: `live`, `live, 12.0 s ago`, `ended 3 d 04 h ago`, `replay`."""
+    if one.freshness is Freshness.REPLAY or one.age is None:
+        return str(one.freshness)
+    if one.freshness is Freshness.ENDED:
+        return f"ended {_ago(one.age)}"
+    return f"live, {_ago(one.age)}" if one.age >= 2.0 else "live"
+
+
+def _ago(seconds: float) -> str:
+    """Whole seconds: a pill that counts tenths is unrest."""
+    return f"{seconds:.0f} s ago" if seconds < 60 else f"{duration_text(seconds)} ago"
+
+
+def verdict_lines(one: Verdict) -> list[str]:
+    """The verdict as text: the state first, then the next step and the worst alert."""
+    first = " · ".join(filter(None, (f"{state_words(one.state)} {one.name}".rstrip(), progress_text(one), one.reason)))
+    rest = [f"next: {one.next_step}"] if one.next_step else []
+    if one.alert:
+        rest.append(f"{one.alert}" + (f" (+{one.more} more)" if one.more else ""))
+    return [first, *rest]
+
+
+def _severity(state: VerdictState, told: Severity | None) -> Severity:
+    if state is VerdictState.FAILED:
+        return Severity.ERROR
+    if state in (VerdictState.CUT_OFF, VerdictState.WAITING) or told is Severity.WARNING:
+        return Severity.WARNING
+    return Severity.INFO
+
+
+def _freshness(view: Overview, age: float | None, *, replayed: bool) -> Freshness:
+    if replayed:
+        return Freshness.REPLAY
+    state = state_of(view.header)
+    is_old = state is VerdictState.IDLE and age is not None and age > SILENT_SECONDS
+    return Freshness.ENDED if state in ENDED or is_old else Freshness.LIVE
+
+
+def _age(view: Overview, clock: float) -> float | None:
+    head = view.header
+    heard = [at for at in (head.last_line, head.last_event) if at is not None]
+    last = max(heard, default=None)
+    if state_of(head) in ENDED:
+        last = head.finished if head.finished is not None else head.last_line if head.last_line is not None else last
+    return max(0.0, clock - last) if last is not None else None
+
+
+def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
+    """(the reason, the next step)."""
+    head = view.header
+    match state:
+        case VerdictState.FAILED:
+            return _failure(view)
+        case VerdictState.COMPLETED:
+            return " · ".join((f"after {duration_text(head.elapsed)}", *_done(view))), ""
+        case VerdictState.CUT_OFF:
+            return _cut_off(view)
+        case VerdictState.IDLE:
+            cores = f"{counted(len(view.cores), 'core')} seen, " if view.cores else ""
+            return f"{cores}no job", _START
+        case VerdictState.WAITING:
+            return _waiting(view), ""
+        case VerdictState.COMPILING:
+            return _compiling(view), ""
+        case _:
+            return " · ".join(_training(view)) or _compiled(view), ""
+
+
+def _failure(view: Overview) -> tuple[str, str]:
+    head = view.header
+    told = headline(view.diagnosis, over=True)
+    after = f"after {duration_text(head.elapsed)}" if head.elapsed else ""
+    if told is not None and told.severity is Severity.ERROR:
+        reason = told.text.removeprefix("failed: ").removeprefix("failed; ")
+        return " · ".join(filter(None, (reason, after))), told.next_step
+    words = head.state_text.removeprefix("failed").strip(" ()") or "no log states why"
+    return " · ".join(filter(None, (words, after))), "look at its last lines; `neurontop diagnose` names causes"
+
+
+def _cut_off(view: Overview) -> tuple[str, str]:
+    head = view.header
+    if head.state is JobState.INTERRUPTED:
+        return f"{head.state_text} after {duration_text(head.elapsed)}", ""
+    told = headline(view.diagnosis, over=True)
+    was = f"no end seen; it was {_STATES[head.phase]} after {duration_text(head.elapsed)}"
+    return " · ".join(filter(None, (was, *_done(view), told.text if told is not None else ""))), _NO_END
+
+
+def _done(view: Overview) -> list[str]:
+    training = _training(view)
+    return [*training, *([_compiled(view)] if view.compile.total else [])]
+
+
+def _compiled(view: Overview) -> str:
+    """How many graphs were met, and where they came from."""
+    card = view.compile
+    if not card.total:
+        return f"{counted(view.header.workers, 'worker')}, nothing printed yet" if view.header.workers else ""
+    counts = ((card.done, "compiled"), (card.hit, "from the cache"), (card.failed + card.cached_failures, "failed"))
+    words = ", ".join(f"{count_text(count)} {word}" for count, word in counts if count)
+    return f"{counted(card.total, 'graph')}: {words}" if words else counted(card.total, "graph")
+
+
+def _compiling(view: Overview) -> str:
+    card = view.compile
+    oldest = max((one.elapsed for one in card.running if one.elapsed is not None), default=None)
+    longest = f", the longest for {duration_text(round(oldest))}" if oldest is not None else ""
+    words = [f"{counted(len(card.running), 'graph')} under way{longest}"] if card.running else []
+    if card.trial_run:
+        words.insert(0, f"trial run, {counted(card.extracted, 'graph')} extracted")
+    if card.done:
+        words.append(f"{count_text(card.done)} done")
+    if card.left:
+        words.append(f"{count_text(card.left)} to come")
+    waiters = sum(one.waiters for one in (*card.running, *card.waiting))
+    return " · ".join([*words, *([f"{counted(waiters, 'worker')} waiting"] if waiters else [])])
+
+
+def _waiting(view: Overview) -> str:
+    """For what, and for whom."""
+    card = view.compile
+    if not card.waiting:
+        return "for a lock of the cache"
+    first = max(card.waiting, key=lambda one: one.elapsed or 0.0)
+    waiters = sum(one.waiters for one in card.waiting)
+    since = f" since {clock_text(first.elapsed)}" if first.elapsed is not None else ""
+    return f"{counted(waiters, 'worker')} for the compile of {_short(first.key)}{since}, held by {_holder(first)}"
+
+
+def _holder(graph: RunningGraph) -> str:
+    if graph.lock is None or graph.lock.holder is None:
+        return "an unknown process"
+    return graph.lock.holder
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= 28 else f"{key[:27]}…"
+
+
+def _training(view: Overview) -> list[str]:
+    training = view.training
+    parts = []
+    if training.step is not None:
+        whole = f" of {count_text(training.total_steps)}" if training.total_steps else ""
+        parts.append(f"step {count_text(training.step)}{whole}")
+    if training.loss is not None:
+        parts.append(f"loss {number_text(training.loss)}{_trend(training.losses)}")
+    if training.throughput is not None:
+        parts.append(f"{number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
+    memory = [(core.memory / core.capacity, core.memory) for core in view.cores if core.memory and core.capacity]
+    if memory and parts and state_of(view.header) not in ENDED:
+        share, used = max(memory)
+        parts.append(f"HBM at most {percent_text(share)} ({bytes_text(used)})")
+    return parts
+
+
+def _trend(losses: tuple[float, ...]) -> str:
+    """The arrow of the loss: the median of the last fifth against that of the fifth before."""
+    size = min(20, len(losses) // 3)
+    if size < 2:
+        return ""
+    late, early = sorted(losses[-size:])[size // 2], sorted(losses[-2 * size : -size])[size // 2]
+    return "" if late == early else f" {_FALLING if late < early else _RISING}"
+
+
+def _progress(view: Overview, state: VerdictState) -> tuple[float | None, Range | None]:
+    card, training = view.compile, view.training
+    if state in (VerdictState.COMPILING, VerdictState.WAITING):
+        settled = card.done + card.hit + card.failed + card.cached_failures
+        whole = settled + len(card.running) + len(card.waiting) + card.extracted
+        known = card.left is not None or card.extracted > 0
+        return (settled / whole if known and whole else None), card.estimate
+    if training.step is None or not training.total_steps or state is VerdictState.COMPLETED:
+        return None, None
+    share = min(1.0, training.step / training.total_steps)
+    if state in ENDED or training.step_seconds is None:
+        return share, None
+    seconds = max(0, training.total_steps - training.step) * training.step_seconds
+    return share, Range(low=seconds, high=seconds, ground="the median of the last steps")

@@ -1,0 +1,137 @@
+"""The verdict: one job in one line, whatever became of it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.run.log_activity import ENDED_WELL_SECONDS, SILENT_SECONDS
+from neuron_top.run.model import Run
+from neuron_top.views.overview import overview
+from neuron_top.views.verdict import (
+    Freshness,
+    Verdict,
+    VerdictState,
+    freshness_text,
+    progress_text,
+    title_text,
+    verdict,
+    verdict_lines,
+)
+
+NOW = 1_700_000_000.0
+LOG = "log:/jobs/train.log"
+
+
+def run_of(*events: ev.AnyEvent, log: bool = True, seen: float = NOW) -> Run:
+    run = Run()
+    grew = [ev.OutputGrew(path="/jobs/train.log", end=9, lines=1, source=LOG)] if log else []
+    for event in (*events, *grew):
+        run.apply(msgspec.structs.replace(event, seen=event.seen if event.seen is not None else seen))
+    return run
+
+
+def at(run: Run, now: float, **options: bool) -> Verdict:
+    return verdict(overview(run, now), **options)
+
+
+def step(number: int, at: float, loss: float | None = 2.5) -> ev.StepReported:
+    return ev.StepReported(step=number, total_steps=200, loss=loss, at=at, step_seconds=3.0, source=LOG)
+
+
+def ended(how: JobEnd, *causes: Cause) -> ev.JobDiagnosed:
+    return ev.JobDiagnosed(diagnosis=Diagnosis(failed=bool(causes), job_ended=how, causes=causes), source=LOG)
+
+
+CAUSE = Cause(CauseClass.RUNTIME_OOM, 12, 99, LOG, "failed to allocate", 3, (0,), Confidence.HIGH, "shrink it", ())
+
+
+def test_training_tells_progress_and_remaining_time() -> None:
+    one = at(run_of(*(step(number, NOW + number) for number in range(1, 41))), NOW + 41)
+    assert (one.state, one.progress, one.freshness) == (VerdictState.TRAINING, 0.2, Freshness.LIVE)
+    assert one.left is not None
+    assert one.left.low == one.left.high == 160 * 3.0
+    assert progress_text(one) == "20 % · ETA 8 m 00 s"
+    assert "step 40 of 200" in one.reason
+    assert title_text(one) == "● 20 % train.log – neurontop"
+    assert freshness_text(at(run_of(step(1, NOW)), NOW + 12)) == "live, 12 s ago"
+
+
+def test_compiling_waiting_and_serving_are_told_apart() -> None:
+    began = ev.CompileBegan(module="MODULE_1+a", pid=1, rank=0, at=NOW, source=LOG)
+    waits = ev.LockWaited(module="MODULE_1+a", pid=2, rank=1, at=NOW, source=LOG)
+    compiling = at(run_of(began, waits), NOW + 30)
+    assert compiling.state is VerdictState.COMPILING
+    assert "1 graph under way" in compiling.reason
+    assert "1 worker waiting" in compiling.reason
+    waiting = at(run_of(waits), NOW + 30)
+    assert waiting.state is VerdictState.WAITING
+    assert "MODULE_1+a" in waiting.reason
+    assert "held by" in waiting.reason
+    serving = ev.StepReported(throughput=120.0, throughput_unit="tokens/s", at=NOW, source=LOG)
+    assert at(run_of(serving), NOW + 1).state is VerdictState.SERVING
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_log_that_tells_of_a_good_end_is_completed_and_not_live(closed: bool) -> None:
+    run = run_of(step(200, NOW), ended(JobEnd.FINISHED))
+    if closed:
+        run.apply(ev.OutputGrew(path="/jobs/train.log", end=9, lines=1, closed=True, seen=NOW, source=LOG))
+    else:
+        assert at(run, NOW + 1).state is VerdictState.TRAINING
+    one = at(run, NOW + ENDED_WELL_SECONDS + 1)
+    assert (one.state, one.freshness, one.left) == (VerdictState.COMPLETED, Freshness.ENDED, None)
+    assert freshness_text(one).startswith("ended ")
+    assert title_text(one) == "✓ completed train.log – neurontop"
+
+
+def test_a_failed_job_says_the_cause_and_shows_nothing_at_work() -> None:
+    began = ev.CompileBegan(module="MODULE_1+a", pid=1, rank=0, at=NOW, source=LOG)
+    view = overview(run_of(began, ended(JobEnd.FAILED, CAUSE)), NOW + 600)
+    one = verdict(view)
+    assert (one.state, one.severity, one.freshness) == (VerdictState.FAILED, "error", Freshness.ENDED)
+    assert one.reason.startswith("device memory ran out: failed to allocate")
+    assert one.next_step == "shrink it"
+    assert "job failed" not in one.alert, "it is told once"
+    assert (view.compile.running, view.compile.waiting, view.compile.interrupted) == ((), (), 1)
+
+
+def test_a_log_that_just_stops_is_cut_off_and_says_what_it_did() -> None:
+    one = at(run_of(step(3, NOW)), NOW + SILENT_SECONDS + 5)
+    assert one.state is VerdictState.CUT_OFF
+    assert "no end seen; it was training" in one.reason
+    assert one.next_step
+
+
+def test_a_followed_log_in_a_long_compile_is_not_cut_off() -> None:
+    began = ev.CompileBegan(module="MODULE_1+a", pid=1, rank=0, at=NOW, source=LOG)
+    assert at(run_of(began), NOW + 2 * SILENT_SECONDS).state is VerdictState.COMPILING
+
+
+def test_errors_that_nothing_explains_are_an_alert() -> None:
+    error = ev.LineMarked(level="ERROR", text="something odd", at=NOW, source=LOG)
+    one = at(run_of(step(3, NOW), error, error), NOW + 1)
+    assert one.alert == "error lines that nothing explains: 2 in the log, the last: something odd"
+
+
+def test_nothing_and_old_telemetry_alone() -> None:
+    nothing = at(Run(), NOW)
+    assert (nothing.state, nothing.age, freshness_text(nothing)) == (VerdictState.IDLE, None, "live")
+    sample = ev.CoresSampled(
+        kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, utilization=0.5),), at=NOW - 86_400 * 40, seen=NOW
+    )
+    old = at(run_of(sample, log=False), NOW)
+    assert (old.state, old.freshness) == (VerdictState.IDLE, Freshness.ENDED)
+    assert freshness_text(old) == "ended 40 d 00 h ago"
+
+
+def test_a_recording_that_is_played_is_a_replay() -> None:
+    assert freshness_text(at(run_of(step(1, NOW)), NOW, replayed=True)) == "replay"
+
+
+def test_as_text_the_state_comes_first() -> None:
+    lines = verdict_lines(at(run_of(ended(JobEnd.FAILED, CAUSE)), NOW + 60))
+    assert lines[0].startswith("FAILED train.log · device memory ran out")
+    assert lines[1] == "next: shrink it"
