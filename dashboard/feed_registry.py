@@ -16,8 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.feeds import Feed, Run
+from neuron_top.services.jobs import PREFIX, job_feed_of, log_cards, running_cards
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
+from neuron_top.views.jobs import JobCard
 from neuron_top.views.overview import overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.verdict import freshness_text, title_text, verdict
@@ -53,6 +55,7 @@ class FeedRegistry:
         self._views: dict[tuple[str, Any], tuple[int, float, Any]] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
         self._pulses: dict[str, tuple[float, Pulse]] = {}
+        self._jobs: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._versions: dict[str, int] = {}
@@ -93,7 +96,8 @@ class FeedRegistry:
         with self._lock:
             feed = self._open.get(run)
             if feed is None:
-                feed = self._open[run] = self._runs.open(run)
+                opened = job_feed_of(self._live, run) if run.startswith(PREFIX) else self._runs.open(run)
+                feed = self._open[run] = opened
                 feed.start(lambda: self._changed(run))
             self._open.move_to_end(run)
             closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
@@ -123,6 +127,17 @@ class FeedRegistry:
             one = verdict(view, clock=time.time() if run else None)
             made = self._pulses[run] = now, Pulse(title_text(one), str(one.freshness), freshness_text(one))
         return made[1]
+
+    def jobs(self) -> tuple[JobCard, ...]:
+        """The jobs that can be chosen: those of several logs, and recordings that are being made; at most a second old.
+
+        One job that is shown anyway is no choice.
+        """
+        made_at, cards = self._jobs
+        if time.monotonic() - made_at >= PULSE_SECONDS:
+            cards = (*log_cards(self._live), *running_cards(self.recordings()))
+            self._jobs = (time.monotonic(), cards)
+        return cards
 
     async def wait_for_change(self, run: str, version: int, seconds: float) -> int:
         """The version of the run, as soon as it differs from `version`, and after `seconds` at the latest."""

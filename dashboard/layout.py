@@ -9,6 +9,8 @@ from dash import dcc, html
 
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import attributes
+from neuron_top.services.jobs import PREFIX
+from neuron_top.views.jobs import JobCard
 from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
@@ -42,6 +44,8 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
             html.Div(id="problem", role="alert"),
+            html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
+            html.Div(id="offer", role="status", hidden=True),
             html.Main(open_page.page if open_page is not None else None, id="page", tabIndex=-1),
         ],
         className="frame",
@@ -89,9 +93,10 @@ def _tools(prefix: str, right: Permission) -> Any:
     )
 
 
-def run_options(rows: Sequence[RunRow]) -> list[dict[str, str]]:
-    """Options of the run picker: live, then recordings, newest first."""
+def run_options(rows: Sequence[RunRow], jobs: Sequence[JobCard] = ()) -> list[dict[str, str]]:
+    """Options of the run picker: live, the jobs of several logs, then recordings, newest first."""
     options = [{"label": "live: this machine, now", "value": "live"}]
+    options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
     for row in rows[:RUNS_OFFERED]:
         words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)
         options.append({"label": f"{row.id}  {words}", "value": row.id})

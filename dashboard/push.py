@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Sequence
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -18,6 +19,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.limits import client_of
 from neuron_top.errors import NeuronTopError
+from neuron_top.services.jobs import PREFIX
+from neuron_top.views.jobs import JobCard
+from neuron_top.views.verdict import freshness_text, progress_text
 
 LEAST_SECONDS = 0.2
 """Between two messages to one browser."""
@@ -62,7 +66,27 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
 
 def _news(feeds: FeedRegistry, run: str) -> str:
     """What the frame of a page says now, as JSON."""
-    return json.dumps(feeds.pulse(run)._asdict())
+    cards = feeds.jobs()
+    shown = feeds.read(run, lambda one, _now: one.job.run) if run == LIVE else run
+    pinned = next((card.id for card in cards if card.id == shown), cards[0].id if _are_logs(cards) else "")
+    return json.dumps({**feeds.pulse(run)._asdict(), "jobs": [_card(card) for card in cards], "pin": pinned})
+
+
+def _are_logs(cards: Sequence[JobCard]) -> bool:
+    """Whether these are jobs of several logs: none of them is shown by itself."""
+    return bool(cards) and cards[0].id.startswith(PREFIX)
+
+
+def _card(card: JobCard) -> dict[str, str | float | None]:
+    one = card.verdict
+    return {
+        "id": card.id,
+        "name": card.name,
+        "state": str(one.state) if one is not None else "running",
+        "severity": str(one.severity) if one is not None else "info",
+        "words": " · ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded",
+        "fresh": freshness_text(one) if one is not None else "live",
+    }
 
 
 async def _tell(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:

@@ -21,6 +21,7 @@
     const news = JSON.parse(text);
     document.title = news.title;
     show("up " + news.freshness, news.words + how);
+    window.neurontopJobs.tell(news.jobs, news.pin);
   }
 
   const ago = (since) => Math.max(0, Math.round((Date.now() - since) / 1000)) + " s";

@@ -92,15 +92,17 @@ def _shown(
         stream = partial(_print_views, _views(settings), arguments.view)
         return _follow(feed, stream, stream, 1.0)
     if arguments.plain:
-        from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress
+        from neuron_top.cli.plain import LOOK_SECONDS
+        from neuron_top.cli.plain_jobs import PlainJobs
 
-        read, progress = _views(settings)["overview"], PlainProgress(print_flushed)
+        read = _views(settings)["overview"]
+        lines = PlainJobs(print_flushed)
         return _follow(
             feed,
-            lambda feed: progress.show(feed.read(read)),
-            lambda feed: progress.close(feed.read(read)),
+            lambda feed: lines.each(feed, lambda progress, one: progress.show(one.read(read))),
+            lambda feed: lines.each(feed, lambda progress, one: progress.close(one.read(read))),
             LOOK_SECONDS,
-            lambda feed: progress.wait(feed.read(read)),
+            lambda feed: lines.each(feed, lambda progress, one: progress.wait(one.read(read))),
         )
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
@@ -146,10 +148,13 @@ def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
 
 def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str], feed: EndingFeed) -> None:
     """A line for each named view; without a name the overview as it is."""
-    if not names:
-        print_json_line(feed.read(views["overview"]))
-    for name in names:
-        print_json_line({"view": name, "data": feed.read(views[name])})
+    from neuron_top.services.jobs import named_jobs
+
+    for job, one in named_jobs(feed) or [("", feed)]:
+        if not names:
+            print_json_line(one.read(views["overview"]))
+        for name in names:
+            print_json_line({"view": name, **({"job": job} if job else {}), "data": one.read(views[name])})
 
 
 def _follow(
@@ -197,5 +202,9 @@ def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
     for source in view.sources:
         if named and not source.available and source.name.startswith("log:"):
             log_stderr(f"neurontop: {source.text}")
-    print_text(overview_text(view))
+    from neuron_top.services.jobs import named_jobs
+
+    several = [one for _job, one in named_jobs(feed)]
+    for one in several if len(several) > 1 else [feed]:
+        print_text(overview_text(one.read(_views(settings)["overview"])))
     return 0

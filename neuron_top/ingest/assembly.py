@@ -9,12 +9,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Source
+
+if TYPE_CHECKING:
+    from neuron_top.ingest.job_groups import Head
 
 STANDARD_INPUT = "-"
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
@@ -78,7 +82,26 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
     _check_places(paths)
     buffer = LogBuffer()
     later = partial(_sources_of_paths, settings, buffer, paths, piped)
+    if len(paths) > 1 or any(Path(path).is_dir() for path in paths):
+        from neuron_top.ingest.job_groups import JobGroups
+        from neuron_top.ingest.jobs_feed import JobsFeed
+
+        options = {"later": later, "buffer": buffer, "history_seconds": settings.history_seconds}
+        return JobsFeed(JobGroups(_head), **options)
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
+
+
+def _head(path: str) -> Head:
+    """What the first lines of a log tell; nothing of one that cannot be read from its beginning."""
+    from neuron_top.ingest.job_groups import HEAD_BYTES, Head, head_of
+
+    try:
+        if path == STANDARD_INPUT or not Path(path).is_file():
+            return Head()
+        with open(path, "rb") as file:
+            return head_of(file.read(HEAD_BYTES))
+    except OSError:
+        return Head()
 
 
 def _check_places(paths: Sequence[str]) -> None:

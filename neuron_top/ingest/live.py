@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -146,14 +146,18 @@ class LiveFeed:
             node=event.node or self._node,
         )
         with self._lock:
-            if isinstance(event, RunStarted) and self._run.job.run not in ("", event.run):
-                self._begin_anew()
-            if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
-                self._machine[getattr(event, "name", "devices")] = event
-            self._run.apply(event)
+            self._apply(event)
             if self._make_sink is not None:
                 self._unwritten.append(event)
         self._dirty.set()
+
+    def _apply(self, event: AnyEvent) -> None:
+        """Add an event to the run; under the lock."""
+        if isinstance(event, RunStarted) and self._run.job.run not in ("", event.run):
+            self._begin_anew()
+        if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
+            self._machine[getattr(event, "name", "devices")] = event
+        self._run.apply(event)
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` while no event is applied."""
@@ -164,17 +168,37 @@ class LiveFeed:
         """The last lines of all logs, or of one."""
         return self._buffer.tail(count, source)
 
-    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """A page that ends before these offsets, out of the files themselves."""
+    def log_tail_of(self, count: int, sources: Sequence[str]) -> list[LogLine]:
+        """The last lines of these logs."""
+        return self._buffer.tail(count, sources=sources)
+
+    def log_older(
+        self,
+        before: Mapping[str, int],
+        count: int,
+        query: LogQuery | None = None,
+        sources: Container[str] | None = None,
+    ) -> LogPage:
+        """A page that ends before these offsets, out of the files themselves; of these `sources`, else of all."""
         from neuron_top.ingest.log_files import older
 
-        return older(self._buffer.ends(), before, count, query, file_map=self._file_map())
+        return older(self._ends(sources), before, count, query, file_map=self._file_map())
 
-    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
-        """A page that begins at these offsets."""
+    def log_newer(
+        self,
+        after: Mapping[str, int],
+        count: int,
+        query: LogQuery | None = None,
+        sources: Container[str] | None = None,
+    ) -> LogPage:
+        """A page that begins at these offsets, likewise."""
         from neuron_top.ingest.log_files import newer
 
-        return newer(self._buffer.ends(), after, count, query, file_map=self._file_map())
+        return newer(self._ends(sources), after, count, query, file_map=self._file_map())
+
+    def _ends(self, sources: Container[str] | None) -> dict[str, int]:
+        ends = self._buffer.ends()
+        return ends if sources is None else {source: end for source, end in ends.items() if source in sources}
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places."""

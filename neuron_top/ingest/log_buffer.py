@@ -115,10 +115,10 @@ class LogBuffer:
                 and (not log.lines or log.lines[0][0] >= log.since)
             }
 
-    def tail(self, count: int, source: str | None = None) -> list[LogLine]:
-        """The last `count` lines in their order of arrival, of one source or of all."""
+    def tail(self, count: int, source: str | None = None, sources: Iterable[str] | None = None) -> list[LogLine]:
+        """The last `count` lines in their order of arrival, of one source, of several or of all."""
         with self._lock:
-            chosen = [source] if source is not None else list(self._logs)
+            chosen = [source] if source is not None else list(self._logs if sources is None else sources)
             rows = [row for name in chosen if name in self._logs for row in self._last(name, count)]
             rows.sort(key=itemgetter(0))  # a log's own rows stand in their order: nearly as cheap as merging them
             lines = [readable(name, offset, text, facts, end) for _, offset, end, text, name, facts in rows[-count:]]

@@ -56,7 +56,7 @@ async def test_the_overview_begins_with_the_reason_and_the_header_says_failed_no
         app.draw()
         await pilot.pause()
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
-    assert "failed" in lines[0]
+    assert "FAILED" in lines[0]
     assert "silent" not in lines[0]
     assert lines[2].startswith("✗ failed: the compiler rejected a graph: [NCC_EVRF031]")
     assert any("error: job failed" in line for line in lines)

@@ -1,0 +1,86 @@
+/* The list of jobs, a card each; the chosen one stands in the address. A job that begins later is offered, never shown by
+   itself. Names come from logs and commands: they become text nodes. */
+(function () {
+  "use strict";
+  let known = null, told = "";
+  const chosen = () => new URLSearchParams(location.search).get("run") || "";
+  const make = (tag, name, text) => {
+    const one = document.createElement(tag);
+    one.className = name;
+    if (text !== undefined) { one.textContent = text; }
+    return one;
+  };
+
+  function address(run) {
+    const terms = new URLSearchParams(location.search);
+    for (const gone of ["core", "node", "graph", "open"]) { terms.delete(gone); }
+    terms.set("run", run);
+    return "?" + terms;
+  }
+
+  function choose(run, how) {
+    const search = address(run);
+    history[how || "pushState"]({}, "", location.pathname + search);
+    window.dash_clientside.set_props("url", {search: search, href: location.href});
+    told = "";
+  }
+
+  function card(job) {
+    const item = make("a", "job-card " + job.severity);
+    item.href = location.pathname + address(job.id);
+    if (job.id === chosen()) { item.setAttribute("aria-current", "true"); }
+    const head = make("span", "job-head");
+    head.append(make("strong", "", job.name), make("span", "job-state", job.state.toUpperCase()));
+    item.append(head, make("span", "job-words", job.words), make("span", "quiet", job.fresh));
+    item.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
+      event.preventDefault();
+      choose(job.id);
+    });
+    return item;
+  }
+
+  function offer(job) {
+    const place = document.getElementById("offer");
+    const yes = make("button", "plain", "Show it"), no = make("button", "plain", "Not now");
+    yes.addEventListener("click", () => { place.hidden = true; choose(job.id); });
+    no.addEventListener("click", () => { place.hidden = true; });
+    place.replaceChildren(make("span", "", "A new job runs here: "), make("strong", "", job.name), yes, no);
+    place.hidden = false;
+  }
+
+  function tell(jobs, pin) {
+    const list = document.getElementById("jobs");
+    if (!list) { return; }
+    const fresh = known ? jobs.filter((job) => !known.has(job.id) && job.id !== chosen()) : [];
+    known = new Set([...(known || []), ...jobs.map((job) => job.id)]);
+    if (!chosen() && pin) { choose(pin, "replaceState"); }
+    else if (fresh.length) { offer(fresh[0]); }
+    const now = JSON.stringify([jobs, chosen(), location.pathname]);
+    if (now === told) { return; }
+    told = now;
+    list.hidden = jobs.length < 2;
+    const focused = document.activeElement && document.activeElement.closest("#jobs .job-card");
+    const place = focused ? [...list.children].indexOf(focused) : -1;
+    list.replaceChildren(...(jobs.length < 2 ? [] : jobs.map(card)));
+    if (place >= 0 && list.children[place]) { list.children[place].focus(); }
+  }
+
+  /* Another page of the same job. */
+  function keepJob(event) {
+    const link = event.target.closest(".top nav a, .top .brand"), run = chosen();
+    if (!link || !run || event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
+    event.preventDefault();
+    event.stopPropagation();
+    go(link.pathname, "?" + new URLSearchParams({run: run}));
+  }
+
+  function go(path, search) {
+    history.pushState({}, "", path + search);
+    window.dash_clientside.set_props("url", {pathname: path, search: search, href: location.href});
+    window.scrollTo(0, 0);
+  }
+
+  document.addEventListener("click", keepJob, true);
+  window.neurontopJobs = {tell: tell, choose: choose, go: go};
+})();

@@ -1,0 +1,118 @@
+"""Which logs belong to one job. Several logs are several jobs unless names, places or contents show that they are one.
+
+Evidence, in this order: files of one folder that torchrun wrote (`--log-dir`), one Slurm job (its number in the names
+or in what they say), rank files of one launch (`rank0.log`, `rank1.log`), both outputs of one command (`.out`, `.err`).
+Files whose names are alike and whose first lines are more than a day apart are no one launch. A number alone is no
+evidence: it may be a date.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import NamedTuple
+
+from neuron_top.parsers import timestamps
+
+DAY_SECONDS = 86_400.0
+HEAD_BYTES = 64 << 10
+"""Of a log, what is looked at for when it began and which batch job it says it is."""
+_TORCHRUN = re.compile(r"(?P<run>.+?)/(?:attempt_)?\d+/\d+/std(?:out|err)\.log")
+_STREAM = re.compile(r"(?:[._-]?(?:stdout|stderr)|\.(?:out|err))(?=\.|$)")
+_RANK = re.compile(
+    r"(?i)(?<![a-z])((?:local_?|global_?)?(?:rank|worker|proc|process|node|host|task|core))[-_.]?\d+(?!\d)"
+)
+_SLURM = re.compile(
+    r"(?P<name>(?:.*[._-])?(?:slurm|job)[._-]?)(?P<job>\d{3,10})(?P<place>(?:[._-](?:\d{1,5}|[nrt]\d{1,5}|rank\d+|node\d+))*)"
+    r"|(?P<submitit>\d{3,10})(?:_\d{1,5}){1,2}_log"
+)
+_SUFFIX = re.compile(r"\.(?:log|txt|out|err|stdout|stderr)$")
+_SAID = re.compile(rb"(?i)\bSLURM[_ ]JOB_?ID\b[\"']?\s{0,3}[=:]\s{0,3}[\"']?(\d{1,12})")
+
+
+class LogJob(NamedTuple):
+    """A job as its logs show it."""
+
+    id: str
+    """Short, and the same for the same logs: what an address holds."""
+    name: str
+
+
+class Head(NamedTuple):
+    """What the first lines of a log tell."""
+
+    began: float | None = None
+    slurm_job: str = ""
+
+
+def head_of(data: bytes) -> Head:
+    """The first clock reading and the batch job that a log names in its first lines."""
+    said = _SAID.search(data)
+    stamps = (timestamps.generic(line[:60].decode("utf-8", "replace")) for line in data.split(b"\n")[:400])
+    began = next((stamp for stamp in stamps if stamp is not None), None)
+    return Head(began, said[1].decode() if said else "")
+
+
+class JobGroups:
+    """Logs by job, as they turn up. `head` reads the first bytes of a log."""
+
+    def __init__(self, head: Callable[[str], Head]) -> None:
+        self._head = head
+        self._jobs: dict[str, LogJob] = {}
+        self._of_key: dict[str, tuple[LogJob, float | None]] = {}
+        """By evidence: the job, and when its first log began."""
+
+    def of(self, path: str) -> LogJob:
+        """The job of a log."""
+        job = self._jobs.get(path)
+        if job is None:
+            job = self._jobs[path] = self._placed(path)
+        return job
+
+    def _placed(self, path: str) -> LogJob:
+        key, name = evidence(path)
+        head = self._head(path)
+        if head.slurm_job:
+            key = f"slurm {head.slurm_job}"
+        known = self._of_key.get(key)
+        if known is None:
+            job = LogJob(_identity(key, name), name)
+            self._of_key[key] = job, head.began
+            return job
+        job, began = known
+        if began is not None and head.began is not None and abs(head.began - began) > DAY_SECONDS:
+            return LogJob(_identity(path, PurePath(path).name), PurePath(path).name)
+        return job
+
+
+def evidence(path: str) -> tuple[str, str]:
+    """(what logs of the same job have in common, a name for the job), as far as a path tells."""
+    launched = _TORCHRUN.fullmatch(path)
+    if launched is not None:
+        return f"torchrun {launched['run']}", PurePath(launched["run"]).name
+    where = PurePath(path)
+    stem = _SUFFIX.sub("", where.name)
+    slurm = _SLURM.fullmatch(_STREAM.sub("", stem))
+    if slurm is not None and not _is_array_task(slurm):
+        name = slurm["submitit"] or f"{slurm['name']}{slurm['job']}"
+        return f"slurm {where.parent}/{name}", name
+    plain = _STREAM.sub("", stem)
+    ranks = _RANK.sub(lambda found: f"{found[1]}*", plain)
+    if ranks != plain:
+        return f"ranks {where.parent}/{ranks}", ranks
+    if where.name.startswith(("stdout", "stderr")):
+        return f"outputs {where.parent}", where.parent.name or where.name
+    twin = _STREAM.sub("", where.name)
+    return (f"outputs {where.parent}/{twin}", twin) if twin != where.name else (path, where.name)
+
+
+def _is_array_task(slurm: re.Match[str]) -> bool:
+    """Slurm's own name for a task of an array, `slurm-1234_5.out`: each is a job of its own."""
+    return (slurm["name"] or "").endswith("slurm-") and bool(re.fullmatch(r"_\d+", slurm["place"]))
+
+
+def _identity(key: str, name: str) -> str:
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:40]
+    return f"job:{slug}-{zlib.crc32(key.encode('utf-8', 'surrogateescape')):08x}"

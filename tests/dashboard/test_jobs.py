@@ -1,0 +1,45 @@
+"""Several jobs on the pages: a card each, the chosen one in the address, a new one offered and never switched to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from neuron_top.ingest.assembly import paths_feed
+from neuron_top.settings import Settings
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import serving
+from tests.ingest.test_job_groups import log
+
+
+def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for month in (3, 5):
+        (logs / f"job{month}.log").write_text(log(month, 100 * month))
+    settings = Settings(state_dir=str(tmp_path / "state"))
+    with serving(paths_feed(settings, [str(logs)]), tmp_path / "state") as served:  # type: ignore[arg-type]
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        seen.until("#jobs", "job5.log")
+        cards = seen.page.locator("#jobs .job-card")
+        assert cards.count() == 2
+        assert "CUT OFF" in cards.first.inner_text()
+        seen.page.wait_for_function("() => location.search.includes('run=job')")
+        assert "job3" in seen.page.url, "the first stands in the address"
+        seen.until("#live-reason", "job3.log")
+        cards.nth(1).click()
+        seen.until("#live-reason", "job5.log")
+        assert "job5" in seen.page.url
+        assert seen.page.title().startswith("⚠ cut off job5.log")
+        assert seen.text("#connection").startswith("ended")
+        seen.page.click("#to-logs")
+        seen.until("#logs-lines", "of 500")
+        assert "of 300" not in seen.text("#logs-lines")
+        assert "job5" in seen.page.url, "another page shows the same job"
+        (logs / "job6.log").write_text(log(6, 600))
+        seen.until("#offer", "job6.log")
+        assert "of 600" not in seen.text("#logs-lines"), "it is offered, not shown"
+        seen.page.get_by_role("button", name="Show it").click()
+        seen.until("#logs-lines", "of 600")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])

@@ -1,0 +1,102 @@
+"""Several logs are several jobs, unless there is evidence that they are one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from neuron_top.ingest.assembly import paths_feed
+from neuron_top.ingest.job_groups import Head, JobGroups, head_of
+from neuron_top.ingest.jobs_feed import JobsFeed
+from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
+
+
+def jobs_of(*paths: str, heads: dict[str, Head] | None = None) -> list[list[str]]:
+    groups = JobGroups(lambda path: (heads or {}).get(path, Head()))
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(groups.of(path).id, []).append(path)
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("/l/rank0.log", "/l/rank1.log", "/l/rank10.log"),
+        ("/l/train_rank_0.log", "/l/train_rank_1.log"),
+        ("/l/slurm-812.out", "/l/slurm-812.err"),
+        ("/l/job-812-0.out", "/l/job-812-1.out", "/l/job-812-1.err"),
+        ("/l/4711_0_0_log.out", "/l/4711_0_1_log.out", "/l/4711_0_0_log.err"),
+        ("/d/none_x1/attempt_0/0/stdout.log", "/d/none_x1/attempt_0/1/stderr.log", "/d/none_x1/attempt_1/0/stdout.log"),
+        ("/d/0/3/stdout.log", "/d/1/0/stderr.log"),
+        ("/l/train.stdout.log", "/l/train.stderr.log"),
+        ("/l/stdout.log", "/l/stderr.log"),
+    ],
+)
+def test_one_job_by_evidence(paths: tuple[str, ...]) -> None:
+    assert jobs_of(*paths) == [list(paths)]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("/l/a.log", "/l/b.log"),
+        ("/l/rank0.log", "/m/rank0.log"),
+        ("/l/train-2023-02.log", "/l/train-2023-03.log"),
+        ("/l/train-20230201.log", "/l/train-20230302.log"),
+        ("/l/slurm-812.out", "/l/slurm-813.out"),
+        ("/l/slurm-812_1.out", "/l/slurm-812_2.out"),
+        ("/l/11-gpt.log", "/l/12-gpt.log"),
+        ("/d/run_a/attempt_0/0/stdout.log", "/d/run_b/attempt_0/0/stdout.log"),
+    ],
+)
+def test_several_jobs(paths: tuple[str, ...]) -> None:
+    assert jobs_of(*paths) == [[path] for path in paths]
+
+
+def test_what_the_first_lines_say_counts() -> None:
+    said = {path: head_of(b"launching\nexport SLURM_JOB_ID=99\n") for path in ("/l/a.log", "/l/b.log")}
+    assert jobs_of("/l/a.log", "/l/b.log", heads=said) == [["/l/a.log", "/l/b.log"]]
+    march, may = (head_of(f"2026-0{month}-01 10:00:00.000 begins\n".encode()) for month in (3, 5))
+    assert march.began is not None
+    apart = {"/l/rank0.log": march, "/l/rank1.log": may}
+    assert jobs_of("/l/rank0.log", "/l/rank1.log", heads=apart) == [["/l/rank0.log"], ["/l/rank1.log"]]
+
+
+def log(month: int, step: int) -> str:
+    lines = (f"2026-{month:02d}-01 10:{minute:02d}:00.000  step {minute} of {step}: loss 2.5" for minute in range(20))
+    return "\n".join(lines) + "\n"
+
+
+def settled(feed: JobsFeed, jobs: int) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and len(feed.jobs) < jobs:
+        time.sleep(0.02)
+    feed.settle(20)
+
+
+def test_four_logs_of_different_months_are_four_jobs_with_their_own_times_and_lines(tmp_path: Path) -> None:
+    for month in range(1, 5):
+        (tmp_path / f"job{month}.log").write_text(log(month, 100 * month))
+    (tmp_path / "rank0.log").write_text(log(6, 100))
+    (tmp_path / "rank1.log").write_text(log(6, 100))
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(tmp_path)])
+    assert isinstance(feed, JobsFeed)
+    feed.start(lambda: None)
+    try:
+        settled(feed, 5)
+        assert sorted(job.name for job in feed.jobs) == ["job1.log", "job2.log", "job3.log", "job4.log", "rank*"]
+        for named in feed.jobs:
+            one = feed.job(named.id)
+            assert one is not None
+            elapsed = one.read(overview).header.elapsed
+            assert elapsed is None or elapsed <= 20 * 60
+            sources = {line.source for line in one.log_tail(100)}
+            assert len(sources) == (2 if named.name == "rank*" else 1)
+            assert {line.source for line in one.log_older({}, 100).lines} == sources
+        assert feed.job("job:none") is None
+    finally:
+        feed.stop()
