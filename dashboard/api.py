@@ -29,7 +29,7 @@ from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.fleet_api import fleet_endpoints
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
-from neuron_top.dashboard.plan_registry import current_requester
+from neuron_top.dashboard.plan_registry import NotPermitted, current_requester
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.caches import Verb
 from neuron_top.services.feeds import LogLine, Run
@@ -48,7 +48,7 @@ from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.trends import Trends, trends
 
-STATUS = {UsageError: 400, NothingToShow: 404, RefusedForSafety: 409, LimitReached: 429}
+STATUS = {UsageError: 400, NotPermitted: 403, NothingToShow: 404, RefusedForSafety: 409, LimitReached: 429}
 """Every other error is ours or the store's: 503."""
 LINES = 200
 MOST_LINES = 5000
@@ -171,13 +171,13 @@ def _planning(caches: DashboardCaches) -> tuple[Endpoint, ...]:
 
     async def execute(request: Request) -> PlanExecution:
         confirmation = _confirmation.decode(await request.body())
-        return caches.execute(request.path_params["identity"], confirmation.typed)
+        return caches.execute(request.path_params["identity"], current_requester(), confirmation.typed)
 
     async def stop(request: Request) -> PlanExecution:
-        return caches.stop(request.path_params["identity"])
+        return caches.stop(request.path_params["identity"], current_requester())
 
     async def undo(request: Request) -> PlanExecution:
-        return await asyncio.to_thread(caches.undo, request.path_params["identity"])
+        return await asyncio.to_thread(caches.undo, request.path_params["identity"], current_requester())
 
     plans, key = "cache/plans", ("identity",)
     body = PlanConfirmation

@@ -99,26 +99,32 @@ class DashboardCaches:
         """A plan by its identity, and what became of it. Raises NothingToShow."""
         return self._plans.get(identity)
 
-    def execute(self, identity: str, typed: str = "") -> PlanExecution:
-        """Confirm a plan and execute it in a thread. Raises NothingToShow, RefusedForSafety."""
-        execution = self.execution(identity)
+    def execute(self, identity: str, requester: Requester, typed: str = "") -> PlanExecution:
+        """Confirm a plan and execute it in a thread. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        execution = self._permitted(identity, requester)
         execution.confirm(typed)
         threading.Thread(target=self._run, args=(execution,), name=f"plan {identity}", daemon=True).start()
         return execution
 
-    def stop(self, identity: str) -> PlanExecution:
-        """Begin no further step of a plan that runs. Raises NothingToShow, RefusedForSafety."""
-        execution = self.execution(identity)
+    def stop(self, identity: str, requester: Requester) -> PlanExecution:
+        """Begin no further step of a plan that runs. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        execution = self._permitted(identity, requester)
         execution.stop()
         return execution
 
-    def undo(self, identity: str) -> PlanExecution:
-        """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
-        execution = self.execution(identity)
+    def undo(self, identity: str, requester: Requester) -> PlanExecution:
+        """Bring back what a plan took away. Raises NothingToShow, NotPermitted, RefusedForSafety."""
+        execution = self._permitted(identity, requester)
         try:
             self._service.undo_execution(execution)
         finally:
             self._list_next_time()
+        return execution
+
+    def _permitted(self, identity: str, requester: Requester) -> PlanExecution:
+        """A plan that this client may execute, stop and undo. Raises NothingToShow, NotPermitted."""
+        execution = self.execution(identity)
+        requester.check_permission(execution.plan.verb)
         return execution
 
     def _run(self, execution: PlanExecution) -> None:

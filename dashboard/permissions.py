@@ -11,9 +11,19 @@ from typing import Any, NamedTuple
 from starlette.routing import compile_path
 
 from neuron_top.dashboard.access import Permission
+from neuron_top.services.caches import ACTIONS, Verb, action_of
 
 GET, POST, SOCKET = "GET", "POST", "SOCKET"
 CALLBACKS_PATH = "_dash-update-component"
+
+
+def action_permission(verb: Verb) -> Permission:
+    """The permission that the registry of cache actions asks for: to execute a plan of this verb, stop and undo it."""
+    return Permission[action_of(verb).permission.name]
+
+
+LEAST_TO_EXECUTE = min(action_permission(action.verb) for action in ACTIONS)
+"""What every execution needs; the plan's own verb may need more, see `plan_registry`."""
 
 _READ_PATHS = (
     "", "compile", "cache", "memory", "runs", "logs", "fleet",
@@ -40,9 +50,9 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     (POST, CALLBACKS_PATH): Permission.READ,
     # A plan changes nothing and can be looked at; its maker is held to a number of them.
     (POST, "api/cache/plans"): Permission.READ,
-    (POST, "api/cache/plans/{identity}/execute"): Permission.ACT,
-    (POST, "api/cache/plans/{identity}/stop"): Permission.ACT,
-    (POST, "api/cache/plans/{identity}/undo"): Permission.ACT,
+    (POST, "api/cache/plans/{identity}/execute"): LEAST_TO_EXECUTE,
+    (POST, "api/cache/plans/{identity}/stop"): LEAST_TO_EXECUTE,
+    (POST, "api/cache/plans/{identity}/undo"): LEAST_TO_EXECUTE,
 }
 """By method and path below the prefix. HEAD is GET."""
 
@@ -61,7 +71,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "cache-grid.getRowsResponse": Permission.READ,
     "cache-query.value": Permission.READ,
     "cache-why.children": Permission.READ,
-    "cache-action.children": Permission.ACT,
+    "cache-action.children": LEAST_TO_EXECUTE,
     "memory-summary.children": Permission.READ,
     "memory-with.options": Permission.READ,
     "runs-note.children": Permission.READ,

@@ -6,9 +6,9 @@ from typing import Any
 
 from dash import dcc, html
 
-from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import attributes, note, panel
 from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import count_text
@@ -46,7 +46,7 @@ def _progress(execution: PlanExecution) -> list[Any]:
 
 def _buttons(execution: PlanExecution) -> Any:
     """Cancel stands first, so that it is what the keyboard meets first."""
-    can_act = current_permission.get() is Permission.ACT
+    can_act = current_permission.get() >= action_permission(execution.plan.verb)
     waits = execution.state is PlanState.PLANNED
     buttons: list[Any] = [_button("Cancel" if waits else "Close", "close", execution, className="plain")]
     if execution.state is PlanState.RUNNING:

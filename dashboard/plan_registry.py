@@ -14,7 +14,9 @@ from typing import NamedTuple
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.guard import client_now, current_permission
 from neuron_top.dashboard.limits import Rate
-from neuron_top.errors import LimitReached, NothingToShow
+from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE, action_permission
+from neuron_top.errors import LimitReached, NothingToShow, UsageError
+from neuron_top.services.caches import Verb, action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 
 PLANS_OF_ONE = 50
@@ -25,16 +27,30 @@ WAITING_SECONDS = 3600.0
 """After this time a waiting plan makes room when there are too many: its entries have changed since."""
 
 
+class NotPermitted(UsageError):
+    """The client has not the permission for what it asks."""
+
+
 class Requester(NamedTuple):
-    """Who requests plans: the client's name, and whether it may execute them."""
+    """Who requests plans: the client's name and its permission."""
 
     client: str
-    can_execute: bool
+    permission: Permission
+
+    @property
+    def can_execute(self) -> bool:
+        """Whether it may execute any plan."""
+        return self.permission >= LEAST_TO_EXECUTE
+
+    def check_permission(self, verb: Verb) -> None:
+        """Raises NotPermitted where it may not execute, stop or undo plans of this verb."""
+        if self.permission < action_permission(verb):
+            raise NotPermitted(f"sign in with the act token to {action_of(verb).title}")
 
 
 def current_requester() -> Requester:
     """Who sent the request that is being answered."""
-    return Requester(client_now.get(), can_execute=current_permission.get() is Permission.ACT)
+    return Requester(client_now.get(), current_permission.get())
 
 
 class _Registered(NamedTuple):

@@ -296,11 +296,11 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
         try:
             if kind == "plan-confirm":
-                caches.execute(identity, typed.get(identity, ""))
+                caches.execute(identity, current_requester(), typed.get(identity, ""))
             elif kind == "plan-stop":
-                caches.stop(identity)
+                caches.stop(identity, current_requester())
             else:
-                await asyncio.to_thread(caches.undo, identity)
+                await asyncio.to_thread(caches.undo, identity, current_requester())
         except (NeuronTopError, OSError) as problem:
             return note(str(problem), kind="bad")
         return None

@@ -10,16 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import dash
+import msgspec
 import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
+from neuron_top.actions import registry
 from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import Permission, rules
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.plan_registry import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, PlanRegistry, Requester
+from neuron_top.dashboard.plan_registry import (
+    PLANS_OF_ONE,
+    PLANS_OF_READERS,
+    WAITING_SECONDS,
+    NotPermitted,
+    PlanRegistry,
+    Requester,
+)
 from neuron_top.errors import LimitReached, NothingToShow
+from neuron_top.services.caches import ACTIONS, Verb
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from tests.actions import caches
@@ -153,7 +163,7 @@ def works(first: int, count: int) -> list[PlanExecution]:
 
 def test_only_waiting_plans_of_the_same_maker_give_way() -> None:
     plans = PlanRegistry(clock=lambda: 0.0)
-    reader, actor = Requester("reader", can_execute=False), Requester("actor", can_execute=True)
+    reader, actor = Requester("reader", Permission.READ), Requester("actor", Permission.ACT)
     others = works(0, 3)
     plans.add(others, actor)
     own = works(100, PLANS_OF_ONE)
@@ -172,11 +182,11 @@ def test_readers_together_have_a_limit_that_time_lifts_and_that_binds_nobody_who
     now = [0.0]
     plans = PlanRegistry(clock=lambda: now[0])
     for number in range(PLANS_OF_READERS):
-        plans.add(works(number, 1), Requester(f"reader {number}", can_execute=False))
-    late = Requester("one more", can_execute=False)
+        plans.add(works(number, 1), Requester(f"reader {number}", Permission.READ))
+    late = Requester("one more", Permission.READ)
     with pytest.raises(LimitReached):
         plans.add(works(5000, 1), late)
-    plans.add(works(6000, 1), Requester("actor", can_execute=True))
+    plans.add(works(6000, 1), Requester("actor", Permission.ACT))
     now[0] = WAITING_SECONDS + 1
     plans.add(works(7000, 1), late)
     assert plans.get(f"{6000:010x}")
@@ -186,9 +196,27 @@ def test_readers_together_have_a_limit_that_time_lifts_and_that_binds_nobody_who
 
 def test_planning_again_and_again_is_slowed_down() -> None:
     plans = PlanRegistry(clock=lambda: 0.0)
-    reader = Requester("reader", can_execute=False)
+    reader = Requester("reader", Permission.READ)
     for _number in range(10):
         plans.begin(reader)
     with pytest.raises(LimitReached):
         deque(map(plans.begin, [reader] * 100), maxlen=0)
-    plans.begin(Requester("another", can_execute=False))
+    plans.begin(Requester("another", Permission.READ))
+
+
+def test_the_permission_of_an_action_comes_from_its_row_in_the_registry() -> None:
+    reader = Requester("reader", Permission.READ)
+    for action in ACTIONS:
+        assert permissions.action_permission(action.verb) == Permission[action.permission.name]
+        with pytest.raises(NotPermitted, match=f"sign in with the act token to {action.title}"):
+            reader.check_permission(action.verb)
+        Requester("actor", Permission.ACT).check_permission(action.verb)
+
+
+def test_a_row_that_asks_for_less_lets_a_reader_execute(monkeypatch: pytest.MonkeyPatch) -> None:
+    easy = msgspec.structs.replace(registry.action_of(Verb.UNLOCK), permission=registry.ActionPermission.READ)
+    monkeypatch.setattr(registry, "_ROWS", {Verb.UNLOCK: easy})
+    reader = Requester("reader", Permission.READ)
+    reader.check_permission(Verb.UNLOCK)
+    with pytest.raises(NotPermitted):
+        reader.check_permission(Verb.EVICT)
