@@ -20,7 +20,7 @@ _ANNOUNCED = re.compile(
 """A folder whose name holds a blank: the words in front of it tell where it begins."""
 
 
-class Place(NamedTuple):
+class CacheLocation(NamedTuple):
     """Where in a cache something lies; None = the path does not say."""
 
     root: str | None
@@ -49,17 +49,17 @@ def module_in(text: str) -> str | None:
     return found[0] if found else None
 
 
-def place(path: str) -> Place:
+def place(path: str) -> CacheLocation:
     """Read a path of an entry, local or `s3://`, of either era. The same paths come again from every rank."""
     return _place_known(path) if len(path) <= _LONGEST else _place(path)
 
 
 @lru_cache(maxsize=8192)
-def _place_known(path: str) -> Place:
+def _place_known(path: str) -> CacheLocation:
     return _place(path)
 
 
-def _place(path: str) -> Place:
+def _place(path: str) -> CacheLocation:
     compiler = COMPILER_FOLDER.search(path)
     root = path[: compiler.start()].rstrip("/") if compiler else ""
-    return Place(root or None, compiler[1] if compiler else None, module_in(path))
+    return CacheLocation(root or None, compiler[1] if compiler else None, module_in(path))

@@ -25,7 +25,7 @@ from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import FAILURES
 
 if TYPE_CHECKING:
-    from neuron_top.cache.scan.verify import Finding
+    from neuron_top.cache.scan.verify import EntryFinding
 
 
 class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
     """Told how far a verification has read."""
 
 
-class Executor(StrEnum):
+class ActionExecutor(StrEnum):
     """What carries a plan out."""
 
     BACKEND = "backend"
@@ -73,7 +73,7 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
     """On the web page; empty: none of its own."""
     planner: Callable[[PlannerInput], Plan] | None = None
     """Plans for marked entries; None where a plan is made from something else, or none is needed."""
-    executor: Executor = Executor.BACKEND
+    executor: ActionExecutor = ActionExecutor.BACKEND
     permission: ActionPermission = ActionPermission.ACT
     folders_only: bool = False
     """Not possible in a bucket."""
@@ -149,7 +149,7 @@ def _verify(given: PlannerInput) -> Plan:
 
 
 def plan_broken(
-    snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[Finding]
+    snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[EntryFinding]
 ) -> Plan:
     """Move aside the entries that these findings call broken."""
     from neuron_top.cache.scan import verify  # reads graphs and artifacts: only where one verifies
@@ -167,7 +167,7 @@ ACTIONS: tuple[CacheAction, ...] = (
     CacheAction(verb=Verb.SLIM, title="evict artifacts", help="evict artifacts and keep graphs and flags", key="z",
                 label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True),
     CacheAction(verb=Verb.COMPILE, title="compile again now", help="compile failures again now",
-                button="Compile failures now", planner=_compile, executor=Executor.COMPILERS, folders_only=True,
+                button="Compile failures now", planner=_compile, executor=ActionExecutor.COMPILERS, folders_only=True,
                 undoable=False),
     CacheAction(verb=Verb.RETRY, title="retry on the next run", key="r", label="retry",
                 help="compile failures again, now or on the next run", button="Clear failures (retry on the next run)",
@@ -184,7 +184,7 @@ ACTIONS: tuple[CacheAction, ...] = (
                 help="move broken artifacts aside", planner=_quarantine),
     CacheAction(verb=Verb.SWEEP, title="remove work folders", help="remove what dead compiles left in their folders",
                 folders_only=True),
-    CacheAction(verb=Verb.COPY, title="copy", help="copy usable entries to another cache", executor=Executor.COPY,
+    CacheAction(verb=Verb.COPY, title="copy", help="copy usable entries to another cache", executor=ActionExecutor.COPY,
                 undoable=False),
     CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False,
                 help="pin the marked modules: no eviction takes them; again unpins"),

@@ -17,7 +17,7 @@ from neuron_top.identity import Identity
 from neuron_top.ingest.recording import measured_compiles
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
+from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, WaitRecord
 from neuron_top.store.records import CompileRecord
 from neuron_top.telemetry import instance_metadata
 from neuron_top.telemetry.node_attributes import Attributes, attributes
@@ -91,7 +91,7 @@ class Node:
         told = {**notes, "dropped_events": sink.dropped if sink is not None else 0}
         return self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, told, offset))
 
-    def waits(self) -> list[Wait]:
+    def waits(self) -> list[WaitRecord]:
         """Who waits for whom."""
         return self._feed.read(lambda run, now: list(waits_of(run, now, self.name, self.job)))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neuron_top.run.graph import Wait as GraphWait
+from neuron_top.run.graph import Wait
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
 from neuron_top.run.node_findings import holder_host
-from neuron_top.store.fleet_records import NodeNow, Spread, Wait
+from neuron_top.store.fleet_records import NodeNow, Spread, WaitRecord
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.rank_steps import told_rows
@@ -38,14 +38,14 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
     )
 
 
-def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[Wait]:
+def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[WaitRecord]:
     """A row for each graph that processes here waited or wait for, with who holds its lock where the cache tells."""
     for graph in run.compiles.graphs.values():
         waiting = [(worker, wait) for worker in graph.workers.values() for wait in worker.waits if wait.start]
         if not waiting or graph.module is None:
             continue
         entry = run.caches.entry(graph.module)
-        yield Wait(
+        yield WaitRecord(
             job=job,
             key=graph.module,
             holder_node=holder_host(entry.lock_holder or "") if entry is not None else "",
@@ -57,7 +57,7 @@ def waits_of(run: Run, now: float, node: str, job: str) -> Iterator[Wait]:
         )
 
 
-def _end(wait: GraphWait, now: float) -> float:
+def _end(wait: Wait, now: float) -> float:
     return wait.end if wait.end is not None else now
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from neuron_top.agent.spool import Spool
 from neuron_top.errors import NeuronTopError
 from neuron_top.store.errors import NodeNameTaken
-from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
+from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
 
@@ -42,7 +42,7 @@ class Here(Protocol):
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
         """What it does now."""
 
-    def waits(self) -> list[Wait]:
+    def waits(self) -> list[WaitRecord]:
         """Who waits for whom."""
 
     def compiles(self) -> list[CompileRecord]:
@@ -72,7 +72,7 @@ class Shipper:
         """Sequence of the last batch that the database has; None until it is asked."""
         self._due = {"beat": 0.0, "keys": 0.0}
         self._record: NodeRecord | None = None
-        self._waits: list[Wait] = []
+        self._waits: list[WaitRecord] = []
         self._pause, self._problem = 0.0, ""
         self._offset: float | None = None
         self.refused: NodeNameTaken | None = None

@@ -14,8 +14,8 @@ import ahocorasick_rs
 import msgspec
 
 from neuron_top.diagnose import ending, general, messages, ranking, recognizers
-from neuron_top.diagnose.findings import Finding, Findings, Progress, evidence
-from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
+from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
@@ -93,8 +93,8 @@ class Diagnoser:
         self._lines = 0
         """Line ends before the block."""
         self._tail = b""
-        self._progress = Progress()
-        self._base = Progress()
+        self._progress = JobProgress()
+        self._base = JobProgress()
         """As it was before the block; counted from the first finding on."""
         self._signs: tuple[list[int], list[int]] | None = None
         """Of the block being read."""
@@ -197,7 +197,7 @@ class Diagnoser:
             steps, compiles = self._signs_of_life(block)
             self._base.steps += len(steps)
             self._base.compiles += len(compiles)
-            self._progress = Progress(self._base.steps, self._base.compiles)
+            self._progress = JobProgress(self._base.steps, self._base.compiles)
         self._lines += block.count(b"\n")
         self._offset += len(block)
         kept = block if len(block) >= _TAIL_BYTES else self._tail + block
@@ -268,7 +268,7 @@ class Diagnoser:
     def _mark_progress(self, block: bytes, position: int) -> None:
         """Count what the job has done before this place."""
         steps, compiles = self._signs_of_life(block)
-        self._progress = Progress(
+        self._progress = JobProgress(
             self._base.steps + bisect_right(steps, position), self._base.compiles + bisect_right(compiles, position)
         )
 
@@ -348,7 +348,7 @@ class Diagnoser:
                 finding.recovered = not finding.modules
                 self._search_modules()
 
-    def _add(self, statement: Statement, verdict: Verdict) -> Finding:
+    def _add(self, statement: Statement, verdict: CauseVerdict) -> Finding:
         block, position = self._here
         self._mark_progress(block, position)
         finding, is_new = self._findings.add(statement, verdict, self._progress)
@@ -398,7 +398,7 @@ class Diagnoser:
             finding.evidence.append(evidence(line, text))
 
 
-def _statement_of(message: CompilerMessage) -> tuple[Statement, Verdict]:
+def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
     """What the message of a failed compile says, as far as it has come."""
     flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
     if message.best is None:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"[ \t]{3,}")
 class Finding(msgspec.Struct):
     """One failure, said once or often; `last_steps` and `last_compiles` tell how far the job was when it was said."""
 
-    verdict: Verdict
+    verdict: CauseVerdict
     line: int
     offset: int
     text: str
@@ -50,7 +50,7 @@ class Finding(msgspec.Struct):
         return Weight.CASCADE if self.demoted else self.verdict.weight
 
 
-class Progress(msgspec.Struct):
+class JobProgress(msgspec.Struct):
     """How far a job has come, counted while its log is read."""
 
     steps: int = 0
@@ -77,7 +77,7 @@ class Findings:
         twin._by_key = {key: copies[id(each)] for key, each in self._by_key.items()}
         return twin
 
-    def add(self, statement: Statement, verdict: Verdict, progress: Progress) -> tuple[Finding, bool]:
+    def add(self, statement: Statement, verdict: CauseVerdict, progress: JobProgress) -> tuple[Finding, bool]:
         """The finding for a statement, and whether it is new."""
         key = _key(statement.text)
         finding = self._by_key.get(key)
@@ -103,7 +103,7 @@ class Findings:
         self.repeat(finding, statement, progress)
         return finding, is_new
 
-    def repeat(self, finding: Finding, statement: Statement, progress: Progress) -> None:
+    def repeat(self, finding: Finding, statement: Statement, progress: JobProgress) -> None:
         """Count it once more."""
         finding.count += statement.repeats
         finding.last_line, finding.last_steps = statement.line, progress.steps

@@ -82,7 +82,7 @@ _ALLOCATION = re.compile(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TOOL_NAME = re.compile(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
 
 
-class Verdict(NamedTuple):
+class CauseVerdict(NamedTuple):
     """What a statement means."""
 
     cause_class: CauseClass
@@ -94,7 +94,7 @@ class Verdict(NamedTuple):
     row: Recognizer | None = None
 
 
-def judge(statement: Statement) -> Verdict | None:
+def judge(statement: Statement) -> CauseVerdict | None:
     """What a statement outside a traceback means; None = no failure."""
     if statement.text.startswith(_REPORT):
         text = statement.text.removeprefix(_REPORT).rstrip('"')
@@ -118,7 +118,7 @@ def raised_by(statement: Statement) -> re.Match[str] | None:
     return found if _NAMED.search(found["type"]) or found["type"].split(".")[-1][:1].isupper() else None
 
 
-def exception(statement: Statement, raised: re.Match[str]) -> Verdict:
+def exception(statement: Statement, raised: re.Match[str]) -> CauseVerdict:
     """What an exception means: by its words, else by its type, else it is the program's own."""
     name = raised["type"].split(".")[-1]
     if name in _CASCADING:
@@ -126,15 +126,15 @@ def exception(statement: Statement, raised: re.Match[str]) -> Verdict:
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
-        return Verdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, reasoned=False)
+        return CauseVerdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, reasoned=False)
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
     if _JAVA.match(raised["type"]) and not raised["cause"]:
-        return Verdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
     if name in ("TimeoutError", "Timeout"):
-        return Verdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
-    return Verdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM)
+        return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
+    return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM)
 
 
 def is_probe(raised: re.Match[str]) -> bool:
@@ -142,8 +142,8 @@ def is_probe(raised: re.Match[str]) -> bool:
     return raised["type"].split(".")[-1] in _PROBES
 
 
-def _by_row(row: Recognizer, doubt: Doubt | None = None) -> Verdict:
-    return Verdict(
+def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
+    return CauseVerdict(
         row.cause_class,
         row.weight,
         row.advice,
@@ -183,7 +183,7 @@ _BY_SPEAKER = {
 _BELOW_THE_FRAMEWORK = (Speaker.RUNTIME, Speaker.COLLECTIVES, Speaker.COMPILER, Speaker.NATIVE)
 
 
-def _by_level(statement: Statement) -> Verdict | None:
+def _by_level(statement: Statement) -> CauseVerdict | None:
     if not statement.level.is_error:
         return None
     speaker = statement.speaker
@@ -193,22 +193,22 @@ def _by_level(statement: Statement) -> Verdict | None:
     elif _TOOL_NAME.search(statement.text):
         cause_class = CauseClass.TOOL_ERROR
     if speaker in _BELOW_THE_FRAMEWORK or statement.level is LogLevel.FATAL:
-        return Verdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
-    return Verdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+        return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+    return CauseVerdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
 
 
-def _by_opening(statement: Statement) -> Verdict | None:
+def _by_opening(statement: Statement) -> CauseVerdict | None:
     text = statement.text
     if _PANIC.match(text) or _WHAT.match(text):
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
-        return Verdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
+        return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if _PYTEST.match(text):
-        return Verdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, reasoned=False)
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, reasoned=False)
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)
     cause_class = CauseClass.TOOL_ERROR if is_tool else CauseClass.SCRIPT_ERROR
-    return Verdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+    return CauseVerdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
 
 
 def _runtime_class(statement: Statement) -> CauseClass:

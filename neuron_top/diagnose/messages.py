@@ -10,7 +10,7 @@ import re
 import msgspec
 
 from neuron_top.diagnose import general
-from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
@@ -107,26 +107,26 @@ def reason(text: str) -> str:
     return _DATE.sub("", text[found.end() :], count=1).strip().rstrip('",')
 
 
-def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) -> Verdict:
+def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) -> CauseVerdict:
     """What the reason of a failed compile means."""
     row = recognize(statement)
-    named = Verdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
+    named = CauseVerdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
     if row is not None and row.weight < Weight.DEATH and row.cause_class is not CauseClass.SCRIPT_ERROR:
-        named = Verdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reasoned, row=row)
+        named = CauseVerdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reasoned, row=row)
     if not is_cached:
         return named
     weight = Weight.CASCADE if is_retried else Weight.REASON
     advice = f"{ADVICE[CauseClass.CACHED_FAILURE]}. {named.advice}" if named.advice else ""
-    return Verdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reasoned)
+    return CauseVerdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reasoned)
 
 
-def unreasoned(*, is_cached: bool, is_retried: bool) -> Verdict:
+def unreasoned(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
     """What a failed compile means whose message was not printed."""
     if is_cached:
         weight = Weight.CASCADE if is_retried else Weight.STATEMENT
-        return Verdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, reasoned=False)
+        return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, reasoned=False)
     advice = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
-    return Verdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, reasoned=False)
+    return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, reasoned=False)
 
 
 def _named(statement: Statement) -> bool:

@@ -19,8 +19,8 @@ confidence.
 from __future__ import annotations
 
 from neuron_top.diagnose.ending import End
-from neuron_top.diagnose.findings import Finding, Progress
-from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.findings import Finding, JobProgress
+from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import ADVICE, Doubt, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
@@ -34,7 +34,7 @@ _NOT_STATED = "The log does not state the reason; this is the nearest line. "
 
 def diagnosis(
     findings: list[Finding],
-    progress: Progress,
+    progress: JobProgress,
     end: End,
     lines: int,
     source: str,
@@ -62,7 +62,7 @@ def diagnosis(
     )
 
 
-def _went_on(finding: Finding, progress: Progress, lines: int) -> bool:
+def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
     """Whether a doubtful finding turned out to be no failure."""
     doubt = Doubt.MUCH if finding.weight is Weight.CASCADE else finding.verdict.doubt
     if doubt is Doubt.NONE:
@@ -73,7 +73,7 @@ def _went_on(finding: Finding, progress: Progress, lines: int) -> bool:
     return doubt is Doubt.MUCH and progress.compiles > finding.last_compiles
 
 
-def _overcome(finding: Finding, progress: Progress, end: End, exit_code: int | None) -> bool:
+def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int | None) -> bool:
     """Whether the job went on in spite of it."""
     if finding.recovered or exit_code == 0:
         return True
@@ -107,7 +107,7 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
     row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
     cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
     advice = f"The job ended with exit code {exit_code}. {row.advice if row is not None else ADVICE[cause_class]}"
-    verdict = Verdict(cause_class, Weight.DEATH, advice, Confidence.LOW, reasoned=False)
+    verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, reasoned=False)
     line, offset, text = end.last
     finding = Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
     return [finding]

@@ -15,7 +15,7 @@ from neuron_top.errors import NothingToShow
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.settings import Settings
-from neuron_top.telemetry.source import Source
+from neuron_top.telemetry.source import TelemetrySource
 
 if TYPE_CHECKING:
     from neuron_top.ingest.job_groups import Head
@@ -29,7 +29,7 @@ _DEEPEST = 4
 _MOST_LOGS = 500
 
 
-def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Source]:
+def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[TelemetrySource]:
     """What to watch beside a job: the devices (absent ones say so once and cost nothing more) and its cache."""
     from neuron_top.ingest.caches import caches_of_job
     from neuron_top.telemetry.sources import telemetry_sources
@@ -52,14 +52,14 @@ def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callabl
     _check_places(paths)
     buffer = LogBuffer()
 
-    def sources() -> Iterator[Source]:
+    def sources() -> Iterator[TelemetrySource]:
         yield from _sources_of_machine(settings, buffer)
         yield from _sources_of_paths(settings, buffer, paths, None)
 
     return LiveFeed((), later=sources, buffer=buffer, sink=sink, history_seconds=settings.history_seconds, node=node)
 
 
-def _sources_of_machine(settings: Settings, buffer: LogBuffer) -> Iterator[Source]:
+def _sources_of_machine(settings: Settings, buffer: LogBuffer) -> Iterator[TelemetrySource]:
     from neuron_top.ingest.discover import Discovery, GatedSource
 
     jobs = Discovery(settings, buffer)
@@ -113,7 +113,7 @@ def _check_places(paths: Sequence[str]) -> None:
 
 def _sources_of_paths(
     settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
-) -> Iterator[Source]:
+) -> Iterator[TelemetrySource]:
     from neuron_top.ingest import graph_tables
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 

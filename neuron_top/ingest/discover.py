@@ -19,7 +19,7 @@ from neuron_top.ingest.follow import FollowedRun
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
 from neuron_top.settings import Settings
-from neuron_top.telemetry.source import Emit, Source
+from neuron_top.telemetry.source import Emit, TelemetrySource
 from neuron_top.telemetry.worker_placement import VISIBLE_CORES
 from neuron_top.telemetry.workers import WorkerSampler
 
@@ -93,7 +93,7 @@ class Discovery:
 class GatedSource:
     """A source that is not heard while a condition holds."""
 
-    def __init__(self, source: Source, silenced: Discovery) -> None:
+    def __init__(self, source: TelemetrySource, silenced: Discovery) -> None:
         self.name = source.name
         self._source, self._discovery = source, silenced
 

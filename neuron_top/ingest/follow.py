@@ -12,7 +12,7 @@ from neuron_top.events import AnyEvent, RunFinished
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
 from neuron_top.parsers.lines import LineSplitter
-from neuron_top.processes.tail import FileTail, Turn
+from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry.source import Emit
@@ -70,7 +70,7 @@ class _Lines:
 
     def read(self) -> None:
         for item in self._tail.drain():
-            if not isinstance(item, Turn):
+            if not isinstance(item, FileChange):
                 begin, block = self._splitter.offset, self._splitter.take(item.data)
                 self._buffer.add(self._source, begin, block, self._splitter.peek())
 

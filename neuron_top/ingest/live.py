@@ -25,7 +25,7 @@ from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
-from neuron_top.telemetry.source import Source
+from neuron_top.telemetry.source import TelemetrySource
 
 View = TypeVar("View")
 
@@ -49,10 +49,10 @@ class LiveFeed:
 
     def __init__(
         self,
-        sources: Iterable[Source],
+        sources: Iterable[TelemetrySource],
         *,
         buffer: LogBuffer,
-        later: Callable[[], Iterable[Source]] = tuple,
+        later: Callable[[], Iterable[TelemetrySource]] = tuple,
         sink: Callable[[], EventSink] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
@@ -71,7 +71,7 @@ class LiveFeed:
         self._unwritten: list[AnyEvent] = []
         self._dirty = threading.Event()
         self._stopping = threading.Event()
-        self._sources: list[Source] = list(sources)
+        self._sources: list[TelemetrySource] = list(sources)
         self._threads: list[threading.Thread] = []
         self._later, self._maker = later, threading.Thread(target=self._make_later, name="late sources", daemon=True)
         self._writer: threading.Thread | None = None
@@ -91,7 +91,7 @@ class LiveFeed:
         self._changed = changed
         self._dirty.set()
 
-    def add(self, source: Source) -> None:
+    def add(self, source: TelemetrySource) -> None:
         """Start one more source, while running."""
         self._sources.append(source)
         self._start_source(source)
@@ -233,12 +233,12 @@ class LiveFeed:
         except Exception as problem:  # noqa: BLE001 (as in `_drive`: what was made goes on)
             self._lost("sources", problem)
 
-    def _start_source(self, source: Source) -> None:
+    def _start_source(self, source: TelemetrySource) -> None:
         thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _drive(self, source: Source) -> None:
+    def _drive(self, source: TelemetrySource) -> None:
         try:
             source.start(self.publish)
         except Exception as problem:  # noqa: BLE001 (whatever breaks in one source, the others and the screen go on)

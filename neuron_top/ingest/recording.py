@@ -30,14 +30,14 @@ from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.processes.launch import CommandNotStarted, Job
 from neuron_top.processes.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
-from neuron_top.run.graph import Outcome
+from neuron_top.run.graph import CompileOutcome
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.retention import enforce
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry import versions
-from neuron_top.telemetry.source import Periodic, Source
+from neuron_top.telemetry.source import Periodic, TelemetrySource
 from neuron_top.telemetry.workers import WorkerSampler
 from neuron_top.views.summary import Summary, summary
 
@@ -54,7 +54,7 @@ class Recording:
         shown: bool = True,
         warn: Callable[[str], None] = lambda text: None,
         environ: Mapping[str, str] = os.environ,
-        extra: Callable[[], Sequence[Source]] = tuple,
+        extra: Callable[[], Sequence[TelemetrySource]] = tuple,
     ) -> None:
         """`shown`: the output goes through to our own streams. `extra`: further sources (telemetry, caches)."""
         self.run = new_run_id()
@@ -195,7 +195,10 @@ def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
         )
         for graph in run.compiles.graphs.values()
         for attempt in graph.attempts
-        if graph.module and attempt.outcome is Outcome.DONE and attempt.seconds is not None and attempt.end is not None
+        if graph.module
+        and attempt.outcome is CompileOutcome.DONE
+        and attempt.seconds is not None
+        and attempt.end is not None
     ]
 
 

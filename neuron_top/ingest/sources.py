@@ -22,7 +22,7 @@ from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.processes.log_input import has_compressed_data, portions
-from neuron_top.processes.tail import FileTail, Turn
+from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile
 
@@ -118,7 +118,7 @@ class LogFiles:
                 for item in step:
                     events = (
                         ingestor.on_rotation(item.how)
-                        if isinstance(item, Turn)
+                        if isinstance(item, FileChange)
                         else ingestor.take(item.offset, item.data)
                     )
                     _emit_all(events, emit)
@@ -131,7 +131,7 @@ class WholeLog:
     def __init__(self, path: str, buffer: LogBuffer) -> None:
         self._path, self._buffer = path, buffer
         self._source = f"log:{path}"
-        self._spool: Spool | None = None
+        self._spool: PipeCopy | None = None
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
         """All of it, until stopped. What cannot be read is told."""
@@ -157,7 +157,7 @@ class WholeLog:
         if offset > 0 and self._spool is None:
             return
         try:
-            self._spool = self._spool or Spool()
+            self._spool = self._spool or PipeCopy()
             if offset + len(data) > _MOST_COPIED:
                 raise OSError(errno.EFBIG, "too large for a copy")
             self._spool.write(offset, data)
@@ -167,7 +167,7 @@ class WholeLog:
             self._buffer.copies.pop(self._source, None)
 
 
-class Spool:
+class PipeCopy:
     """A copy of what came through a pipe, on a disk, so that it can be read again.
 
     The file has no name: it is gone with our last descriptor, also when we are killed.
@@ -201,7 +201,7 @@ class StandardInput:
     def __init__(self, buffer: LogBuffer, number: int = 0, *, kept: bool = False) -> None:
         self._ingestor = LogIngestor("-", buffer)
         self._buffer, self._number, self._kept = buffer, number, kept
-        self._spool: Spool | None = None
+        self._spool: PipeCopy | None = None
         self._ours, self._theirs = os.pipe()
 
     def start(self, emit: Emit) -> None:
@@ -231,7 +231,7 @@ class StandardInput:
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
         """Put the bytes away before anybody is told of them. A full disk ends the copy, not the reading."""
         try:
-            self._spool = self._spool or Spool()
+            self._spool = self._spool or PipeCopy()
             self._spool.write(offset, data)
             self._buffer.copies[STANDARD_INPUT] = self._spool.path
         except OSError as problem:
@@ -261,7 +261,7 @@ class TelemetryLog:
             while True:
                 last = self._wakeup.stopping
                 for item in self._tail.drain():
-                    if not isinstance(item, Turn):
+                    if not isinstance(item, FileChange):
                         _emit_all(self._reader.feed(item.data), emit)
                 if last:
                     break
@@ -324,9 +324,9 @@ class SideChannel:
     def _read(self, name: str, tail: FileTail, emit: Emit) -> None:
         while step := tail.read(limit=1):
             for item in step:
-                if not isinstance(item, Turn):
+                if not isinstance(item, FileChange):
                     self._take(name, item.data, emit)
-            if all(isinstance(item, Turn) for item in step):
+            if all(isinstance(item, FileChange) for item in step):
                 break
         if len(self._tails) > _OPEN_FILES:
             tail.close()

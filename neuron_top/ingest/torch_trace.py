@@ -14,7 +14,7 @@ from pathlib import Path
 from neuron_top.events import SourceUnavailable
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.parsers.torch_trace import TorchTraceReader
-from neuron_top.processes.tail import FileTail, Turn
+from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
 
 TRACE_BYTES = 256 << 20
@@ -85,10 +85,10 @@ class TorchTraces:
     def _read(self, name: str, tail: FileTail, reader: TorchTraceReader, emit: Emit) -> None:
         while step := tail.read(limit=1):
             for item in step:
-                if not isinstance(item, Turn):
+                if not isinstance(item, FileChange):
                     for event in reader.feed(item.data):
                         emit(event)
-            if all(isinstance(item, Turn) for item in step):
+            if all(isinstance(item, FileChange) for item in step):
                 break
         if self._keep_bytes is not None:
             self._give_back(name, tail, max(_LEFT_BYTES, self._keep_bytes // len(self._tails)))

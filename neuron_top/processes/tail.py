@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
     data: bytes
 
 
-class Turn(NamedTuple):
+class FileChange(NamedTuple):
     """Something happened to the file itself; what follows starts at offset 0 (except for `vanished`)."""
 
     path: str
@@ -72,14 +72,14 @@ class FileTail:
         """Offset of the next byte that will be handed out."""
         return self._position
 
-    def read(self, limit: int = 16) -> list[Chunk | Turn]:
+    def read(self, limit: int = 16) -> list[Chunk | FileChange]:
         """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
         if self._descriptor is None and self._open() is None:
             return []
-        turns: list[Chunk | Turn] = []
+        turns: list[Chunk | FileChange] = []
         if self._was_rewritten():
             self._restart()
-            turns.append(Turn(self.path, "truncated"))
+            turns.append(FileChange(self.path, "truncated"))
         chunks = self._grown(limit)
         if chunks:
             self._successor_seen = False
@@ -87,9 +87,9 @@ class FileTail:
             turns.extend(self._follow_name())
         return [*turns, *chunks]
 
-    def drain(self) -> list[Chunk | Turn]:
+    def drain(self) -> list[Chunk | FileChange]:
         """Everything there is now, behind a rotation too."""
-        found: list[Chunk | Turn] = []
+        found: list[Chunk | FileChange] = []
         silent = 0
         while silent < 2:
             step = self.read()
@@ -137,8 +137,8 @@ class FileTail:
         length = len(self._fingerprint)
         return self._bytes_at(self._position - length, length) != self._fingerprint
 
-    def _grown(self, limit: int) -> list[Chunk | Turn]:
-        chunks: list[Chunk | Turn] = []
+    def _grown(self, limit: int) -> list[Chunk | FileChange]:
+        chunks: list[Chunk | FileChange] = []
         while len(chunks) < limit and (data := self._bytes_at(self._position, self.chunk_bytes)):
             chunks.append(Chunk(self.path, self._position, data))
             self._position += len(data)
@@ -158,13 +158,13 @@ class FileTail:
             self.close()
             return b""
 
-    def _follow_name(self) -> list[Chunk | Turn]:
+    def _follow_name(self) -> list[Chunk | FileChange]:
         """The open file is silent: does its name still stand for it?"""
         try:
             status = Path(self.path).stat()
         except OSError:
             first, self._vanished = not self._vanished, True
-            return [Turn(self.path, "vanished")] if first else []
+            return [FileChange(self.path, "vanished")] if first else []
         if (status.st_dev, status.st_ino) == self._identity:
             self._vanished = False
             return []
@@ -174,4 +174,4 @@ class FileTail:
         how = "appeared" if self._vanished else "rotated"
         self._successor_seen = self._vanished = False
         self.close()
-        return [Turn(self.path, how)] if self._open() is not None else []
+        return [FileChange(self.path, how)] if self._open() is not None else []

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.run.graph import Outcome
+from neuron_top.run.graph import CompileOutcome
 
 
 class SpanKind(StrEnum):
@@ -29,7 +29,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     kind: SpanKind
     start: float
     end: float | None
-    outcome: Outcome | None = None
+    outcome: CompileOutcome | None = None
     exact: bool = True
     """False where one end is only a bound."""
     by_pytorch: bool = False

@@ -10,7 +10,7 @@ from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.failures import Failure
-from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals, total
+from neuron_top.cache.model.snapshot import EntryTally, EntryTotals, Snapshot, total
 from neuron_top.cache.model.states import FAILURES, MEANINGS, State
 from neuron_top.cache.scan.catalog import Sums, sums_of
 from neuron_top.errors import UsageError
@@ -29,8 +29,8 @@ __all__ = [
     "Lock",
     "Snapshot",
     "State",
-    "Tally",
-    "Totals",
+    "EntryTally",
+    "EntryTotals",
     "UsageHistory",
 ]
 
@@ -71,7 +71,7 @@ class CacheReader:
         return UsageHistory.load(self._settings.state_path)
 
     @staticmethod
-    def totals(snapshot: Snapshot, past: UsageHistory) -> Totals:
+    def totals(snapshot: Snapshot, past: UsageHistory) -> EntryTotals:
         """The sums of a snapshot, with recorded compile times where an entry's own files tell none."""
         return total(past.added_to(snapshot.entries))
 

@@ -30,7 +30,7 @@ from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
-from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
+from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, PlannerInput, action_of
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
@@ -40,7 +40,7 @@ from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:
-    from neuron_top.cache.scan.verify import Finding
+    from neuron_top.cache.scan.verify import EntryFinding
     from neuron_top.compile.parallel.compile_queue import QueueProgress as CompileProgress
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
     "CacheAction",
     "CacheService",
     "EvictCriteria",
-    "Executor",
+    "ActionExecutor",
     "Outcome",
     "Pin",
     "Plan",
@@ -210,7 +210,7 @@ class CacheService(CacheReader):
         return sweep.plan_sweeps(sweep.look(), look.context, os.getuid())
 
     @staticmethod
-    def plan_quarantine(look: CacheLook, findings: Iterable[Finding]) -> Plan:
+    def plan_quarantine(look: CacheLook, findings: Iterable[EntryFinding]) -> Plan:
         """Move aside what these findings call broken."""
         return registry.plan_broken(look.snapshot, look.context, look.snapshot.entries, findings)
 
@@ -296,11 +296,11 @@ class CacheService(CacheReader):
         executor = action_of(plan.verb).executor
         if plan.verb is Verb.UNKNOWN:
             raise RefusedForSafety("nothing was done: this version does not know what the plan is to do")
-        if executor is Executor.COMPILERS:
+        if executor is ActionExecutor.COMPILERS:
             from neuron_top.actions.execution.compile_child import compile_apart
 
             return compile_apart(plan, jobs=compiles_at_once(plan), read_only=self.read_only, watch=watch)
-        if executor is Executor.COPY:
+        if executor is ActionExecutor.COPY:
             source, target = self.backend(plan.root), self.backend(plan.target)
             return copying.copy(
                 plan,

@@ -12,7 +12,7 @@ from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeState, fleet_page, of_job, shown_job
+from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
@@ -160,7 +160,7 @@ class FleetService:
 
         page = self.page(job)
         (row,) = page.jobs
-        gone = [node.node for node in page.nodes if node.state is NodeState.SILENT]
+        gone = [node.node for node in page.nodes if node.state is NodeReporting.SILENT]
         with self._blaming:
             if self._read is None or self._read.job != row.job:
                 self._read = NodeRuns(self._store, row.job, self._settings.history_seconds)

@@ -10,7 +10,7 @@ from neuron_top.ingest.recording import Recording
 from neuron_top.run.model import Run
 from neuron_top.services.agent import attached_agent, detach
 from neuron_top.settings import Settings
-from neuron_top.telemetry.source import Source
+from neuron_top.telemetry.source import TelemetrySource
 from neuron_top.views.summary import Summary
 
 View = TypeVar("View")
@@ -28,7 +28,7 @@ class ShippedRecording(Recording):
         shown: bool = True,
         warn: Callable[[str], None] = lambda text: None,
         environ: Mapping[str, str] = os.environ,
-        extra: Callable[[], Sequence[Source]] = tuple,
+        extra: Callable[[], Sequence[TelemetrySource]] = tuple,
     ) -> None:
         super().__init__(command, settings, name=name, shown=shown, warn=warn, environ=environ, extra=extra)
         attached = attached_agent(settings, self.run, name, self, warn)

@@ -18,7 +18,7 @@ from neuron_top.processes.log_input import STANDARD_INPUT, portions
 from neuron_top.settings import Settings
 from neuron_top.telemetry.banks import bank_levels
 from neuron_top.telemetry.observer import DEFAULT_URL, OFF, ObserverAddress, ObserverSource, checked_url, is_url
-from neuron_top.telemetry.source import Source
+from neuron_top.telemetry.source import TelemetrySource
 
 AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER = "auto", "monitor", "ls", "sysfs", "observer"
 SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
@@ -119,7 +119,7 @@ class MachineTelemetry:
         """Events until all sources have ended, or for `patience` seconds. Close it to stop the sources."""
         arrived: queue.SimpleQueue[AnyEvent | None] = queue.SimpleQueue()
 
-        def drive(source: Source) -> None:
+        def drive(source: TelemetrySource) -> None:
             try:
                 source.start(arrived.put)
             finally:
@@ -146,7 +146,7 @@ class MachineTelemetry:
                 thread.join()
 
 
-def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Source]:
+def _sources(settings: Settings, source: str, sysfs_root: str) -> list[TelemetrySource]:
     from neuron_top.telemetry import sources
     from neuron_top.telemetry.devices import NeuronLsPoller
     from neuron_top.telemetry.monitor import MonitorSource

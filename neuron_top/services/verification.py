@@ -8,16 +8,16 @@ import msgspec
 
 from neuron_top.actions.backends.base import CacheBackend, ignore
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.scan.verify import Finding, FindingLevel
+from neuron_top.cache.scan.verify import EntryFinding, FindingLevel
 
-__all__ = ["Finding", "FindingLevel", "Verification", "verify_entries"]
+__all__ = ["EntryFinding", "FindingLevel", "Verification", "verify_entries"]
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """What was checked, and what was found."""
 
     entries: tuple[Entry, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[EntryFinding, ...]
 
     def count(self, level: FindingLevel) -> int:
         """Findings of one level."""

@@ -45,5 +45,5 @@ class NodeNameTaken(StoreUnusable):
     exit_code = 4
 
 
-class ClaimLost(StoreUnusable):
+class LeaseExpired(StoreUnusable):
     """The lease ran out and somebody else has the key."""

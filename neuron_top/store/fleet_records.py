@@ -98,7 +98,7 @@ class NodeKey(msgspec.Struct, frozen=True, kw_only=True):
     seen: float
 
 
-class Wait(msgspec.Struct, frozen=True, kw_only=True):
+class WaitRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Ranks of a node that waited for a key which another node compiled."""
 
     job: str
@@ -130,7 +130,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class RunPart(msgspec.Struct, frozen=True, kw_only=True):
     """What one spool of one node has landed of a run."""
 
     run: str

@@ -37,7 +37,7 @@ class PrometheusUnusable(NeuronTopError):
     """The server cannot be reached, or does not answer the question."""
 
 
-class Series(msgspec.Struct, frozen=True):
+class LabeledSeries(msgspec.Struct, frozen=True):
     """One series of an answer: (seconds since the epoch, value), oldest first; what is no number is absent."""
 
     labels: dict[str, str]
@@ -77,16 +77,16 @@ class PrometheusApi:
         self.url, self._sign = url.rstrip("/"), sign
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def query(self, expression: str, at: float | None = None) -> list[Series]:
+    def query(self, expression: str, at: float | None = None) -> list[LabeledSeries]:
         """Every series of an expression now, or at a time. Raises PrometheusUnusable."""
         return self._ask("query", {"query": expression} | ({} if at is None else {"time": f"{at:.3f}"}))
 
-    def query_range(self, expression: str, start: float, end: float, step: float) -> list[Series]:
+    def query_range(self, expression: str, start: float, end: float, step: float) -> list[LabeledSeries]:
         """The same between two times, a point each `step` seconds. Raises PrometheusUnusable."""
         span = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:.3f}"}
         return self._ask("query_range", {"query": expression} | span)
 
-    def _ask(self, endpoint: str, parameters: Mapping[str, str]) -> list[Series]:
+    def _ask(self, endpoint: str, parameters: Mapping[str, str]) -> list[LabeledSeries]:
         # Blanks as %20: a signature is over the same bytes as those that are sent.
         url = f"{self.url}/api/v1/{endpoint}?{urlencode(parameters, quote_via=quote)}"
         request = urllib.request.Request(url, headers={"Accept": "application/json", **self._sign(url)})  # noqa: S310 (http or https: see `prometheus_api`)
@@ -117,7 +117,7 @@ class PrometheusApi:
             said = ""
         return f"Prometheus at {self.url} answers {status}{f': {said}' if said else ', which is no answer of its API'}"
 
-    def _series(self, body: bytes) -> list[Series]:
+    def _series(self, body: bytes) -> list[LabeledSeries]:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
         except msgspec.MsgspecError as problem:
@@ -127,10 +127,10 @@ class PrometheusApi:
         return [_series(result) for result in answer.data.result]
 
 
-def _series(result: _Result) -> Series:
+def _series(result: _Result) -> LabeledSeries:
     given = result.values if result.value is None else [result.value]
     points = tuple((at, number) for at, text in given if math.isfinite(number := float(text)))
-    return Series(result.metric, points)
+    return LabeledSeries(result.metric, points)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

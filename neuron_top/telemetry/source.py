@@ -14,7 +14,7 @@ from neuron_top.events import AnyEvent
 Emit = Callable[[AnyEvent], None]
 
 
-class Source(Protocol):
+class TelemetrySource(Protocol):
     """One thing outside. It says `SourceUnavailable` when it is absent or lost, and the program runs on."""
 
     name: str

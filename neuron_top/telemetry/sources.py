@@ -21,7 +21,7 @@ from neuron_top.telemetry.core_owners import Holders
 from neuron_top.telemetry.devices import NeuronLsPoller
 from neuron_top.telemetry.monitor import MonitorSource
 from neuron_top.telemetry.observer import ObserverSource, address_of
-from neuron_top.telemetry.source import Periodic, Source
+from neuron_top.telemetry.source import Periodic, TelemetrySource
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 
 _DEVICES_EVERY = 60.0
@@ -30,7 +30,7 @@ _COUNTERS_EVERY = 30
 """Looks between two readings of ECC and status counters: some 3,000 files on a large machine, which move slowly."""
 
 
-def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[Source]:
+def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[TelemetrySource]:
     """Every source of device telemetry for this machine, present or not: an absent one says so when started.
 
     Raises UsageError for an address of Neuron Observer that is none.
@@ -38,7 +38,7 @@ def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> li
     has_ls = tools.find("neuron-ls") is not None
     tree, refine = SysfsTree(sysfs_root), SampleEnricher(SysfsTree(sysfs_root), Holders())
     monitor = MonitorSource(settings.sample_seconds, refine=refine, announce_devices=not has_ls)
-    sources: list[Source] = [monitor]
+    sources: list[TelemetrySource] = [monitor]
     observer: ObserverSource | None = None
     if address := address_of(settings.observer_url):
         observer = ObserverSource(

@@ -26,7 +26,7 @@ SLOW_SHARE = 0.1
 """And by so much of the median at least: nodes that differ by less are alike."""
 
 
-class NodeState(StrEnum):
+class NodeReporting(StrEnum):
     """Whether a node is heard of."""
 
     REPORTING = "reporting"
@@ -86,7 +86,7 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     cluster: str
     job: str
-    state: NodeState
+    state: NodeReporting
     phase: str
     """What it does, by its agent: extracting, compiling, training, …; "" unknown."""
     seen: float
@@ -154,7 +154,7 @@ class FleetPage(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def silent(self) -> tuple[NodeRow, ...]:
         """Nodes that should report and do not."""
-        return tuple(node for node in self.nodes if node.state is NodeState.SILENT)
+        return tuple(node for node in self.nodes if node.state is NodeReporting.SILENT)
 
 
 class TopRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,7 +221,11 @@ def _node_row(now: float, record: NodeRecord, told: NodeNow | None, ended: set[s
         node=record.node,
         cluster=record.cluster,
         job=latest.job,
-        state=NodeState.ENDED if latest.job in ended else NodeState.SILENT if silent else NodeState.REPORTING,
+        state=NodeReporting.ENDED
+        if latest.job in ended
+        else NodeReporting.SILENT
+        if silent
+        else NodeReporting.REPORTING,
         phase=latest.phase,
         seen=record.seen,
         silent_seconds=max(0.0, now - record.seen),
@@ -303,7 +307,7 @@ def _job_row(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobRow:
         state=state,
         state_text=job_text(state, exit_code=job.exit_code),
         nodes=job.nodes,
-        reporting=sum(node.state is NodeState.REPORTING for node in nodes),
+        reporting=sum(node.state is NodeReporting.REPORTING for node in nodes),
         ended=job.ended,
         phases=dict(phases.most_common()),
         phase=phases.most_common(1)[0][0] if phases else "",
@@ -325,7 +329,7 @@ def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState
         if job.exit_code:
             return JobState.KILLED if job.exit_code < 0 else JobState.FAILED
         return JobState.FINISHED
-    if now - job.touched > SILENT_SECONDS and not any(node.state is NodeState.REPORTING for node in nodes):
+    if now - job.touched > SILENT_SECONDS and not any(node.state is NodeReporting.REPORTING for node in nodes):
         return JobState.CUT_OFF
     return JobState.RUNNING
 

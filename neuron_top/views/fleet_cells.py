@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from neuron_top.views.fleet import FleetMetric, NodeRow, NodeState
+from neuron_top.views.fleet import FleetMetric, NodeReporting, NodeRow
 from neuron_top.views.metric import Unit
 
 
@@ -57,6 +57,6 @@ def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
 
 def cell_mark(node: NodeRow) -> str:
     """What a node's cell says besides its level."""
-    if node.state is NodeState.SILENT:
+    if node.state is NodeReporting.SILENT:
         return "silent"
     return "slow" if node.slow else ""

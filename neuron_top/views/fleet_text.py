@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.units import UNKNOWN, count_text, counted, duration_text
-from neuron_top.views.fleet import FleetPage, JobRow, NodeRow, NodeState
+from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
 
 def nodes_text(job: JobRow) -> str:
@@ -34,7 +34,7 @@ def wait_text(job: JobRow) -> str:
 def trouble_text(node: NodeRow) -> str:
     """What is wrong with a node; "" where nothing is."""
     troubles = []
-    if node.state is NodeState.SILENT:
+    if node.state is NodeReporting.SILENT:
         troubles.append(f"silent for {duration_text(node.silent_seconds)}")
     if node.slow:
         troubles.append("slow")

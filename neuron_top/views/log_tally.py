@@ -52,7 +52,7 @@ class LoadedProgram(msgspec.Struct, frozen=True, kw_only=True):
     total: int | None
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class TrainingProgress(msgspec.Struct, frozen=True, kw_only=True):
     """What the training printed of itself."""
 
     lines: int
@@ -94,7 +94,7 @@ class LogTally(msgspec.Struct, frozen=True, kw_only=True):
     """What the program timed of itself: name, seconds."""
     programs: tuple[LoadedProgram, ...]
     problems: tuple[tuple[str, int], ...]
-    progress: Progress | None
+    progress: TrainingProgress | None
     known_lines: int
     unknown_lines: int
     malformed_lines: int
@@ -175,8 +175,10 @@ def _programs(totals: LogTotals) -> tuple[LoadedProgram, ...]:
     return tuple(LoadedProgram(name=event.module or event.name, total=event.total) for event in largest)
 
 
-def _progress(totals: LogTotals) -> Progress | None:
+def _progress(totals: LogTotals) -> TrainingProgress | None:
     step = totals.last_step
     if step is None:
         return None
-    return Progress(lines=totals.steps, step=step.step, loss=step.loss, epoch=step.epoch, simulated=totals.trial)
+    return TrainingProgress(
+        lines=totals.steps, step=step.step, loss=step.loss, epoch=step.epoch, simulated=totals.trial
+    )

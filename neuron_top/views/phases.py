@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.run.state import JobState
 from neuron_top.store.fleet_records import PhaseSpan
 from neuron_top.views.colors import Hue
-from neuron_top.views.fleet import SILENT_SECONDS, NodeRow, NodeState, natural
+from neuron_top.views.fleet import SILENT_SECONDS, NodeReporting, NodeRow, natural
 
 SILENT = "silent"
 WAITING = "waiting"
@@ -83,7 +83,7 @@ def phase_timeline(now: float, job: str, spans: Iterable[PhaseSpan], nodes: Iter
     return PhaseTimeline(job=job, start=start, end=end, rows=tuple(_grouped(rows, near)), nodes=len(rows))
 
 
-def _bars(spans: Sequence[PhaseSpan], now: float, state: NodeState | None) -> tuple[Phase, ...]:
+def _bars(spans: Sequence[PhaseSpan], now: float, state: NodeReporting | None) -> tuple[Phase, ...]:
     """Phases that touch; a gap longer than a silence is one, shorter ones belong to the phase before."""
     bars: list[Phase] = []
     for span in spans:
@@ -99,7 +99,7 @@ def _bars(spans: Sequence[PhaseSpan], now: float, state: NodeState | None) -> tu
             bars[-1] = msgspec.structs.replace(bars[-1], end=max(bars[-1].end, span.until))
         else:
             bars.append(Phase(phase=phase, start=start, end=max(start, span.until)))
-    if bars and state is NodeState.SILENT and bars[-1].phase not in OVER:
+    if bars and state is NodeReporting.SILENT and bars[-1].phase not in OVER:
         bars.append(Phase(phase=SILENT, start=bars[-1].end, end=max(now, bars[-1].end)))
     return tuple(bars)
 

@@ -84,7 +84,7 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     """No further graph is expected: the job has ended, or its log has been silent for long."""
 
 
-class CachePlace(msgspec.Struct, frozen=True, kw_only=True):
+class CacheSpace(msgspec.Struct, frozen=True, kw_only=True):
     """One cache that was looked at."""
 
     root: str
@@ -137,7 +137,7 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     entries: int | None
     size: int | None
     free: int | None
-    places: tuple[CachePlace, ...] = ()
+    places: tuple[CacheSpace, ...] = ()
     """The roots, each with what it holds."""
     fetches: FetchCard | None = None
     """None where nothing was fetched from elsewhere."""
@@ -259,7 +259,7 @@ def cache_card(run: Run) -> CacheCard:
         entries=sum(root.entries for root in roots) if roots else None,
         size=sum(sizes) if sizes else None,
         free=min(free) if free else None,
-        places=tuple(CachePlace(root=one.root, entries=one.entries, size=one.size, free=one.free) for one in roots),
+        places=tuple(CacheSpace(root=one.root, entries=one.entries, size=one.size, free=one.free) for one in roots),
         fetches=fetch_card(run),
     )
 

@@ -12,7 +12,7 @@ import pytest
 
 from neuron_top.cache.signing import KEY_FILE_VARIABLE
 from neuron_top.compile.fetch.fetcher import Fetcher, source_at
-from neuron_top.compile.fetch.source import FolderSource, Found, Source
+from neuron_top.compile.fetch.source import ArtifactSource, FolderSource, SourceFile
 from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
@@ -27,25 +27,25 @@ from tests.compile.fakes import GRAPH, Copying, wrapper
 class Counting:
     """A source that counts what it is asked."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ArtifactSource) -> None:
         self._source, self.asked, self.read = source, 0, 0
         self.place = source.place
 
-    def files(self, entry: str) -> Mapping[str, Found]:
+    def files(self, entry: str) -> Mapping[str, SourceFile]:
         self.asked += 1
 
-        def counted(found: Found) -> Iterator[bytes]:
+        def counted(found: SourceFile) -> Iterator[bytes]:
             self.read += 1
             yield from found.chunks()
 
         found = self._source.files(entry)
-        return {name: Found(each.size, lambda each=each: counted(each)) for name, each in found.items()}
+        return {name: SourceFile(each.size, lambda each=each: counted(each)) for name, each in found.items()}
 
 
 class Rank:
     """A process of a node, with the node's cache and a source."""
 
-    def __init__(self, root: Path, source: Source, **options: object) -> None:
+    def __init__(self, root: Path, source: ArtifactSource, **options: object) -> None:
         self.said, self.events, self.compiler = io.StringIO(), list[Event](), Copying()
         log = WrapperLog(stream=self.said)
         fetcher = Fetcher(source, log, self.events.append, node="n1")

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.views.fleet import NodeState, metric_named, natural, slow_of, sorted_nodes, top
+from neuron_top.views.fleet import NodeReporting, metric_named, natural, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import fleet_text, phases_text, steps_text, trouble_text, wait_text
 from neuron_top.views.states import JobState
@@ -66,7 +66,7 @@ def test_a_job_without_a_living_node_has_ended_or_is_cut_off(record: object, sta
     found = page([told("n1")], silent=["n1"], jobs=[record])  # type: ignore[list-item]
     assert found.jobs[0].state is state
     ended = state not in (JobState.CUT_OFF, JobState.RUNNING)
-    assert found.nodes[0].state is (NodeState.ENDED if ended else NodeState.SILENT)
+    assert found.nodes[0].state is (NodeReporting.ENDED if ended else NodeReporting.SILENT)
 
 
 def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_nobody() -> None:

@@ -11,15 +11,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from neuron_top.processes.tail import Chunk, FileTail, Turn
+from neuron_top.processes.tail import Chunk, FileChange, FileTail
 
 
-def text_of(found: list[Chunk | Turn]) -> bytes:
+def text_of(found: list[Chunk | FileChange]) -> bytes:
     return b"".join(item.data for item in found if isinstance(item, Chunk))
 
 
-def turns_of(found: list[Chunk | Turn]) -> list[str]:
-    return [item.how for item in found if isinstance(item, Turn)]
+def turns_of(found: list[Chunk | FileChange]) -> list[str]:
+    return [item.how for item in found if isinstance(item, FileChange)]
 
 
 def test_a_file_that_does_not_exist_yet_is_read_from_its_beginning_once_it_does(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ class FileLife(RuleBasedStateMachine):
         self.received = b""
         self.rotations = 0
 
-    def take(self, found: list[Chunk | Turn]) -> None:
+    def take(self, found: list[Chunk | FileChange]) -> None:
         self.received += text_of(found)
 
     def next_line(self) -> bytes:

@@ -11,13 +11,13 @@ import pytest
 from neuron_top.events import CacheHit, RunStarted
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreNotAllowed
-from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Wait
+from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.recordings import PostgresStore
 from neuron_top.store.records import CompileRecord
 from tests.servers.postgresql import PostgresServer
 
-THEIR_WAIT = Wait(job="j", key="k", waiter_node="other", ranks=1, seconds=1.0, first=1.0, last=1.0)
+THEIR_WAIT = WaitRecord(job="j", key="k", waiter_node="other", ranks=1, seconds=1.0, first=1.0, last=1.0)
 Login = Callable[[str], tuple[str, str]]
 
 
@@ -51,7 +51,7 @@ def test_an_agent_does_all_that_agents_do_under_the_name_of_its_node(login: Logi
         for _ in range(2):
             store.beat(NodeNow(node=node, at=0.0, job="job-1"))
             store.put_keys([NodeKey(root="r", key="k", node=node, state="done", seen=1.0)])
-            store.put_waits([Wait(job="j", key="k", waiter_node=node, ranks=1, seconds=1.0, first=1.0, last=1.0)])
+            store.put_waits([WaitRecord(job="j", key="k", waiter_node=node, ranks=1, seconds=1.0, first=1.0, last=1.0)])
         claim = store.claim("K", node, 60.0)
         assert store.release(store.renew(claim, 60.0))
         with FleetStore(postgres_url) as owner:

@@ -13,8 +13,8 @@ from neuron_top.events import AnyEvent, CacheHit
 from neuron_top.services.doctor import examine_machine
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
-from neuron_top.store.errors import ClaimLost, NodeNameTaken
-from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Spread, Wait
+from neuron_top.store.errors import LeaseExpired, NodeNameTaken
+from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -148,7 +148,7 @@ def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
 
 def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):
     key = NodeKey(root="s3://b/c", key="MODULE_1+a", node="n1", state="done", bytes=5, compiler="2.20", seen=1.0)
-    wait = Wait(
+    wait = WaitRecord(
         job="j", key="MODULE_1+a", holder_node="n2", waiter_node="n1", ranks=4, seconds=9.0, first=1.0, last=2.0
     )
     with FleetStore(postgres_url) as store:
@@ -172,7 +172,7 @@ def test_a_key_is_claimed_by_one_and_taken_over_when_the_lease_ran_out(postgres_
         store.renew(first, -1.0)  # what a lease is that nobody renewed
         taken = store.claim("K", "n2", 60.0)
         assert (taken.mine, taken.taken_from) == (True, "n1")
-        with pytest.raises(ClaimLost):
+        with pytest.raises(LeaseExpired):
             store.renew(first, 60.0)
         assert not store.release(first)
         assert [one.node for one in store.claims()] == ["n2"]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.errors import UsageError
-from neuron_top.telemetry.prometheus_api import PrometheusApi, PrometheusUnusable, Series, prometheus_api
+from neuron_top.telemetry.prometheus_api import LabeledSeries, PrometheusApi, PrometheusUnusable, prometheus_api
 from tests.servers.prometheus import PrometheusMissing, prometheus_server, victoria_metrics_server
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -92,8 +92,8 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             pytest.skip(str(reason))
 
 
-def wait_for(api: PrometheusApi, expression: str, count: int) -> list[Series]:
-    deadline, found = time.monotonic() + 180, list[Series]()
+def wait_for(api: PrometheusApi, expression: str, count: int) -> list[LabeledSeries]:
+    deadline, found = time.monotonic() + 180, list[LabeledSeries]()
     while len(found) < count:
         assert time.monotonic() < deadline, f"{expression} has {len(found)} series, not {count}"
         time.sleep(0.1)
@@ -101,7 +101,7 @@ def wait_for(api: PrometheusApi, expression: str, count: int) -> list[Series]:
     return found
 
 
-def by_node(series: list[Series]) -> dict[str, float | None]:
+def by_node(series: list[LabeledSeries]) -> dict[str, float | None]:
     return {one.labels["node"]: one.last for one in series}
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.cache.model.entry import Entry
     from neuron_top.cache.model.snapshot import Snapshot
     from neuron_top.cache.scan.catalog import Sums
-    from neuron_top.cache.scan.verify import Finding
+    from neuron_top.cache.scan.verify import EntryFinding
     from neuron_top.cache.use import CacheUse
 
 
@@ -90,7 +90,7 @@ class CacheBackend(Protocol):
 
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
-    ) -> Iterator[Finding]:
+    ) -> Iterator[EntryFinding]:
         """What is wrong with entries of the newest snapshot; `deep` reads every byte. `watch`: bytes read, of all."""
         ...
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.actions.journal.trash import Trash
     from neuron_top.actions.plan import Outcome, Plan
     from neuron_top.actions.plan_context import PlanContext
-    from neuron_top.cache.scan.verify import Finding
+    from neuron_top.cache.scan.verify import EntryFinding
 
 
 class LocalBackend:
@@ -73,7 +73,7 @@ class LocalBackend:
 
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
-    ) -> Iterator[Finding]:
+    ) -> Iterator[EntryFinding]:
         """See CacheBackend."""
         from neuron_top.cache.scan import verify
 

@@ -108,7 +108,7 @@ class S3Backend:
 
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
-    ) -> Iterator[verify.Finding]:
+    ) -> Iterator[verify.EntryFinding]:
         """See CacheBackend: headers and flags, a request each; `deep` fetches each entry whole."""
         wanted = tuple(entries)
         objects = self._listing.objects
@@ -121,7 +121,7 @@ class S3Backend:
                     findings = [*verify.cheap([local]), *verify.deep(root, local)]
                 yield from (msgspec.structs.replace(finding, entry=entry) for finding in findings)
             elif problem := s3.check_head(self._bucket, objects[entry.path]):
-                yield verify.Finding(entry=entry, level=verify.FindingLevel.BROKEN, what=problem)
+                yield verify.EntryFinding(entry=entry, level=verify.FindingLevel.BROKEN, what=problem)
             done += entry.apparent
             if deep:
                 watch(done, total)

@@ -1,7 +1,8 @@
 """Retry now in a process of its own, for whoever draws a screen: compilers may write to its streams, it can be ended.
 
-The parent writes a `Job` as one JSON line to its stdin; it answers with JSON lines, `Progress` of the plan and at last
-an `Outcome` or a `Refusal`. An interrupt (SIGINT) stops it before its next step; the kernel ends it with its parent.
+The parent writes a `ChildJob` as one JSON line to its stdin; it answers with JSON lines, `ChildProgress` of the plan
+and at last a `ChildOutcome` or a `ChildRefusal`. An interrupt (SIGINT) stops it before its next step; the kernel
+ends it with its parent.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.units import duration_text
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class ChildJob(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for."""
 
     plan: Plan
@@ -32,26 +33,28 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
 
 
-class Progress(plans.Progress, frozen=True, tag=True):
+class ChildProgress(plans.Progress, frozen=True, tag=True):
     """Where it stands."""
 
 
-class Outcome(plans.Outcome, frozen=True, kw_only=True, tag=True):
+class ChildOutcome(plans.Outcome, frozen=True, kw_only=True, tag=True):
     """What happened."""
 
 
-class Refusal(msgspec.Struct, frozen=True, tag=True):
+class ChildRefusal(msgspec.Struct, frozen=True, tag=True):
     """Nothing was done."""
 
     why: str
 
 
-_answers: msgspec.json.Decoder[Progress | Outcome | Refusal] = msgspec.json.Decoder(Progress | Outcome | Refusal)
+_answers: msgspec.json.Decoder[ChildProgress | ChildOutcome | ChildRefusal] = msgspec.json.Decoder(
+    ChildProgress | ChildOutcome | ChildRefusal
+)
 
 
 def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[plans.Progress], bool]) -> plans.Outcome:
     """Carry out a plan to compile now; when `watch` gives False it is stopped. Raises RefusedForSafety."""
-    job = Job(plan=plan, jobs=jobs, read_only=read_only)
+    job = ChildJob(plan=plan, jobs=jobs, read_only=read_only)
     with subprocess.Popen(
         [sys.executable, "-P", "-m", __name__],  # -P: nothing is imported from the folder we are in
         stdin=subprocess.PIPE,
@@ -71,7 +74,7 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
                 answer = _answers.decode(line)
             except msgspec.DecodeError:  # cut in its middle
                 break
-            if isinstance(answer, Refusal):
+            if isinstance(answer, ChildRefusal):
                 raise RefusedForSafety(answer.why)
             if isinstance(answer, plans.Outcome):
                 return answer
@@ -86,7 +89,7 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
 
 def main() -> None:
     """The child's end."""
-    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=ChildJob)
     stopped = False
 
     def stop(number: int, frame: object) -> None:
@@ -95,12 +98,12 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, stop)
     try:
-        _tell(msgspec.convert(_compiled(job, lambda: stopped), Outcome, from_attributes=True))
+        _tell(msgspec.convert(_compiled(job, lambda: stopped), ChildOutcome, from_attributes=True))
     except NeuronTopError as problem:
-        _tell(Refusal(str(problem)))
+        _tell(ChildRefusal(str(problem)))
 
 
-def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
+def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
     from neuron_top.actions.execution.compile_now import compile_now
     from neuron_top.actions.execution.compilers import compilers_for
     from neuron_top.compile.parallel.compile_queue import QueueProgress as Compiling
@@ -111,7 +114,7 @@ def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
         words += f", about {duration_text(now.remaining)} to go" if now.remaining else ""
         words += f", waiting for {now.held_back}" if now.held_back else ""
         names = ", ".join(running.module for running in now.running[:1])
-        _tell(Progress(now.done, now.failed, now.total or 0, 0, names, words))
+        _tell(ChildProgress(now.done, now.failed, now.total or 0, 0, names, words))
         return not stopped()
 
     compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)
@@ -121,7 +124,7 @@ def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
     )
 
 
-def _tell(answer: Progress | Outcome | Refusal) -> None:
+def _tell(answer: ChildProgress | ChildOutcome | ChildRefusal) -> None:
     os.write(1, msgspec.json.encode(answer) + b"\n")
 
 

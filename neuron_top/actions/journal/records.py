@@ -11,14 +11,14 @@ from neuron_top.actions.plan import WHOLE_ENTRY, Action, Verb
 from neuron_top.cache.locks import lock_owner
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+class JournalRecord(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """Base of the journal's lines. `at` is seconds since the epoch."""
 
     plan: str
     at: float
 
 
-class PlanBegun(Record, frozen=True, kw_only=True):
+class PlanBegun(JournalRecord, frozen=True, kw_only=True):
     """A plan was confirmed and its execution began."""
 
     verb: Verb
@@ -49,19 +49,19 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.path if self.action in WHOLE_ENTRY else self.path.rpartition("/")[0]
 
 
-class MovesIntended(Record, frozen=True, kw_only=True):
+class MovesIntended(JournalRecord, frozen=True, kw_only=True):
     """Written before the renames it names; which of them happened, the disk tells."""
 
     moves: tuple[Move, ...]
 
 
-class StepsRefused(Record, frozen=True, kw_only=True):
+class StepsRefused(JournalRecord, frozen=True, kw_only=True):
     """Steps that were not done, each with its reason."""
 
     steps: tuple[tuple[int, str], ...]
 
 
-class PlanEnded(Record, frozen=True, kw_only=True):
+class PlanEnded(JournalRecord, frozen=True, kw_only=True):
     """Execution ended: how many steps were done, and the bytes now in the trash."""
 
     done: int
@@ -70,7 +70,7 @@ class PlanEnded(Record, frozen=True, kw_only=True):
     interrupted: bool = False
 
 
-class PlanRestored(Record, frozen=True, kw_only=True):
+class PlanRestored(JournalRecord, frozen=True, kw_only=True):
     """A plan was undone; `kept` are the paths that could not be put back, each with its reason."""
 
     restored: int
@@ -78,7 +78,7 @@ class PlanRestored(Record, frozen=True, kw_only=True):
     user: str = ""
 
 
-class PlanPurged(Record, frozen=True, kw_only=True):
+class PlanPurged(JournalRecord, frozen=True, kw_only=True):
     """What a plan took away was deleted; it cannot be undone any more. `freed` was measured."""
 
     freed: int
@@ -86,7 +86,7 @@ class PlanPurged(Record, frozen=True, kw_only=True):
     user: str = ""
 
 
-class PurgeFailed(Record, frozen=True, kw_only=True):
+class PurgeFailed(JournalRecord, frozen=True, kw_only=True):
     """What a plan took away could not be deleted, or not all of it; it is set apart, and may be purged again."""
 
     why: str

@@ -23,7 +23,7 @@ TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
 """`<plan>/lock.<what>`: the token of one attempt."""
 
 
-class Trash(Protocol):
+class TrashFolder(Protocol):
     """As much of the journal's trash as this module needs."""
 
     root: Path
@@ -34,7 +34,7 @@ class Trash(Protocol):
         ...
 
 
-def free_locks(trash: Trash, spared: str = "") -> None:
+def free_locks(trash: TrashFolder, spared: str = "") -> None:
     """Take away every lock that a dead process left, and its token. Called under the maintainers' lock.
 
     The plan `spared` is left alone: it is about to be gone on with. What cannot be opened stops nothing else.

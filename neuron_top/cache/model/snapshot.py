@@ -36,7 +36,7 @@ class Other(msgspec.Struct, frozen=True, array_like=True):
     mtime_ns: int
 
 
-class Tally(msgspec.Struct, frozen=True):
+class EntryTally(msgspec.Struct, frozen=True):
     """How many entries, and what they take. Bytes are disk blocks, each inode once over all that is summed."""
 
     entries: int = 0
@@ -45,9 +45,9 @@ class Tally(msgspec.Struct, frozen=True):
     compile_seconds: float | None = None
     """Sum of the compile times that are known; None when none is."""
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: EntryTally) -> EntryTally:
         seconds = [part for part in (self.compile_seconds, other.compile_seconds) if part is not None]
-        return Tally(
+        return EntryTally(
             self.entries + other.entries,
             self.bytes + other.bytes,
             self.apparent_bytes + other.apparent_bytes,
@@ -55,15 +55,15 @@ class Tally(msgspec.Struct, frozen=True):
         )
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
+class EntryTotals(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over the entries of one root."""
 
-    all: Tally = Tally()
-    states: dict[str, Tally] = {}
-    compilers: dict[str, Tally] = {}
+    all: EntryTally = EntryTally()
+    states: dict[str, EntryTally] = {}
+    compilers: dict[str, EntryTally] = {}
 
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(
+    def __add__(self, other: EntryTotals) -> EntryTotals:
+        return EntryTotals(
             all=self.all + other.all,
             states=_merged(self.states, other.states),
             compilers=_merged(self.compilers, other.compilers),
@@ -91,7 +91,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         exact = [entry for entry in self.entries if text in (entry.module, entry.path)]
         return exact or [entry for entry in self.entries if text in entry.path]
 
-    def totals(self) -> Totals:
+    def totals(self) -> EntryTotals:
         """The sums over all entries."""
         return total(self.entries)
 
@@ -110,7 +110,7 @@ def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: 
     return found | {entry.path for entry in young}
 
 
-def total(entries: Iterable[Entry]) -> Totals:
+def total(entries: Iterable[Entry]) -> EntryTotals:
     """Sums by state and by compiler; an inode that several entries share is counted with the first of them."""
     seen: set[int] = set()
     states: dict[State, list[float | int | None]] = {}
@@ -132,12 +132,12 @@ def total(entries: Iterable[Entry]) -> Totals:
                 sums[3] = (sums[3] or 0.0) + entry.compile_seconds
     by_state = {str(state): _tally(states[state]) for state in State if state in states}
     by_compiler = {name: _tally(sums) for name, sums in sorted(compilers.items())}
-    return Totals(all=sum(by_state.values(), Tally()), states=by_state, compilers=by_compiler)
+    return EntryTotals(all=sum(by_state.values(), EntryTally()), states=by_state, compilers=by_compiler)
 
 
-def _tally(sums: Sequence[float | int | None]) -> Tally:
-    return Tally(int(sums[0] or 0), int(sums[1] or 0), int(sums[2] or 0), sums[3])
+def _tally(sums: Sequence[float | int | None]) -> EntryTally:
+    return EntryTally(int(sums[0] or 0), int(sums[1] or 0), int(sums[2] or 0), sums[3])
 
 
-def _merged(left: dict[str, Tally], right: dict[str, Tally]) -> dict[str, Tally]:
-    return {name: left.get(name, Tally()) + right.get(name, Tally()) for name in sorted({*left, *right})}
+def _merged(left: dict[str, EntryTally], right: dict[str, EntryTally]) -> dict[str, EntryTally]:
+    return {name: left.get(name, EntryTally()) + right.get(name, EntryTally()) for name in sorted({*left, *right})}

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Snapshot, Totals, total
+from neuron_top.cache.model.snapshot import EntryTotals, Snapshot, total
 from neuron_top.cache.scan import index
 
 TRUSTED_SECONDS = 600.0
@@ -20,7 +20,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
     """The totals of a root, and when the settled part of them was seen last."""
 
     root: str
-    totals: Totals
+    totals: EntryTotals
     as_of: float
     """The oldest look that any part of the totals rests on, seconds since the epoch."""
     other_bytes: int
@@ -54,7 +54,7 @@ def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) ->
     return sums_of(open_root(real, state))
 
 
-def sums_of(snapshot: Snapshot, totals: Totals | None = None) -> Sums:
+def sums_of(snapshot: Snapshot, totals: EntryTotals | None = None) -> Sums:
     """The sums of a snapshot; `totals` where they are known better."""
     return _summed(snapshot, snapshot.totals() if totals is None else totals)
 
@@ -67,7 +67,7 @@ def _look_at(root: str, entries: tuple[Entry, ...]) -> list[Entry]:
     return scanner.look_at(root, entries)
 
 
-def _summed(seen: index.Head | Snapshot, totals: Totals) -> Sums:
+def _summed(seen: index.Head | Snapshot, totals: EntryTotals) -> Sums:
     return Sums(
         root=seen.root,
         totals=totals,

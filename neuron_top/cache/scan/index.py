@@ -18,7 +18,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
+from neuron_top.cache.model.snapshot import EntryTotals, Folder, Other, Snapshot, to_look_at, total
 from neuron_top.errors import RefusedForSafety
 
 _MAGIC = b"neurontop-cache-index-5\n"
@@ -31,7 +31,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     taken_at: float
     seconds: float
-    settled: Totals
+    settled: EntryTotals
     """Sums over the entries in the body."""
     open: tuple[Entry, ...]
     folders: tuple[Folder, ...]

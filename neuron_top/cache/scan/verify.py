@@ -24,7 +24,7 @@ class FindingLevel(StrEnum):
     WARNING = "warning"
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class EntryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing found about one entry."""
 
     entry: Entry
@@ -32,45 +32,45 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     what: str
 
 
-def cheap(entries: Iterable[Entry]) -> Iterator[Finding]:
+def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
     """What the states, headers and flags hashes of a scan tell."""
     for entry in entries:
         if entry.state in BROKEN:
             what = entry.problems[0] if entry.problems else "marked as done, but there is no artifact"
-            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=what)
+            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=what)
         elif entry.artifact is Artifact.UNREADABLE or entry.state is State.UNKNOWN:
             what = entry.problems[0] if entry.problems else "its files match no known form"
-            yield Finding(entry=entry, level=FindingLevel.WARNING, what=what)
+            yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=what)
         elif entry.state is State.PARTIAL:
             what = entry.problems[0] if entry.problems else "the artifact is cut short"
-            yield Finding(entry=entry, level=FindingLevel.WARNING, what=what)
+            yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=what)
         if entry.flags_hash_ok is False:
-            yield Finding(
+            yield EntryFinding(
                 entry=entry, level=FindingLevel.WARNING, what="the flags file does not have the hash in the name"
             )
 
 
-def deep(root: str, entry: Entry) -> Iterator[Finding]:
+def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
     """What reading an entry's artifact and graph tells; nothing for entries that offer no artifact."""
     if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
         return
     contents = Contents(root, entry)
     if entry.parts & Part.INDUCTOR:
         for problem in contents.local_problems(keys_in_force()):
-            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=problem)
+            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=problem)
     neff = contents.neff(payload=True)
     if neff is not None and neff.problem is not None:
-        yield Finding(entry=entry, level=FindingLevel.BROKEN, what=neff.problem)
+        yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=neff.problem)
     if neff is not None and neff.payload is not None:
         if neff.payload.digest_ok is False:
-            yield Finding(
+            yield EntryFinding(
                 entry=entry, level=FindingLevel.BROKEN, what="the digest in the header is not that of the archive"
             )
         for problem in neff.payload.problems[:3]:
-            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=problem)
+            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=problem)
     if neff is not None and neff.header is not None:
         for warning in neff.header.warnings:
-            yield Finding(entry=entry, level=FindingLevel.WARNING, what=warning)
+            yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=warning)
     graph = contents.graph() if entry.parts & Part.GRAPH else None
     if isinstance(graph, str):
-        yield Finding(entry=entry, level=FindingLevel.WARNING, what=graph)
+        yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=graph)

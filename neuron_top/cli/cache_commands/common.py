@@ -15,13 +15,13 @@ from neuron_top.services.cache_reader import (
     NOTHING_RECORDED,
     CacheReader,
     Entry,
+    EntryTally,
+    EntryTotals,
     Failure,
     Filesystem,
     Lock,
     Snapshot,
     State,
-    Tally,
-    Totals,
     UsageHistory,
 )
 from neuron_top.units import bytes_text
@@ -192,7 +192,7 @@ def failure_json(failure: Failure | None) -> dict[str, Any] | None:
     }
 
 
-def totals_json(totals: Totals, disk: Filesystem) -> dict[str, Any]:
+def totals_json(totals: EntryTotals, disk: Filesystem) -> dict[str, Any]:
     """The sums, by state and by compiler, and the disk's free space."""
     return {
         **_tally_json(totals.all),
@@ -206,7 +206,7 @@ def totals_json(totals: Totals, disk: Filesystem) -> dict[str, Any]:
     }
 
 
-def _tally_json(tally: Tally) -> dict[str, Any]:
+def _tally_json(tally: EntryTally) -> dict[str, Any]:
     return {
         "entries": tally.entries,
         "bytes": tally.bytes,

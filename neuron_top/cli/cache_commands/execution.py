@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
-from neuron_top.services.caches import CacheService, Executor, Outcome, Plan, Progress, action_of
+from neuron_top.services.caches import ActionExecutor, CacheService, Outcome, Plan, Progress, action_of
 from neuron_top.units import bytes_text, count_text
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def jobs(arguments: argparse.Namespace) -> int:
 def execute_plan(plan: Plan, arguments: argparse.Namespace, service: CacheService) -> Outcome:
     """Execute `plan`. Raises RefusedForSafety."""
     row = action_of(plan.verb)
-    compiles = row.executor is Executor.COMPILERS
+    compiles = row.executor is ActionExecutor.COMPILERS
     with LiveLine(row.title, live=sys.stderr.isatty() and not compiles) as line:
         if compiles:
             return _compile(plan, arguments, service, line)

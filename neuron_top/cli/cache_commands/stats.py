@@ -13,7 +13,7 @@ import argparse
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import MEANINGS, State, Tally
+from neuron_top.services.cache_reader import MEANINGS, EntryTally, State
 from neuron_top.units import bytes_text, count_text, duration_text
 
 
@@ -54,11 +54,11 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _part(name: str, tallies: dict[str, Tally], *, meanings: bool) -> str:
+def _part(name: str, tallies: dict[str, EntryTally], *, meanings: bool) -> str:
     rows = [(*_row(key, tally), MEANINGS[State(key)] if meanings else "") for key, tally in tallies.items()]
-    whole = sum(tallies.values(), Tally())
+    whole = sum(tallies.values(), EntryTally())
     return table((name, "entries", "size", "compile", ""), [*rows, (*_row("all", whole), "")], right=(1, 2, 3))
 
 
-def _row(name: str, tally: Tally) -> tuple[str, str, str, str]:
+def _row(name: str, tally: EntryTally) -> tuple[str, str, str, str]:
     return name, count_text(tally.entries), bytes_text(tally.bytes), duration_text(tally.compile_seconds)

@@ -7,7 +7,7 @@ import uuid
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
 from neuron_top.errors import NeuronTopError
 from neuron_top.identity import node_name
-from neuron_top.store.errors import ClaimLost
+from neuron_top.store.errors import LeaseExpired
 from neuron_top.store.fleet_records import Claim
 from neuron_top.store.postgres.fleet import FleetStore
 
@@ -41,7 +41,7 @@ class DatabaseClaims:
         """See Claims."""
         try:
             self._held[key] = self._store.renew(self._held[key], lease)
-        except ClaimLost:
+        except LeaseExpired:
             return False
         except NeuronTopError as problem:
             raise ClaimsUnreachable(str(problem)) from problem

@@ -15,7 +15,7 @@ from neuron_top.cache.arrival import SMALL, arrival_problem
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, stats_decoder
-from neuron_top.compile.fetch.source import Found
+from neuron_top.compile.fetch.source import SourceFile
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard
 from neuron_top.errors import NeuronTopError
 
@@ -33,7 +33,7 @@ class Arriving:
         self,
         entry: WritableEntry,
         graph: str,
-        files: Mapping[str, Found],
+        files: Mapping[str, SourceFile],
         tell: Callable[[int, int, float], None],
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -65,7 +65,7 @@ class Arriving:
         finally:
             discard(self._paths.values())
 
-    def _one(self, name: str, found: Found, interrupted: Callable[[], bool]) -> None:
+    def _one(self, name: str, found: SourceFile, interrupted: Callable[[], bool]) -> None:
         path = self._paths[name] = self._entry.temporary(name)
         digest, size = hashlib.sha256(), 0
         with open(path, "xb", opener=_opener) as file:

@@ -18,7 +18,7 @@ from neuron_top.cache.model.states import Lookup
 from neuron_top.compile import side_channel
 from neuron_top.compile.claims.node_gate import NodeGate, NodeNote
 from neuron_top.compile.fetch.arriving import Arriving
-from neuron_top.compile.fetch.source import BucketSource, FolderSource, Source
+from neuron_top.compile.fetch.source import ArtifactSource, BucketSource, FolderSource
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
 from neuron_top.errors import NeuronTopError
@@ -44,7 +44,7 @@ class Fetcher:
 
     def __init__(
         self,
-        source: Source,
+        source: ArtifactSource,
         log: WrapperLog,
         emit: side_channel.Emit = side_channel.emit,
         *,
@@ -139,7 +139,7 @@ class _Teller:
         )
 
 
-def source_at(place: str) -> Source:
+def source_at(place: str) -> ArtifactSource:
     """The source of this address. Raises UsageError."""
     return BucketSource(place) if is_bucket(place) else FolderSource(Path(place))
 

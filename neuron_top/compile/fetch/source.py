@@ -13,14 +13,14 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.s3_objects import CHUNK, object_chunks
 
 
-class Found(NamedTuple):
+class SourceFile(NamedTuple):
     """A file of an entry there: its length, and what reads it."""
 
     size: int
     chunks: Callable[[], Iterator[bytes]]
 
 
-class Source(Protocol):
+class ArtifactSource(Protocol):
     """A cache that is only read. Safe to share between threads."""
 
     @property
@@ -28,7 +28,7 @@ class Source(Protocol):
         """Its address."""
         ...
 
-    def files(self, entry: str) -> Mapping[str, Found]:
+    def files(self, entry: str) -> Mapping[str, SourceFile]:
         """Files that travel of the entry `compiler/module`; none where it is not there or has no mark.
 
         Raises NeuronTopError, OSError.
@@ -48,13 +48,13 @@ class BucketSource:
         """See Source."""
         return self._bucket.url
 
-    def files(self, entry: str) -> Mapping[str, Found]:
+    def files(self, entry: str) -> Mapping[str, SourceFile]:
         """See Source."""
         objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self._bucket, entry)}
         if filenames.DONE not in objects:
             return {}
         return {
-            name: Found(objects[name].size, functools.partial(object_chunks, self._bucket, objects[name]))
+            name: SourceFile(objects[name].size, functools.partial(object_chunks, self._bucket, objects[name]))
             for name in ORDER
             if name in objects
         }
@@ -71,7 +71,7 @@ class FolderSource:
         """See Source."""
         return str(self._root)
 
-    def files(self, entry: str) -> Mapping[str, Found]:
+    def files(self, entry: str) -> Mapping[str, SourceFile]:
         """See Source. Raises RefusedForSafety where strangers can write there."""
         folder = self._root / entry
         try:
@@ -79,7 +79,7 @@ class FolderSource:
                 if not (folder / filenames.DONE).exists():
                     return {}
                 return {
-                    name: Found(size, functools.partial(_chunks, folder, name))
+                    name: SourceFile(size, functools.partial(_chunks, folder, name))
                     for name in ORDER
                     if (size := _size(opened, name)) is not None
                 }

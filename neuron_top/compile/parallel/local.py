@@ -27,16 +27,16 @@ _JOIN_SECONDS = 15.0
 _AGAIN_SECONDS = 0.2
 
 
-class CompiledEntry(Protocol):
+class FinishedCompile(Protocol):
     """What compiling one entry gives: `wrapper.CompiledEntry`."""
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> FinishedEntry:
         """The finished entry."""
         ...
 
 
-class Entry(Protocol):
+class FinishedEntry(Protocol):
     """Of it, only the statistics matter here."""
 
     def stats(self) -> Stats | None:
@@ -47,7 +47,7 @@ class Entry(Protocol):
 class EntryCompiler(Protocol):
     """Compiles the graph in an entry directory: `wrapper.Wrapper`."""
 
-    def compile_entry(self, path: Path) -> CompiledEntry:
+    def compile_entry(self, path: Path) -> FinishedCompile:
         """Compile it. Raises CompileError and its kin, and KeyboardInterrupt after `interrupt`."""
         ...
 

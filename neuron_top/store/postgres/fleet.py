@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from neuron_top.errors import UsageError
 from neuron_top.store.batches import FORMAT
-from neuron_top.store.errors import ClaimLost, NodeNameTaken, StoreCorrupt
+from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import (
     Batch,
     Claim,
@@ -24,9 +24,9 @@ from neuron_top.store.fleet_records import (
     NodeKey,
     NodeNow,
     NodeRecord,
-    Part,
     PhaseSpan,
-    Wait,
+    RunPart,
+    WaitRecord,
 )
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
@@ -205,7 +205,7 @@ class FleetStore:
         """Measured compile times, for later estimates; the same one twice is kept once."""
         put_compiles(self._database, records)
 
-    def put_waits(self, rows: Iterable[Wait]) -> None:
+    def put_waits(self, rows: Iterable[WaitRecord]) -> None:
         """Waits for locks so far; a row of the same job, key, holder and waiter is replaced."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
@@ -264,10 +264,10 @@ class FleetStore:
             (job,),
         )
 
-    def parts(self, run: str) -> list[Part]:
+    def parts(self, run: str) -> list[RunPart]:
         """What every node has landed of a run."""
         return self._rows(
-            Part,
+            RunPart,
             "SELECT run, node, spool, sequence, events, bytes, first, last, touched, finished, exit_code "
             "FROM neurontop.parts WHERE run = %s ORDER BY node, spool",
             (run,),
@@ -318,10 +318,10 @@ class FleetStore:
             (root, root),
         )
 
-    def waits(self, job: str) -> list[Wait]:
+    def waits(self, job: str) -> list[WaitRecord]:
         """Waits of a job for locks, the longest first."""
         return self._rows(
-            Wait,
+            WaitRecord,
             "SELECT job, key, holder_node, waiter_node, ranks, seconds, first, last FROM neurontop.waits "
             "WHERE job = %s ORDER BY seconds DESC, key, waiter_node",
             (job,),
@@ -378,7 +378,7 @@ class FleetStore:
                 (lease, claim.key, claim.node, claim.holder),
             ).rowcount
             if not done:
-                raise ClaimLost(f"{claim.key} is not claimed by {claim.node} any more: its lease ran out")
+                raise LeaseExpired(f"{claim.key} is not claimed by {claim.node} any more: its lease ran out")
             return self._claimed(connection, claim.key, mine=True)
 
     def release(self, claim: Claim) -> bool:
@@ -395,7 +395,7 @@ class FleetStore:
     def _claimed(self, connection: Opened, key: str, *, mine: bool, taken_from: str = "") -> Claim:
         found = _claim_row(connection, key)
         if found is None:
-            raise ClaimLost(f"{self.place}: the claim of {key} is gone")
+            raise LeaseExpired(f"{self.place}: the claim of {key} is gone")
         return msgspec.structs.replace(found, mine=mine, taken_from=taken_from)
 
     # --- changes that people ask nodes for ---

@@ -12,7 +12,7 @@ from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
-from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, NodeState
+from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
 from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
 from neuron_top.views.fleet_differences import Differences
 from neuron_top.views.fleet_node import NodePage
@@ -171,13 +171,13 @@ def _bar_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
 
 def _node_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
     sign = {"silent": theme.glyphs.failed, "slow": theme.glyphs.warn}.get(cell_mark(row), " ")
-    return [(f"{sign} ", theme.bad if row.state is NodeState.SILENT else theme.warn), (row.node, theme.strong)]
+    return [(f"{sign} ", theme.bad if row.state is NodeReporting.SILENT else theme.warn), (row.node, theme.strong)]
 
 
 def _phase_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
-    if row.state is NodeState.REPORTING:
+    if row.state is NodeReporting.REPORTING:
         return [(row.phase or UNKNOWN, theme.text)]
-    return [(str(row.state), theme.bad if row.state is NodeState.SILENT else theme.quiet)]
+    return [(str(row.state), theme.bad if row.state is NodeReporting.SILENT else theme.quiet)]
 
 
 # One node

@@ -11,7 +11,7 @@ from neuron_top.tui.panels import alerts
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.overview import Overview
-from neuron_top.views.progress import CachePlace
+from neuron_top.views.progress import CacheSpace
 
 NEXT = (
     ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
@@ -72,7 +72,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
     return strips
 
 
-def _place(theme: Theme, place: CachePlace, width: int) -> Strip:
+def _place(theme: Theme, place: CacheSpace, width: int) -> Strip:
     """A cache with what it holds; its path loses its beginning where there is no room for it."""
     line = Line(theme, width).put(f"  {theme.glyphs.done} ", theme.good).put("compile cache", theme.text, 18).gap()
     facts = counted(place.entries, "entry", "entries")
