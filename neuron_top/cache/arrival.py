@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import flags_hash
-from neuron_top.cache.model.record import FileFacts, stats_decoder
+from neuron_top.cache.model.record import FileFacts, Stats, stats_decoder
 from neuron_top.cache.signing import Keys
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
@@ -38,20 +38,25 @@ def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, k
     flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
     if flags is not None and flags_hash(read(flags, SMALL)) != module.rpartition("+")[2]:
         return f"{flags} does not have the hash in the entry's name"
-    if filenames.STATS in written and (problem := _against_record(read(filenames.STATS, SMALL), written, keys)):
+    stats = _record(read(filenames.STATS, SMALL)) if filenames.STATS in written else None
+    if stats is not None and (problem := _against_record(stats, written, keys)):
         return problem
-    if filenames.NEFF in written:
+    if filenames.NEFF in written and not (stats is not None and filenames.NEFF in stats.files):
         broken = head_problem(read(filenames.NEFF, CHEAP_BYTES), written[filenames.NEFF].bytes)
         if broken is not None:
             return f"{filenames.NEFF} arrived broken: {broken}"
     return ""
 
 
-def _against_record(record: bytes, written: Mapping[str, FileFacts], keys: Keys | None) -> str:
+def _record(data: bytes) -> Stats | None:
+    """None for what is not one of ours; whoever loads an artifact by its record finds out."""
     try:
-        stats = stats_decoder.decode(record)
+        return stats_decoder.decode(data)
     except msgspec.MsgspecError:
-        return ""  # not one of ours; whoever loads an artifact by its record finds out
+        return None
+
+
+def _against_record(stats: Stats, written: Mapping[str, FileFacts], keys: Keys | None) -> str:
     if keys is not None and filenames.INDUCTOR_ARTIFACT in written:
         problem = keys.problem(stats.content(), stats.signature)
         if problem:

@@ -9,9 +9,10 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from neuron_top import programs
+from neuron_top.cache.location import is_bucket
 from neuron_top.compile.claims.choice import LOCK_FILES_ONLY, claims_for
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.child_command import run_child
@@ -27,10 +28,13 @@ from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
-from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
+from neuron_top.compile.wrapper.flags import ROOT_VARIABLE, WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 from neuron_top.settings import load
+
+if TYPE_CHECKING:
+    from neuron_top.compile.parallel.staging import Staging
 
 __all__ = [
     "ExecutorKind",
@@ -84,19 +88,35 @@ class PrecompileJob:
         self._options = parse_environment()
         if self._options.no_cache:
             raise UsageError("NEURON_CC_FLAGS holds --no_cache: remove it, the graphs are compiled into the cache")
+        self._staging = self._staged()
         try:
-            check_root(self._options.cache_root())
+            check_root(self._root)
         except CacheUnusable as problem:  # before the trial run, which can take hours
             raise UsageError(str(problem)) from None
         self._log = ParallelLog(form=log_lines.generation(), level=self._options.log_level, stream=output.log)
         for remark in self._options.remarks():
             self._log.remark(remark)
 
+    @property
+    def _root(self) -> Path:
+        return self._options.cache_root() if self._staging is None else self._staging.root
+
+    def _staged(self) -> Staging | None:
+        """Where graphs of a bucket are looked at; None where the cache root is a folder. Raises UsageError."""
+        if self._place.kind is ExecutorKind.LOCAL or not is_bucket(self._options.cache_url):
+            return None
+        if self._options.cache_origin != ROOT_VARIABLE:
+            raise UsageError(f"name the bucket in {ROOT_VARIABLE}, not with {self._options.cache_origin}")
+        from neuron_top.compile.parallel.staging import Staging  # boto3: only where a bucket is named
+
+        return Staging(self._options.cache_url, load()[0].state_path)
+
     def collect(self, command: Sequence[str]) -> Trial:
         """Run `command` in graph-extraction mode. Raises TrialRunFailed, UsageError, KeyboardInterrupt."""
         self._log.trial_run(command)
         self._output.tell(f"graph extraction, nothing is computed: {_INVALID}")
-        trial = run_trial(command, self._output.echo)
+        own = {} if self._staging is None else {ROOT_VARIABLE: str(self._root)}
+        trial = run_trial(command, self._output.echo, {**os.environ, **own})
         self._output.tell(f"end of the trial run; {_INVALID}")
         if trial.exit_code == 0:
             return trial
@@ -119,33 +139,53 @@ class PrecompileJob:
             self._log.graph_list(trial.extracted, "trial run")
         # Where the trial run really stored them: a script may have chosen another root.
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
-        roots = list(dict.fromkeys([self._options.cache_root(), *stored_in]))
-        compiles = _Compiles(self._options, self._log, self._output, self._place, workers=workers, retries=retries)
-        wanted = {Path(path).parent.parent.name for path in trial.extracted}
-        return sum(compiles.run(root, trial.failures, wanted) for root in roots)
+        roots = list(dict.fromkeys([self._root, *stored_in]))
+        compiles = _Compiles(
+            self._options, self._log, self._output, self._place, self._staging, workers=workers, retries=retries
+        )
+        return sum(compiles.run(root, trial) for root in roots)
 
 
 class _Compiles:
     """Compiles everything that waits in a root."""
 
     def __init__(
-        self, options: WrapperOptions, log: ParallelLog, output: Output, place: Place, *, workers: int, retries: int
+        self,
+        options: WrapperOptions,
+        log: ParallelLog,
+        output: Output,
+        place: Place,
+        staging: Staging | None,
+        *,
+        workers: int,
+        retries: int,
     ) -> None:
         self._options, self._log, self._output, self._place = options, log, output, place
+        self._staging = staging
         self._workers, self._retries = workers, retries
         self._pids = CompilePids()
 
-    def run(self, root: Path, met_failures: frozenset[str], met_compilers: set[str]) -> int:
+    def run(self, root: Path, trial: Trial) -> int:
         """Compile; the number of graphs that failed, now or in an earlier compile."""
+        met_failures, met_paths = trial.failures, trial.extracted
+        met_compilers = {Path(path).parent.parent.name for path in met_paths}
         here = self._place.kind is ExecutorKind.LOCAL
+        staging = self._staging if self._staging is not None and self._staging.root == root else None
+        if staging is not None:
+            staging.take_in(retry_failed=self._options.retry_failed)
         compilers = self._compilers(root) if here or not met_compilers else {}
         folders = {compiler.directory() for compiler in compilers.values()}
         if not here:  # where no compiler is installed, every graph is for the nodes to judge
             folders = folders | met_compilers or set(waiting_compilers(root))
-        claimed = not here and claims_for(load()[0], root, many_nodes=True) is not None
+        bucket = staging.bucket.url if staging is not None else ""
+        claimed = not here and claims_for(load()[0], root, many_nodes=True, bucket=bucket) is not None
         collected = collect(
             root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed, claimed=claimed
         )
+        if staging is not None:
+            met = {Path(path).parent.name for path in met_paths}
+            collected = staging.left(collected, met, retry_failed=self._options.retry_failed)
+            staging.put_out(collected.graphs)
         for remark in collected.remarks:
             self._output.tell(remark)
         started, clock = time.time(), time.monotonic()
@@ -155,7 +195,7 @@ class _Compiles:
         elif collected.graphs:
             if not claimed:
                 self._output.tell(LOCK_FILES_ONLY)
-            outcomes = self._scheduled(collected, root, folders)
+            outcomes = self._scheduled(collected, root, folders, staging)
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
@@ -164,11 +204,13 @@ class _Compiles:
             self._output.tell(f"results written to {path}")
         return self._conclude(collected, outcomes)
 
-    def _scheduled(self, collected: Collected, root: Path, folders: set[str]) -> dict[CollectedGraph, CompileResult]:
+    def _scheduled(
+        self, collected: Collected, root: Path, folders: set[str], staging: Staging | None
+    ) -> dict[CollectedGraph, CompileResult]:
         """Compiled by the nodes of a scheduler."""
         from neuron_top.compile.parallel.places import scheduler
 
-        executor = scheduler(self._place, root)
+        executor = scheduler(self._place, root, staging)
         if (logs := executor.logs()) is not None:
             self._output.tell(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
         job = ParallelCompile(

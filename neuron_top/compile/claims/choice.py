@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.amounts import parse_seconds
@@ -21,8 +22,10 @@ LOCK_FILES_ONLY = (
 )
 
 
-def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False) -> Claims | None:
+def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False, bucket: str = "") -> Claims | None:
     """Where entries of `root` are claimed; None: nowhere. `many_nodes`: they are known to compile into this root.
+
+    `bucket`: where the root is one; it keeps claims of its own where there is no database.
 
     Raises UsageError, RefusedForSafety for an address that cannot be used.
     """
@@ -33,19 +36,33 @@ def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False) -> C
     # A cache of each node's own must not wait for other nodes: what they compile never arrives in it.
     if is_address(settings.store) and (many_nodes or filesystem.describe(str(root)).shared):
         return _opened(settings.store, settings)
-    return None
+    return _opened(bucket, settings) if bucket else None
 
 
-def turns_for(root: Path, log: WrapperLog, *, many_nodes: bool = False) -> Turns:
-    """The turns at entries of `root`, by the settings of this process; what is wrong with them ends no job."""
+def turns_for(
+    root: Path,
+    log: WrapperLog,
+    *,
+    many_nodes: bool = False,
+    bucket: str = "",
+    key_of: Callable[[Path], str] = str,
+) -> Turns:
+    """The turns at entries of `root`, by the settings of this process; what is wrong with them ends no job.
+
+    `key_of`: what all nodes call an entry, where they do not see it under one path.
+    """
     try:
         settings = load()[0]
-        claims = claims_for(settings, root, many_nodes=many_nodes)
+        claims = claims_for(settings, root, many_nodes=many_nodes, bucket=bucket)
     except NeuronTopError as problem:
         log.remark_once(f"graphs are not claimed among nodes: {problem}")
         return Turns(None, log, lease=0.0, longest_wait=0.0)
     return Turns(
-        claims, log, lease=parse_seconds(settings.claim_lease), longest_wait=parse_seconds(settings.claim_wait)
+        claims,
+        log,
+        lease=parse_seconds(settings.claim_lease),
+        longest_wait=parse_seconds(settings.claim_wait),
+        key_of=key_of,
     )
 
 

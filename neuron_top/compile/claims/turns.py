@@ -55,12 +55,16 @@ class Turns:
         lease: float,
         longest_wait: float,
         node: str = "",
+        key_of: Callable[[Path], str] = str,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`claims`: None where lock files alone protect entries. `lease` and `longest_wait` in seconds."""
+        """`claims`: None where lock files alone protect entries. `lease` and `longest_wait` in seconds.
+
+        `key_of`: the name of an entry among all nodes.
+        """
         self._claims, self._log, self._lease, self._longest_wait = claims, log, lease, longest_wait
-        self._node = node or node_name().value
+        self._node, self._key_of = node or node_name().value, key_of
         self._clock, self._sleep = clock, sleep
 
     @contextlib.contextmanager
@@ -72,10 +76,11 @@ class Turns:
         if self._claims is None:
             yield Turn(mine=True)
             return
-        asking = _Asking(self._claims, entry, self._log, self._lease, self._longest_wait, self._clock)
+        key = self._key_of(entry)
+        asking = _Asking(self._claims, key, self._log, self._lease, self._longest_wait, self._clock)
         pause = _FIRST_PAUSE
         try:
-            with NodeGate(self._node, str(entry)) as gate:
+            with NodeGate(self._node, key) as gate:
                 while True:
                     first = gate.passed()
                     if settled():  # asked behind the gate: who was there before has published by then
@@ -100,13 +105,14 @@ class _Asking:
     def __init__(
         self,
         claims: Claims,
-        entry: Path,
+        key: str,
         log: WrapperLog,
         lease: float,
         longest_wait: float,
         clock: Callable[[], float],
     ) -> None:
-        self._claims, self._entry, self._key, self._log = claims, entry, str(entry), log
+        self._claims, self._key, self._log = claims, key, log
+        self._module = key.rpartition("/")[2]
         self._lease, self._longest_wait, self._clock = lease, longest_wait, clock
         self._began, self._said = clock(), float("-inf")
 
@@ -116,7 +122,7 @@ class _Asking:
 
     def once(self, *, first: bool) -> Turn | None:
         """Ask once: a turn, or None where somebody else has it. Only the `first` of a node asks other nodes."""
-        name, waited = self._entry.name, self.waited()
+        name, waited = self._module, self.waited()
         if waited > self._longest_wait:
             self._log.remark(f"{name}: waited {duration_text(waited)} for another node (claim_wait): compiling here")
             return Turn(mine=True, waited=waited)
@@ -139,7 +145,7 @@ class _Asking:
         now = self._clock()
         if now - self._said >= SAY_EVERY_SECONDS:
             self._said = now
-            self._log.remark(f"{self._entry.name}: {who}; waited {duration_text(self.waited())}", level="INFO")
+            self._log.remark(f"{self._module}: {who}; waited {duration_text(self.waited())}", level="INFO")
 
 
 class _Lease(Turn):

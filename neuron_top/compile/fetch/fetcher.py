@@ -54,8 +54,13 @@ class Fetcher:
         self.source, self._log, self._emit = source, log, emit
         self._node, self._sleep = node or node_name().value, sleep
 
-    def fetch(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> Fetched:
-        """Fetch an entry that this cache lacks. Raises KeyboardInterrupt once `interrupted` says so."""
+    def fetch(
+        self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool], *, anew: bool = False
+    ) -> Fetched:
+        """Fetch an entry that this cache lacks; `anew`: even if it was not there a moment ago.
+
+        Raises KeyboardInterrupt once `interrupted` says so.
+        """
         began, pause = time.monotonic(), _FIRST_PAUSE
         key = f"fetch {self.source.place} {entry.path}"
         with NodeGate(self._node, key) as gate:
@@ -68,7 +73,8 @@ class Fetcher:
             if entry.state() is not Lookup.MISS:
                 return Fetched(True, waited)
             note = NodeNote(self._node, f"{key} {os.getppid()}")  # of this start of the job: the next one asks anew
-            if note.is_younger(ABSENT_SECONDS) or self._fetched(entry, graph, interrupted):
+            known_absent = not anew and note.is_younger(ABSENT_SECONDS)
+            if known_absent or self._fetched(entry, graph, interrupted):
                 return Fetched(entry.state() is not Lookup.MISS, waited)
             note.write()
         return Fetched(False, waited)

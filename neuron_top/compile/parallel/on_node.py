@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -18,17 +19,28 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.cache.model import filenames
 from neuron_top.cache.model.record import FileFacts, Stats
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.fetch.fetcher import Fetcher
+from neuron_top.compile.fetch.shared_bucket import GRAPH_FILES, SharedBucket
+from neuron_top.compile.fetch.source import BucketSource
 from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
-from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing, NeuronTopError
+from neuron_top.errors import (
+    CacheUnusable,
+    CompileError,
+    CompilerKilled,
+    CompilerMissing,
+    NeuronTopError,
+    NothingToShow,
+)
 from neuron_top.identity import node_name
 
 if TYPE_CHECKING:
@@ -47,6 +59,8 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
     """Of that file, as the one who submits the task sees it."""
     retries: int = 0
     visible_seconds: float = VISIBLE_SECONDS
+    bucket: str = ""
+    """Where the cache root is a bucket: its URL; `graph` is then the path below it."""
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,11 +71,11 @@ class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
     """The artifact as it was published."""
 
 
-def task_data(graph: Path, retries: int) -> bytes:
-    """The task for a graph file. Raises OSError where it cannot be read."""
+def task_data(task: NodeTask, graph: Path) -> bytes:
+    """The task, with the digest of the graph's file as it is here. Raises OSError where it cannot be read."""
     with graph.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return msgspec.json.encode(NodeTask(graph=str(graph), sha256=digest, retries=retries))
+    return msgspec.json.encode(msgspec.structs.replace(task, sha256=digest))
 
 
 def compile_on_node(data: bytes) -> bytes:
@@ -69,9 +83,9 @@ def compile_on_node(data: bytes) -> bytes:
     task = msgspec.json.decode(data, type=NodeTask)
     node, began = node_name().value, time.monotonic()
     try:
-        ended = _compile(task)
+        ended = _compile_from_bucket(task) if task.bucket else _compile(task)
     except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task is told)
-        ended = NodeResult(result=_failure(problem, Path(task.graph).parent))
+        ended = NodeResult(result=_failure(problem, None if task.bucket else Path(task.graph).parent))
     result = msgspec.structs.replace(ended.result, node=node, seconds=time.monotonic() - began)
     return msgspec.json.encode(msgspec.structs.replace(ended, result=result))
 
@@ -101,7 +115,26 @@ def _differs(entry: Path, files: dict[str, FileFacts]) -> str:
     return ""
 
 
-def _compile(task: NodeTask) -> NodeResult:
+def _compile_from_bucket(task: NodeTask) -> NodeResult:
+    """In a folder of this task: the graph is fetched into it, and the artifact stored from it under the claim."""
+    bucket, below = SharedBucket(task.bucket), Path(task.graph)
+    entry = str(below.parent)
+    try:
+        with tempfile.TemporaryDirectory(prefix="neurontop-node-") as root:
+            folder = Path(root) / entry
+            folder.mkdir(parents=True)
+            bucket.fetch(entry, GRAPH_FILES, folder)
+            here = msgspec.structs.replace(task, graph=str(folder / below.name), visible_seconds=0.0)
+            try:
+                return _compile(here, bucket)
+            except CompileError:
+                bucket.store(entry, (filenames.STATS, filenames.FAILURE_LOG), folder)
+                raise
+    except OSError as problem:
+        raise CacheUnusable(f"no folder to compile in: {problem.strerror or problem}") from problem
+
+
+def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     graph = Path(task.graph)
     if unseen := _unseen(task):
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
@@ -120,8 +153,19 @@ def _compile(task: NodeTask) -> NodeResult:
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
     options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
     log = log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
-    turns = turns_for(graph.parent.parent.parent, log, many_nodes=True)
-    wrapper = Wrapper(compiler, options, log=log, turns=turns)
+    root = graph.parent.parent.parent
+    if bucket is None:
+        wrapper = Wrapper(compiler, options, log=log, turns=turns_for(root, log, many_nodes=True))
+    else:
+        below = f"{bucket.url}/{wanted}/{graph.parent.name}"
+        wrapper = Wrapper(
+            compiler,
+            msgspec.structs.replace(options, cache_url=str(root)),
+            log=log,
+            turns=turns_for(root, log, many_nodes=True, bucket=bucket.url, key_of=lambda _: below),
+            fetcher=Fetcher(BucketSource(bucket.url), log),
+            share=lambda entry, confirm: bucket.publish(f"{wanted}/{entry.module}", entry.path, confirm),
+        )
     try:
         compiled, retries = _ended_by_signal(wrapper, lambda: _attempts(wrapper, graph, task.retries))
     finally:
@@ -179,17 +223,18 @@ def _success(stats: Stats | None, retries: int) -> CompileResult:
     return CompileResult(ok=True, seconds=0.0, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
 
 
-def _failure(problem: Exception, entry: Path) -> CompileResult:
+def _failure(problem: Exception, entry: Path | None) -> CompileResult:
     return CompileResult(
         ok=False, seconds=0.0, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry)
     )
 
 
-def _fault(problem: Exception, entry: Path) -> Fault:
-    if isinstance(problem, CompilerMissing):
+def _fault(problem: Exception, entry: Path | None) -> Fault:
+    """`entry`: in the root that all nodes see; None where that is a bucket, which is never full."""
+    if isinstance(problem, (CompilerMissing, NothingToShow)):
         return Fault.NODE
     if isinstance(problem, CompilerKilled):
         return Fault.MEMORY
     if isinstance(problem, CacheUnusable):
-        return Fault.CACHE if full_place([entry]) else Fault.NODE
+        return Fault.CACHE if entry is not None and full_place([entry]) else Fault.NODE
     return Fault.GRAPH

@@ -16,6 +16,7 @@ from neuron_top.errors import UsageError
 
 if TYPE_CHECKING:
     from neuron_top.compile.parallel.executor import Executor
+    from neuron_top.compile.parallel.staging import Staging
 
 JOBS = f".neurontop-jobs-{os.getuid()}"
 """Beside a cache root, so that all nodes see it; one per user."""
@@ -35,25 +36,28 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     kind: ExecutorKind = ExecutorKind.LOCAL
     cores: int = 1
     logs: str = ""
-    """Folder that all nodes see, for the output of tasks; empty: beside the cache root."""
+    """Folder that all nodes see, for the output of tasks; empty: beside the cache root, for a bucket in this folder."""
     slurm: SlurmOptions = SlurmOptions()
     ray: str = ""
     """Address of a cluster, `ray://host:port` or `host:port`; empty: the one that runs here."""
 
 
-def scheduler(place: Place, root: Path) -> Executor:
-    """What submits compiles of the graphs in `root` to a site's scheduler.
+def scheduler(place: Place, root: Path, staging: Staging | None = None) -> Executor:
+    """What submits compiles of the graphs in `root` to a site's scheduler; `staging`: where that stands for a bucket.
 
     Raises UsageError where it cannot be reached, or its package is not installed.
     """
+    from neuron_top.compile.parallel.medium import BucketMedium, SharedFolder
+
+    medium = SharedFolder() if staging is None else BucketMedium(staging.bucket, staging.root)
     if place.kind is ExecutorKind.SLURM:
         from neuron_top.compile.parallel.slurm import SlurmExecutor
 
-        return SlurmExecutor(place.slurm, _logs(place, root))
+        return SlurmExecutor(place.slurm, _logs(place, root if staging is None else Path.cwd() / root.name), medium)
     if place.kind is ExecutorKind.RAY:
         from neuron_top.compile.parallel.ray_cluster import RayExecutor
 
-        return RayExecutor(place.ray)
+        return RayExecutor(place.ray, medium)
     raise AssertionError("this machine needs no scheduler")
 
 

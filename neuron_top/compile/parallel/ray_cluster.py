@@ -20,7 +20,8 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
-from neuron_top.compile.parallel.on_node import NodeResult, arrived, compile_on_node, task_data
+from neuron_top.compile.parallel.medium import Medium
+from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
 
@@ -47,7 +48,7 @@ class _Task(NamedTuple):
 class RayExecutor:
     """See Executor."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, medium: Medium) -> None:
         """Raises UsageError where no cluster answers."""
         try:
             ray.init(
@@ -59,12 +60,14 @@ class RayExecutor:
         except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
             where = f"at {address}" if address else "that runs here (ray start, or name one with --ray)"
             raise UsageError(f"no Ray cluster {where} can be used: {str(problem).partition(chr(10))[0]}") from None
+        self._medium = medium
         self._compile = ray.remote(_compile_and_say_where)
         self._tasks: list[_Task] = []
         self._began: dict[CollectedGraph, Placement] = {}
         self._looked: dict[CollectedGraph, float] = {}
         self._lock = threading.Lock()
         self._stopped = False
+        self._counted, self._cores_taken = float("-inf"), 0.0
 
     def submit(self, task: EntryTask) -> Future[CompileResult]:
         """See Executor."""
@@ -76,7 +79,7 @@ class RayExecutor:
                 {_NODE_LABEL: NotIn(*sorted(task.avoid))}  # type: ignore[no-untyped-call]
             )
         future: Future[CompileResult] = Future()
-        data = task_data(task.graph.path, task.retries)
+        data = self._medium.task(task.graph.path, task.retries)
         entry = _Task(task, future, self._compile.options(**options).remote(data))
         with self._lock:
             self._tasks.append(entry)
@@ -92,8 +95,13 @@ class RayExecutor:
         return Memory(None)
 
     def placement(self, task: EntryTask) -> Placement:
-        """See Executor: where its entry's lock says; a task that has not taken it counts as queued."""
+        """See Executor: where its entry's lock says; a task that has not taken it counts as queued.
+
+        Where no lock can be seen, Ray tells how many cores are taken: the first tasks have them.
+        """
         graph, now = task.graph, time.monotonic()
+        if not self._medium.shows_locks:
+            return Placement(queued=self._is_behind(task, now))
         known = self._began.get(graph)
         if known is not None or now - self._looked.get(graph, 0.0) < _LOOK_SECONDS:
             return known or Placement(queued=True)
@@ -103,6 +111,21 @@ class RayExecutor:
             return Placement(queued=True)
         self._began[graph] = Placement(owner.host, since=now)
         return self._began[graph]
+
+    def _is_behind(self, task: EntryTask, now: float) -> bool:
+        if now - self._counted >= _LOOK_SECONDS:
+            self._counted = now
+            every = ray.cluster_resources()  # type: ignore[no-untyped-call]
+            free = ray.available_resources()  # type: ignore[no-untyped-call]
+            self._cores_taken = float(every.get("CPU", 0.0)) - float(free.get("CPU", 0.0))
+        with self._lock:
+            going = [each.task for each in self._tasks if not each.future.done()]
+        cores = 0.0
+        for each in going:
+            cores += each.cores
+            if each == task:
+                break
+        return cores > self._cores_taken
 
     def leave_out(self, node: str) -> None:
         """See Executor: Ray cannot move what is queued; a task that fails there is submitted elsewhere."""
@@ -132,7 +155,7 @@ class RayExecutor:
         if self._stopped:
             return
         # A slow file system must not keep up Ray's own thread, in which this is called.
-        threading.Thread(target=_tell, args=(entry, ended), name="ray-result", daemon=True).start()
+        threading.Thread(target=_tell, args=(entry, ended, self._medium), name="ray-result", daemon=True).start()
 
 
 def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
@@ -151,11 +174,11 @@ def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:
     return str(ray.get_runtime_context().get_node_id()), compile_on_node(data)
 
 
-def _tell(entry: _Task, ended: Future[tuple[str, bytes]]) -> None:
-    entry.future.set_result(_result(entry.task.graph.path, ended))
+def _tell(entry: _Task, ended: Future[tuple[str, bytes]], medium: Medium) -> None:
+    entry.future.set_result(_result(entry.task.graph.path, ended, medium))
 
 
-def _result(graph: Path, ended: Future[tuple[str, bytes]]) -> CompileResult:
+def _result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> CompileResult:
     try:
         node, data = ended.result()
         told = msgspec.json.decode(data, type=NodeResult)
@@ -167,7 +190,7 @@ def _result(graph: Path, ended: Future[tuple[str, bytes]]) -> CompileResult:
     except (RayError, msgspec.MsgspecError) as problem:
         return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.LOST)
     result = msgspec.structs.replace(told.result, node=node)
-    if result.ok and (unseen := arrived(graph, told)):
+    if result.ok and (unseen := medium.arrived(graph, told)):
         return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE)
     return result
 

@@ -21,7 +21,8 @@ import msgspec
 from neuron_top import programs
 from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
-from neuron_top.compile.parallel.on_node import NodeResult, arrived, compile_on_node, task_data
+from neuron_top.compile.parallel.medium import Medium
+from neuron_top.compile.parallel.on_node import NodeResult, compile_on_node
 from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.errors import UsageError
 from neuron_top.identity import NODE_VARIABLES
@@ -64,7 +65,7 @@ class _Seen(NamedTuple):
 class SlurmExecutor:
     """See Executor."""
 
-    def __init__(self, options: SlurmOptions, folder: Path) -> None:
+    def __init__(self, options: SlurmOptions, folder: Path, medium: Medium) -> None:
         """`folder`, which all nodes see and this user alone may write, takes scripts, logs and results.
 
         Raises UsageError where Slurm is missing.
@@ -73,7 +74,7 @@ class SlurmExecutor:
         if missing:
             raise UsageError(f"no {', '.join(missing)} on the PATH: compile --on slurm runs where jobs are submitted")
         logging.getLogger("submitit").setLevel(logging.ERROR)
-        self._options, self._folder = options, folder
+        self._options, self._folder, self._medium = options, folder, medium
         self._minutes = _time_limit(options)
         self._gathered: list[tuple[EntryTask, Future[CompileResult]]] = []
         self._jobs: dict[str, _Job] = {}
@@ -170,7 +171,10 @@ class SlurmExecutor:
         sbatch.update_parameters(**parameters)
         try:
             with sbatch.batch():
-                jobs = [sbatch.submit(compile_on_node, task_data(task.graph.path, task.retries)) for task, _ in members]
+                jobs = [
+                    sbatch.submit(compile_on_node, self._medium.task(task.graph.path, task.retries))
+                    for task, _ in members
+                ]
         except (FailedJobError, FailedSubmissionError, OSError, subprocess.CalledProcessError) as problem:
             raise UsageError(f"Slurm refused the compiles: {_last_line(problem)}") from None
         with self._lock:
@@ -197,7 +201,7 @@ class SlurmExecutor:
                     self._look({name: job for name, job in jobs.items() if name not in self._reading})
 
     def _read(self, name: str, job: _Job) -> None:
-        self._finish(name, _read(job))
+        self._finish(name, _read(job, self._medium))
 
     def _look(self, jobs: Mapping[str, _Job]) -> None:
         names = list(jobs)
@@ -225,14 +229,14 @@ class SlurmExecutor:
         job.future.set_result(result)
 
 
-def _read(job: _Job) -> CompileResult:
+def _read(job: _Job, medium: Medium) -> CompileResult:
     """The result that a task left, once its artifact can be seen from here."""
     try:
         ended = msgspec.json.decode(job.job.result(), type=NodeResult)
     except (FailedJobError, UncompletedJobError, OSError, EOFError, msgspec.MsgspecError) as problem:
         said = f"the task failed outside the compile ({_last_line(problem)}), see {job.job.paths.stderr}"
         return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
-    if ended.result.ok and (unseen := arrived(job.task.graph.path, ended)):
+    if ended.result.ok and (unseen := medium.arrived(job.task.graph.path, ended)):
         return msgspec.structs.replace(ended.result, ok=False, message=unseen, fault=Fault.NODE)
     return ended.result
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -45,6 +46,9 @@ from neuron_top.errors import (
     FileMalformed,
 )
 
+Share = Callable[[WritableEntry, Callable[[], None]], None]
+"""Stores an entry elsewhere; what the function given to it raises keeps it from being marked as complete there."""
+
 
 class Wrapper:
     """The wrapper of one process: one cache root, one compiler, one set of options. Safe to share between threads."""
@@ -59,10 +63,12 @@ class Wrapper:
         scratch: Scratch | None = None,
         turns: Turns | None = None,
         fetcher: Fetcher | None = None,
+        share: Share | None = None,
     ) -> None:
         """`turns`: who may compile an entry among all nodes; `fetcher`: what fetches artifacts that the cache lacks.
 
-        None: as the settings say of the root.
+        None: as the settings say of the root. `share`: what stores a compiled entry elsewhere, before others may have
+        their turn at it; with it, the fetcher is asked again when it is ours.
         """
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
@@ -71,7 +77,7 @@ class Wrapper:
         self._keys = keys_in_force()
         self._root: Path | None = None
         self._turns = turns
-        self._emit, self._fetcher = emit, fetcher
+        self._emit, self._fetcher, self._share = emit, fetcher, share
         self._fetcher_known = fetcher is not None
 
     def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
@@ -225,10 +231,15 @@ class Wrapper:
                 if not turn.mine:
                     continue
                 lock = EntryLock(entry, claim=turn.place)
+                if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
+                    continue  # whose turn it was before has stored it
                 try:
                     if lock.acquire_claimed():
                         if entry.state() is Lookup.MISS or self._may_retry(entry, began):
-                            return self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+                            compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+                            if self._share is not None:
+                                self._share(entry, turn.confirm)
+                            return compiled
                         continue
                 except ClaimLost as lost:
                     self.log.remark(f"{entry.module}: {lost}")
@@ -248,12 +259,12 @@ class Wrapper:
             interrupted=lambda: self._compiling.interrupted,
         )
 
-    def _fetched(self, entry: WritableEntry, digest: str) -> Fetched:
+    def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:
         """Ask where artifacts may be fetched from, where there is such a place."""
         fetcher = self._fetcher_of(entry.root)
         if fetcher is None:
             return Fetched(look_again=False, waited=0.0)
-        return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted)
+        return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted, anew=anew)
 
     def _fetcher_of(self, root: Path) -> Fetcher | None:
         if not self._fetcher_known:

@@ -1,0 +1,89 @@
+"""Entries in a bucket that many nodes compile into: graphs that wait there, artifacts that are stored, each verified.
+
+A file is stored with its sha256, which the service compares; an artifact's mark comes last.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from neuron_top.cache import s3
+from neuron_top.cache.arrival import ORDER
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.record import FileFacts
+from neuron_top.cache.s3_objects import object_chunks
+
+GRAPH_FILES = (*filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES)
+_ONE_REQUEST = 64 * 1024**2
+"""Larger files are stored in parts, each with a checksum of its own."""
+
+
+class SharedBucket:
+    """A cache root in a bucket. Paths of entries are `compiler/module`. Safe to share between threads."""
+
+    def __init__(self, url: str) -> None:
+        """Raises UsageError for what is no bucket, and where boto3 is missing."""
+        self.bucket = s3.connect(url)
+
+    @property
+    def url(self) -> str:
+        """As a person gives it."""
+        return self.bucket.url
+
+    def names(self, entry: str) -> set[str]:
+        """Files of an entry. Raises NothingToShow."""
+        return {each.key.rpartition("/")[2] for each in s3.objects_of(self.bucket, entry)}
+
+    def fetch(self, entry: str, names: Iterable[str], folder: Path) -> None:
+        """Write files of an entry, as far as it has them, into `folder`. Raises NothingToShow, OSError."""
+        wanted = set(names)
+        for each in s3.objects_of(self.bucket, entry):
+            name = each.key.rpartition("/")[2]
+            if name in wanted:
+                with open(folder / name, "wb", opener=_opener) as file:
+                    file.writelines(object_chunks(self.bucket, each))
+
+    def store(self, entry: str, names: Iterable[str], folder: Path) -> None:
+        """Store files of an entry, as far as `folder` has them, in their order. Raises NothingToShow, OSError."""
+        for name in names:
+            path = folder / name
+            if path.exists():
+                self._put(f"{self.bucket.prefix}{entry}/{name}", path)
+
+    def publish(self, entry: str, folder: Path, confirm: Callable[[], None]) -> None:
+        """Store an artifact, its mark last; what `confirm` raises right before keeps the mark away."""
+        self.store(entry, ORDER, folder)
+        confirm()
+        self.store(entry, (filenames.DONE,), folder)
+
+    def facts(self, entry: str) -> dict[str, FileFacts]:
+        """Digest and length of an artifact's files, from their bytes; empty without its mark. Raises NothingToShow."""
+        objects = {each.key.rpartition("/")[2]: each for each in s3.objects_of(self.bucket, entry)}
+        if filenames.DONE not in objects:
+            return {}
+        return {name: self._facts(each) for name, each in objects.items()}
+
+    def _facts(self, found: s3.Object) -> FileFacts:
+        digest, size = hashlib.sha256(), 0
+        for chunk in object_chunks(self.bucket, found) if found.size else ():
+            digest.update(chunk)
+            size += len(chunk)
+        return FileFacts(digest.hexdigest(), size)
+
+    def _put(self, key: str, path: Path) -> None:
+        client, name = self.bucket.client, self.bucket.name
+        with s3.explained(self.bucket):
+            if path.stat().st_size > _ONE_REQUEST:
+                client.upload_file(str(path), name, key, ExtraArgs={"ChecksumAlgorithm": "SHA256"})
+                return
+            data = path.read_bytes()
+            digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+            client.put_object(Bucket=name, Key=key, Body=data, ChecksumSHA256=digest)
+
+
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

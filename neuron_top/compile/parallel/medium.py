@@ -1,0 +1,67 @@
+"""How graphs reach nodes and artifacts come back: through the folder that all see, or through a bucket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from neuron_top.compile.fetch.shared_bucket import SharedBucket
+from neuron_top.compile.parallel.on_node import NodeResult, NodeTask, arrived, task_data
+from neuron_top.errors import NeuronTopError
+
+
+class Medium(Protocol):
+    """What an executor asks; safe to share between threads."""
+
+    shows_locks: bool
+    """Whether the lock of a node that compiles can be seen beside the graph here."""
+
+    def task(self, graph: Path, retries: int) -> bytes:
+        """The task for a graph file. Raises OSError where it cannot be read."""
+        ...
+
+    def arrived(self, graph: Path, result: NodeResult) -> str:
+        """Empty once the artifact that a node published can be seen from here, else what is wrong."""
+        ...
+
+
+class SharedFolder:
+    """See Medium: the cache root is a folder that all nodes see."""
+
+    shows_locks = True
+
+    def task(self, graph: Path, retries: int) -> bytes:
+        """See Medium."""
+        return task_data(NodeTask(graph=str(graph), sha256="", retries=retries), graph)
+
+    def arrived(self, graph: Path, result: NodeResult) -> str:
+        """See Medium."""
+        return arrived(graph, result)
+
+
+class BucketMedium:
+    """See Medium: the cache root is a bucket; graphs are staged below `root` here."""
+
+    shows_locks = False
+
+    def __init__(self, bucket: SharedBucket, root: Path) -> None:
+        self._bucket, self._root = bucket, root
+
+    def task(self, graph: Path, retries: int) -> bytes:
+        """See Medium."""
+        below = graph.relative_to(self._root)
+        task = NodeTask(graph=str(below), sha256="", retries=retries, bucket=self._bucket.url)
+        return task_data(task, graph)
+
+    def arrived(self, graph: Path, result: NodeResult) -> str:
+        """See Medium: every byte is read again. Its record stays here, for estimates of other graphs."""
+        entry = str(graph.parent.relative_to(self._root))
+        try:
+            found = self._bucket.facts(entry)
+            self._bucket.fetch(entry, ("model.stats.json",), graph.parent)
+        except (NeuronTopError, OSError) as problem:
+            return str(problem)
+        if not found:
+            return f"{entry} is not in {self._bucket.url}"
+        wrong = [name for name, facts in result.files.items() if found.get(name) != facts]
+        return f"{wrong[0]} of {entry} in {self._bucket.url} is not the file that the node published" if wrong else ""
