@@ -12,10 +12,12 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
+
+import msgspec
 
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import MARKER_BYTES, MODULE, PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 WHY_SHARED = "who uses a bucket cannot be seen from here"
-_NEVER = "0_REGISTRY"
+NEVER = "0_REGISTRY"
+"""A folder of this name holds no entries."""
 _EXCHANGED = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _CONNECTIONS = 64
 """Kept open at most: ranges of several objects are read at a time."""
@@ -152,17 +155,23 @@ def take(bucket: Bucket, now: float | None = None) -> BucketListing:
     now = time.time() if now is None else now
     started = time.perf_counter()
     entries, others = _sorted_out(bucket)
-    read = {path: _entry(bucket, path, objects) for path, objects in entries.items()}
-    snapshot = Snapshot(
+    snapshot = snapshot_of(bucket, entries, now, others)
+    return BucketListing(msgspec.structs.replace(snapshot, seconds=time.perf_counter() - started), entries)
+
+
+def snapshot_of(
+    bucket: Bucket, entries: Mapping[str, list[Object]], now: float, others: Iterable[Other] = ()
+) -> Snapshot:
+    """What these objects are as entries, by the path of each."""
+    return Snapshot(
         root=bucket.url,
         taken_at=now,
-        seconds=time.perf_counter() - started,
-        entries=tuple(read.values()),
+        seconds=0.0,
+        entries=tuple(_entry(bucket, path, objects) for path, objects in entries.items()),
         folders=(),
         others=tuple(others),
         filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times="noatime"),
     )
-    return BucketListing(snapshot, entries)
 
 
 def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
@@ -188,15 +197,21 @@ def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]
         place, _, name = key.rpartition("/")
         if place != last:
             last = place
-            path = place[start:]
-            above, _, module = path.rpartition("/")
-            known = MODULE.match(module) and _is_below(above) and _NEVER not in above
-            members = entries.setdefault(path, []) if known else None
+            path, _ = entry_of(bucket, key)
+            members = entries.setdefault(path, []) if path else None
         if members is None or not name:
             others.append(Other(key[start:], record["Size"], 1, 0))
             continue
         members.append(Object(key, record["Size"], record["ETag"], record["LastModified"].timestamp()))
     return entries, others
+
+
+def entry_of(bucket: Bucket, key: str) -> tuple[str, str]:
+    """The path of the entry that a key belongs to, and its name there; "" and the name where it is none's."""
+    place, _, name = key.rpartition("/")
+    path = place[len(bucket.prefix) :]
+    above, _, module = path.rpartition("/")
+    return (path if MODULE.match(module) and _is_below(above) and NEVER not in above else ""), name
 
 
 def _is_below(path: str) -> bool:

@@ -31,6 +31,7 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, PlannerInput, action_of
+from neuron_top.cache.location import is_bucket
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
@@ -215,16 +216,25 @@ class CacheService(CacheReader):
         return registry.plan_broken(look.snapshot, look.context, look.snapshot.entries, findings)
 
     def plan_copy(
-        self, source: str, target: str, *, modules: tuple[str, ...] = (), compiler: str | None = None
+        self,
+        source: str,
+        target: str,
+        *,
+        modules: tuple[str, ...] = (),
+        compiler: str | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> Plan:
-        """Copy the hits of `source` that `target` lacks. Raises UsageError for one and the same, or a bad compiler."""
+        """Copy the hits of `source` that `target` lacks; with `tell` a bucket is listed through its shared index.
+
+        Raises UsageError for one and the same, or a bad compiler.
+        """
         origin, destination = self.backend(source), self.backend(target)
         if origin.root == destination.root:
             raise UsageError("source and destination are the same cache")
         refusal = self._refusal(destination)
         try:
             return plan_copy(
-                origin.snapshot(),
+                origin.snapshot() if tell is None else self._indexed(origin, modules, tell),
                 destination.root,
                 destination.copy_target().modules(),
                 modules=modules,
@@ -235,6 +245,15 @@ class CacheService(CacheReader):
             )
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
+
+    def _indexed(self, backend: CacheBackend, modules: Collection[str], tell: Callable[[str], None]) -> Snapshot:
+        """The entries of a bucket from the index that one node keeps for all; another cache is looked at itself."""
+        if not is_bucket(backend.root):
+            return backend.snapshot()
+        from neuron_top.services.bucket_index import indexed_snapshot  # the database's client: only where one is named
+
+        names = [name for name in modules if not any(mark in name for mark in "*?[")]
+        return indexed_snapshot(self._settings, backend.root, names if len(names) == len(modules) else (), tell)
 
     @staticmethod
     def absent(plan: Plan, modules: Iterable[str]) -> list[str]:

@@ -46,7 +46,8 @@ def transfer(arguments: argparse.Namespace, source: str | None, target: str | No
         raise UsageError(f"--streams must be at least 1, is {arguments.streams}")
     service = options.service_of(arguments)
     modules = service.modules_needed(arguments.needed) if arguments.needed else ()
-    plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules)
+    tell = lambda text: log_stderr(f"neurontop: {text}")  # noqa: E731
+    plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules, tell=tell)
     missing = service.absent(plan, modules)
     for module in missing[:10]:
         log_stderr(f"neurontop: {module} is not in {plan.root}")
