@@ -27,17 +27,18 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
-from neuron_top.services.feeds import EndingFeed, Run, bucket_paths, estimator
-from neuron_top.services.notifications import notifying
 from neuron_top.settings import Settings
-from neuron_top.views.overview import Overview, overview
+
+if TYPE_CHECKING:  # `--help` needs no run, and what a screen needs is imported with garbage collection off
+    from neuron_top.services.feeds import EndingFeed, Run
+    from neuron_top.views.overview import Overview
 
 VIEWS = ("overview", "cores", "compile", "timeline")
 _ONCE_SECONDS = 3.0
@@ -70,7 +71,8 @@ def execute(arguments: argparse.Namespace) -> int:
     on_screen = not (arguments.json or arguments.plain) and _has_screen()
     if on_screen:
         disable_gc()
-    from neuron_top.services.feeds import job_feed, live_feed
+    from neuron_top.services.feeds import bucket_paths, job_feed, live_feed
+    from neuron_top.services.notifications import notifying
 
     settings = settings_of(arguments, {"read_only": arguments.read_only or None})
     if arguments.job and arguments.paths:
@@ -121,7 +123,7 @@ def _has_screen() -> bool:
 
 
 def _on_screen(feed: EndingFeed, settings: Settings, paths: Sequence[str]) -> int:
-    from neuron_top.services.feeds import cache_roots
+    from neuron_top.services.feeds import bucket_paths, cache_roots, estimator
     from neuron_top.tui.app import TopApp
 
     past, caches = partial(estimator, settings), cache_roots(paths)
@@ -131,9 +133,11 @@ def _on_screen(feed: EndingFeed, settings: Settings, paths: Sequence[str]) -> in
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
     """What can be streamed, by name; with this user's past compile times and limits."""
+    from neuron_top.services.feeds import estimator
     from neuron_top.views.cores import core_table
     from neuron_top.views.graphs import graph_table
     from neuron_top.views.model import Limits
+    from neuron_top.views.overview import overview
     from neuron_top.views.timeline import timeline
 
     past, limits = estimator(settings), Limits(memory_headroom=settings.memory_headroom)
