@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.actions.maintainer import Maintainer
+from tests.inductor_folder import inductor_folder
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600)]
 ROUNDS = max(500, int(os.environ.get("NEURONTOP_ROUNDS", "500")))
@@ -66,7 +67,7 @@ def environment(folder: Path) -> dict[str, str]:
     """Caches of this test alone."""
     own = {
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(folder / "inductor")),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
     }
     return {name: value for name, value in os.environ.items() if not name.startswith("NEURON")} | own

@@ -14,6 +14,7 @@ import pytest
 from neuron_top.compile.wrapper import scratch
 from tests.adversary.attacker import mounted
 from tests.adversary.victim import PROGRAMS, started
+from tests.inductor_folder import inductor_folder
 
 
 @pytest.fixture
@@ -34,8 +35,7 @@ def _no_trust_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a cache of four sound entries in `cache`, and the state of the user who made them."""
     folder = tmp_path_factory.mktemp("sound")
-    (folder / "inductor").mkdir()
-    with started(folder / "cache", folder, folder / "inductor") as victim:
+    with started(folder / "cache", folder, inductor_folder(folder / "inductor")) as victim:
         for program in PROGRAMS:
             answer = victim.run(program)
             assert answer.right, (answer, victim.said())

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600)]
 
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.compile.graphs import copying, graph_file, hashing  # noqa: E402
+from tests.inductor_folder import inductor_folder  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -49,7 +50,8 @@ print("all right")
 
 def run(number: int, tmp_path: Path) -> str:
     """What a process with this number in its table said."""
-    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")}
+    work = inductor_folder(tmp_path / "inductor")
+    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(number)],
         capture_output=True,

@@ -22,7 +22,7 @@ from tests.adversary.attacker import give_away, needs_root
 from tests.adversary.victim import ROOT, entries, victim_of
 from tests.compile.parallel import jobs
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800), pytest.mark.xdist_group("attacked entries")]
 MODULE = "MODULE_" + "a" * 20 + "+d7517139"
 
 

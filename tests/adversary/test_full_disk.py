@@ -251,7 +251,6 @@ print("right results")
 
 @pytest.mark.torch
 @pytest.mark.timeout(1500)
-@pytest.mark.xdist_group("compiles")
 @pytest.mark.parametrize("left", [0, 60, 400, 1000] if LONG else [60])
 @pytest.mark.parametrize("full", [("cache",), ("work",), ("cache", "work")] if LONG else [("work",)], ids="+".join)
 def test_the_real_compiler_on_a_disk_that_fills_up(

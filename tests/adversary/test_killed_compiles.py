@@ -278,7 +278,6 @@ def _server(job: int) -> list[psutil.Process]:
 
 @pytest.mark.torch
 @pytest.mark.timeout(1500)
-@pytest.mark.xdist_group("compiles")
 @pytest.mark.parametrize("victim", ["server", "compile", "every compile", "job"] if LONG else ["server"])
 def test_real_ranks_of_which_one_loses_its_compiler(victim: str, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")

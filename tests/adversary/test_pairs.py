@@ -26,8 +26,9 @@ pytest.importorskip("torch")
 
 from tests.adversary import attacker
 from tests.adversary.pair_programs import Program, changed, program
+from tests.inductor_folder import inductor_folder
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(24 * 3600), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(24 * 3600)]
 
 PAIRS = int(os.environ.get("NEURONTOP_PAIRS", "1000" if attacker.LONG else "15"))
 RUN = int(os.environ.get("NEURONTOP_PAIRS_RUN", "60" if attacker.LONG else "1"))
@@ -43,7 +44,7 @@ class Worker:
         environ = {
             **os.environ,
             "NEURON_COMPILE_CACHE_URL": str(root / "cache"),
-            "TORCHINDUCTOR_CACHE_DIR": str(root / "inductor"),
+            "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(root / "inductor")),
             "OMP_NUM_THREADS": "2",
         }
         with open(root / "said", "ab") as said:

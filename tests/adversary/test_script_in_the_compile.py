@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600)]
 
 from tests.adversary import attacker  # noqa: E402
+from tests.inductor_folder import inductor_folder  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -72,7 +73,8 @@ IN_THE_JOB = {*RESULTS} - {"plain", "moved"}
 
 def run(change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
     """The result of a process with this change, and what it said."""
-    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")}
+    work = inductor_folder(tmp_path / "inductor")
+    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, change],
         capture_output=True,

@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 from tests.adversary.attacker import LONG
 from tests.adversary.victim import ROOT, entries, victim_of
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800), pytest.mark.xdist_group("attacked entries")]
 FILES = (
     "model.fxgraph", "model.inductor", "model.kernels", "model.stats.json", "compile_flags.json", "model.done",
     "model.graph.json",

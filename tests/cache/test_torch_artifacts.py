@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.cache.torch_artifacts import ArtifactKind, find, read
+from tests.inductor_folder import inductor_folder
 
 MAKE = """
 import sys, torch
@@ -63,7 +64,11 @@ def bundle(kinds: dict[str, list[str]], content: bytes = b"x" * 9, checksum: boo
 @pytest.mark.torch
 def test_what_the_installed_pytorch_writes_is_named_sized_and_dated(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TMPDIR": str(tmp_path)}
+    environ = {
+        **os.environ,
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(tmp_path / "inductor")),
+        "TMPDIR": str(tmp_path),
+    }
     out = tmp_path / "out"
     out.mkdir()
     made = subprocess.run(

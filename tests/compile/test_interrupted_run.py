@@ -14,8 +14,9 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from tests.compile.parallel import jobs
+from tests.inductor_folder import programs
 
-pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
 WORKER = r"""
 import time, torch
 step = torch.compile(lambda x: torch.softmax((x * 3).sin() @ x.T, -1).cumsum(0), backend="neurontop")
@@ -47,7 +48,7 @@ def is_compiling(folder: Path, output: str) -> bool:
 
 def is_waiting_for_the_other(folder: Path, output: str) -> bool:
     """A worker's compile has come to its kernels; the other one, started with it, waits."""
-    return is_compiling(folder, output) and any((folder / "inductor").glob("*/*.cpp"))
+    return is_compiling(folder, output) and bool(programs(folder / "inductor"))
 
 
 def is_training(folder: Path, output: str) -> bool:

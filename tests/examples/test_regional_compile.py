@@ -10,7 +10,7 @@ import pytest
 from tests.compile.parallel import jobs
 from tests.examples import documents
 
-pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("regions")]
 SMALL = [
     *("--backend", "aot_eager", "--blocks", "3", "--hidden", "16", "--heads", "2"),
     *("--sequence", "8", "--batch_size", "2", "--steps", "3"),

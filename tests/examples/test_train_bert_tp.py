@@ -17,7 +17,7 @@ from neuron_top.parsers.reader import LogReader
 from tests.compile.parallel import jobs
 from tests.examples import documents
 
-pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("tutorial")]
 SCRIPT = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
 HIDDEN = 32
 SMALL = [

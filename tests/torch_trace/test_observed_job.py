@@ -18,6 +18,7 @@ from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report import report
 from neuron_top.views.summary import summary
 from neuron_top.views.torch_trace import TorchView, torch_view
+from tests.inductor_folder import inductor_folder
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("observed job")]
 
@@ -61,7 +62,7 @@ def observe(place: Path, name: str, **environ: str) -> Observed:
         env={
             **given,
             "NEURONTOP_STATE_DIR": str(state),
-            "TORCHINDUCTOR_CACHE_DIR": str(place / "inductor"),
+            "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(place / "inductor")),
             "NEURONTOP_CONFIG": str(place / "none.toml"),
             **environ,
         },

@@ -22,6 +22,7 @@ from neuron_top.parsers.torch_trace import TorchTraceReader
 from neuron_top.report.markdown import markdown
 from neuron_top.run.model import Run
 from neuron_top.views.report import report
+from tests.inductor_folder import inductor_folder
 from tests.torch_trace.traces import context, record
 
 CLIENT = """
@@ -62,13 +63,14 @@ tripled(torch.ones(4))
 
 def traced(folder: Path, name: str) -> Run:
     """The run of a job with a local cache of its own and a remote one that all share."""
+    (folder / name).mkdir()
     environ = {
         **os.environ,
         "PYTHONPATH": str(folder),
         "VALUES": str(folder / "values"),
         "TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE": "1",
         "TORCHINDUCTOR_AUTOGRAD_REMOTE_CACHE": "1",
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / name / "local"),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(folder / name / "local")),
         "TORCH_TRACE": str(folder / name / "trace"),
     }
     done = subprocess.run(

@@ -15,6 +15,7 @@ from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.graphs import graph_table
+from tests.inductor_folder import inductor_folder
 from tests.tui.test_terminal import NEURONTOP, Tmux
 
 pytestmark = [
@@ -63,7 +64,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
         tmux.open(
             f"{NEURONTOP} run --screen --name e2e -- {JOB}",
             NEURON_COMPILE_CACHE_URL=str(facts.cache),
-            TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"),
+            TORCHINDUCTOR_CACHE_DIR=str(inductor_folder(folder / "inductor")),
             NEURONTOP_STATE_DIR=str(facts.state),
             OMP_NUM_THREADS="1",
         )

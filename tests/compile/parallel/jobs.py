@@ -14,6 +14,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.inductor_folder import inductor_folder
+
 NEURONTOP = (sys.executable, "-m", "neuron_top")
 THREE_GRAPHS = """
 import torch
@@ -43,7 +45,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     """An environment of its own: cache, Inductor's scratch, state."""
     own = {
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(folder / "inductor")),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
         "NEURONTOP_CONFIG": str(folder / "none.toml"),
     }

@@ -11,7 +11,7 @@ import pytest
 
 from tests.compile.parallel import jobs
 
-pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("collected")]
 
 
 def test_the_trial_run_stores_graphs_computes_nothing_and_says_so(collected):
