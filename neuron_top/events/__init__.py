@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.decoders import LateDecoder
 from neuron_top.events.advice import AdviceKind, FunctionRecompiled, RuntimeAdvised
 from neuron_top.events.base import Event, LogEvent
 from neuron_top.events.cache import (
@@ -313,8 +314,7 @@ AnyEvent = (
 )
 
 _encoder = msgspec.json.Encoder()
-# Made here, in one thread: msgspec crashes when two make what it knows of a struct at the same time.
-_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_decoder: LateDecoder[AnyEvent] = LateDecoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:

@@ -14,6 +14,7 @@ FIRST_FRAME_MODULES = {
     "cache.location",
     "cache.model.states",
     "database_address",
+    "decoders",
     "errors",
     "escapes",
     "filters",
@@ -49,6 +50,30 @@ def first_frame(app):
 TopApp._begin = first_frame
 effective, _ = settings.load({})
 TopApp(live_feed(effective, [sys.argv[1]]), effective).run(headless=True)
+"""
+HELP_MODULES = {
+    "amounts",
+    "cli.command",
+    "cli.main",
+    "cli.on_screen",
+    "cli.output",
+    "cli.store_option",
+    "cli.terminal",
+    "cli.watch",
+    "database_address",
+    "errors",
+    "escapes",
+    "plain_files",
+    "settings",
+}
+"""All that `watch --help` may load: no run, no event, no view."""
+HELP = """
+import sys
+from neuron_top.cli.main import main
+try:
+    main(["watch", "--help"])
+finally:
+    print("loaded", *sys.modules, file=sys.stderr)
 """
 SUMS_ROOMS = {"actions", "cache", "cli", "services"}
 SUMS_MODULES = {
@@ -117,3 +142,20 @@ def test_the_sums_of_a_cache_load_neither_keys_nor_locks_nor_what_changes_a_cach
     assert not loaded & (FOREIGN | {"textual"})
     assert not {name for name in names if room(name) not in SUMS_ROOMS} - SUMS_MODULES
     assert not {name for name in names if name.startswith(NOT_FOR_SUMS)}
+
+
+def test_the_help_of_the_live_view_loads_its_options_alone() -> None:
+    names = own(modules_of(HELP))
+    assert "cli.watch" in names
+    assert names <= HELP_MODULES
+
+
+def test_importing_the_events_makes_no_decoder_of_them() -> None:
+    """That takes as long as importing them, and neither the first frame nor `--help` decodes one."""
+    code = (
+        "import sys, msgspec\n"
+        "msgspec.json.Decoder = None\n"
+        "import neuron_top.events\n"
+        "print('loaded', *sys.modules, file=sys.stderr)\n"
+    )
+    assert "neuron_top.events" in modules_of(code)
