@@ -10,6 +10,8 @@ BIN    := $(VENV)/bin
 RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
+# Python compiles what is imported, when it is imported: compiling all of PyTorch first takes minutes on two cores.
+PIP    := --quiet --no-compile -c constraints.txt
 
 .PHONY: run fleet test check format bench fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
@@ -74,15 +76,15 @@ $(VENV)/.base:
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[torch]'
+	$(BIN)/python -m pip install $(PIP) -e '.[torch]'
 	@touch $@
 
-$(VENV)/.fleet: $(VENV)/.run
+$(VENV)/.fleet: $(VENV)/.base pyproject.toml constraints.txt
 	.ci/system fleet
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[torch,fleet]'
-	@touch $@
+	$(BIN)/python -m pip install $(PIP) -e '.[torch,fleet]'
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: $(VENV)/.run
 	.ci/system test
-	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev
+	$(BIN)/python -m pip install $(PIP) --group dev
 	@touch $@

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +14,9 @@ from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, fact_list, note, panel, table
 from neuron_top.dashboard.figures import empty
-from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.fleet import FRESH_SECONDS, DashboardFleet
 from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
 from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
@@ -206,8 +206,11 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
 def register(app: Dash, fleet: DashboardFleet) -> None:
     """Bind the page to the database."""
 
+    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
+
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        return render(await asyncio.to_thread(answer_of, fleet, asked.state), asked.colors)
+        question = (tuple(sorted(asked.state.items())), asked.colors)
+        return await answers.get(question, lambda: render(answer_of(fleet, asked.state), asked.colors))
 
     bind(app, "fleet", OUTPUTS, answer)
     hold(app, "fleet-metric", "fleet-find")

@@ -46,14 +46,19 @@ def serve() -> None:
 class Page:
     """The live page without a browser around it: one connection, and the marks of what it has."""
 
+    name = "live"
+
     def __init__(self, port: int) -> None:
         self._port, self._known = port, {}
         self.seen: dict[int, float] = {}
+        self.received = 0
+        """Bytes of the last answer."""
 
     async def open(self) -> None:
         """Connect, and take the whole page."""
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
-        (asked,) = (one for one in await self._ask("_dash-dependencies") if "live-marks.data" in one["output"])
+        asked_by = f"{self.name}-marks.data"
+        (asked,) = (one for one in await self._ask("_dash-dependencies") if asked_by in one["output"])
         values = {"live-measure": "utilization", "pulse": 1, "theme": "dark", "url": ""}
         pairs = [part.rsplit(".", 1) for part in asked["output"].strip(".").split("...")]
         self._question = {
@@ -66,9 +71,14 @@ class Page:
 
     async def update(self) -> None:
         """Ask what has changed."""
-        state = [{"id": "live-marks", "property": "data", "value": self._known}]
+        marks = f"{self.name}-marks"
+        state = [{"id": marks, "property": "data", "value": self._known}]
         answer = (await self._ask("_dash-update-component", self._question | {"state": state}))["response"]
-        self._known = answer["live-marks"]["data"]
+        self._known = answer[marks]["data"]
+        self.saw(answer)
+
+    def saw(self, answer: Any) -> None:
+        """What an answer brought: here the steps of the job."""
         if "live-step" in answer:
             self.seen.setdefault(int(re.sub(r"\D", "", answer["live-step"]["children"])), time.time())
 
@@ -88,6 +98,7 @@ class Page:
         answer = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         (length,) = re.findall(r"(?i)^content-length: (\d+)", answer, re.MULTILINE)
         whole = await self._reader.readexactly(int(length))
+        self.received = len(whole)
         assert answer.startswith("HTTP/1.1 200"), (answer, whole)
         return json.loads(whole)
 

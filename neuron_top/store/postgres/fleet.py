@@ -39,7 +39,7 @@ SILENT_SECONDS = 120.0
 """After this long without a sign of life a node's name may be taken by another machine."""
 SILENT_AFTER = 60.0
 """Heartbeats further apart than this have a silence between them."""
-_NEWS_AT_ONCE = 256
+_NEWS_AT_ONCE = 1024
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
 
 Row = TypeVar("Row", bound=msgspec.Struct)

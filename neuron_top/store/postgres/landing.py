@@ -15,6 +15,9 @@ Row = tuple[str, str, str, int, float | None, float | None, int, int, bytes]
 """Of `events`: run, node, spool, sequence, first, last, count, format, data."""
 _MARK = "SELECT sequence FROM neurontop.parts WHERE run = %s AND node = %s AND spool = %s FOR UPDATE"
 _COLUMNS = "run, node, spool, sequence, first, last, count, format, data"
+_VALUES = "%s, %s, %s, %s, %s, %s, %s, %s, %s"
+_FEWER_THAN_COPIED = 8
+"""Rows that are inserted as they are: a temporary table is emptied at each commit, which costs more than they do."""
 
 
 def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Result:
@@ -43,6 +46,10 @@ def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
 
 def land(connection: Opened, rows: Sequence[Row]) -> None:
     """Insert batches; once in a transaction. A table with row security takes no COPY, so a temporary one does first."""
+    if len(rows) < _FEWER_THAN_COPIED:  # an agent that keeps up has a batch or two
+        with connection.cursor() as cursor:
+            cursor.executemany(f"INSERT INTO neurontop.events ({_COLUMNS}) VALUES ({_VALUES})", rows)
+        return
     connection.execute(
         "CREATE TEMPORARY TABLE IF NOT EXISTS neurontop_incoming (run text, node text, spool text, sequence bigint, "
         "first double precision, last double precision, count integer, format smallint, data bytea) "

@@ -1,0 +1,252 @@
+"""A fleet of 1,000 nodes with 128 cores each, on a real PostgreSQL and a real Prometheus of this machine.
+
+    python -m tests.bench.bench_fleet                20 seconds of each load (what `make bench` runs)
+    python -m tests.bench.bench_fleet --seconds 300  five minutes of each
+
+A recording is multiplied to the nodes (`fleet_load`): 1,000 rows a second, then 10,000. Fifty viewers look at the page
+of the fleet at the same time. Measured are the age of the newest row that is shown, how long an update of the page
+takes and how large it is, and what the server costs. Then 128,000 series in Prometheus: the questions of the page with
+our recording rules, and the same over the cores. Agents, database, viewers and server share the cores of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+import websockets
+
+from neuron_top.store.batches import FORMAT, Packed, pack
+from neuron_top.store.postgres.connection import Database
+from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.postgres.landing import in_transaction, land
+from neuron_top.store.postgres.migration import migrate
+from tests.bench.bench_clients import Page
+from tests.bench.bench_dashboard import MISSED, told
+from tests.bench.figures import Figure, own_folders, report
+from tests.bench.fleet_load import JOB, NODES, recorded
+from tests.bench.fleet_series import bench_prometheus
+from tests.bench.synthetic_fleet import beat, fill
+from tests.servers.ending import ended_with_us
+from tests.servers.ports import free_ports
+from tests.servers.postgresql import PostgresMissing, running
+
+VIEWERS = 50
+MIB = 1024**2
+
+
+class FleetPageViewer(Page):
+    """The page of the fleet; how long each update took, and how large it was."""
+
+    name = "fleet"
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.updates: list[tuple[float, int]] = []
+
+    def saw(self, answer: Any) -> None:
+        """The update itself is what is measured."""
+
+    async def _ask(self, path: str, body: Any = None) -> Any:
+        try:
+            return await super()._ask(path, body)
+        except (asyncio.IncompleteReadError, ConnectionError):  # the server closes what is idle; browsers connect anew
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            return await super()._ask(path, body)
+
+    async def follow_for(self, seconds: float) -> None:
+        """Ask after every message, so long."""
+        origin: Any = f"http://127.0.0.1:{self._port}"
+        end = time.monotonic() + seconds
+        async with websockets.connect(f"ws://127.0.0.1:{self._port}/push", origin=origin) as socket:
+            while time.monotonic() < end:
+                await socket.recv()
+                began = time.perf_counter()
+                await self.update()
+                self.updates.append((time.perf_counter() - began, self.received))
+
+
+async def look(port: int, seconds: float) -> None:
+    """Fifty viewers as a process of their own."""
+    pages = [FleetPageViewer(port) for _ in range(VIEWERS)]
+    for page in pages:
+        await page.open()
+    print("open", flush=True)
+    await asyncio.gather(*(page.follow_for(seconds) for page in pages))
+    print(json.dumps([update for page in pages for update in page.updates]), flush=True)
+
+
+def python(*arguments: str, **environ: str) -> subprocess.Popen[str]:
+    """A part of the measurement as a process."""
+    command = [*ended_with_us(), sys.executable, "-m", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | environ)
+
+
+@contextmanager
+def server(url: str, environ: dict[str, str]) -> Iterator[tuple[int, psutil.Process]]:
+    """`neurontop serve` of the job and its fleet."""
+    (port,) = free_ports(1)
+    options = ("--store", url, "--job", JOB, "--port", str(port), "--read-only")
+    with python("neuron_top", "serve", *options, **environ) as process:
+        try:
+            while process.poll() is None:
+                try:
+                    ask(port, "alive")
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            yield port, psutil.Process(process.pid)
+        finally:
+            process.terminate()
+
+
+def ask(port: int, path: str) -> Any:
+    """The API."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
+        body = answer.read()
+    return json.loads(body) if body else None
+
+
+def rows_of(port: int) -> int:
+    """Events of the job that the fleet's page counts now."""
+    return next(int(job["events"]) for job in ask(port, "api/fleet/jobs") if job["job"] == JOB)
+
+
+def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float) -> None:
+    """So many rows a second while fifty look."""
+    with server(url, environ) as (port, process):
+        before = rows_of(port)
+        with python("tests.bench.bench_fleet", "look", str(port), str(seconds + 2)) as viewers:
+            assert viewers.stdout is not None
+            assert viewers.stdout.readline() == "open\n"
+            with python("tests.bench.fleet_load", url, str(rate), str(seconds)) as load:
+                assert load.stdout is not None
+                began = float(load.stdout.readline())
+                used, most, ages, steps = sum(process.cpu_times()[:2]), 0, list[float](), list[float]()
+                time.sleep(max(0.0, began + 3 - time.time()))
+                while time.time() < began + seconds:
+                    shown, step = rows_of(port) - before, ask(port, "api/overview")["training"]["step"]
+                    now = time.time()
+                    ages.append(now - began - shown / rate)
+                    steps.append(now - max(began, step or 0))  # a step is named as its second
+                    most = max(most, process.memory_info().rss)
+                    time.sleep(0.5)
+                share = (sum(process.cpu_times()[:2]) - used) / (time.time() - began)
+                landed = json.loads(load.stdout.readline())
+            updates = json.loads(viewers.stdout.readline())
+    name = f"{rate:,} rows a second for {seconds:g} s"
+    print(
+        f"{name}: {landed['rows']:,} of {rate * seconds:,.0f} rows landed in {landed['seconds']:.1f} s, "
+        f"the slowest batch in {landed['slowest'] * 1000:.0f} ms; the agents' side took {landed['cpu'] / landed['seconds']:.2f} cores"
+    )
+    told(f"{name}: age of the newest row on the fleet's page, worst", max(ages), "s", 5)
+    told(f"{name}: age of the newest step on the job's page, worst", max(steps), "s", 5)
+    took = sorted(seconds for seconds, _ in updates)
+    sizes = sorted(size for _, size in updates)
+    told(
+        f"{name}: an update of the fleet's page for {VIEWERS} viewers, p95",
+        took[len(took) * 95 // 100] * 1000,
+        "ms",
+        200,
+    )
+    told(f"{name}: its size, p95", sizes[len(sizes) * 95 // 100] / 1000, "kB", 10)
+    median = statistics.median(took) * 1000
+    print(f"   ({len(updates)} updates, median {median:.0f} ms, largest {sizes[-1] / 1000:.1f} kB)")
+    told(f"{name}: the server's share of a core", share, "", 1)
+    told(f"{name}: the server's memory", most / MIB, "MiB", 500)
+
+
+def bench_landing(url: str) -> Figure:
+    """A second of a thousand nodes landed by COPY, against a statement for each batch (executemany)."""
+    one = pack(recorded()[:10])
+    ours, theirs = list[float](), list[float]()
+    with Database(url) as database:
+        for turn in range(6):
+            for how, took in ((_copy, ours), (_one_by_one, theirs)):
+                began = time.perf_counter()
+                how(database, _rows(one, f"{how.__name__}-{turn}"))
+                took.append(time.perf_counter() - began)
+    return Figure("1,000 batches landed by COPY", "executemany", ours, theirs, 1.0)
+
+
+def _rows(one: Packed, spool: str) -> list[tuple[Any, ...]]:
+    return [("bench", f"n{node}", spool, 1, one.first, one.last, one.count, FORMAT, one.data) for node in range(NODES)]
+
+
+def _copy(database: Database, rows: list[tuple[Any, ...]]) -> None:
+    in_transaction(database, lambda connection: land(connection, rows))
+
+
+def _one_by_one(database: Database, rows: list[tuple[Any, ...]]) -> None:
+    with database.transaction() as connection, connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO neurontop.events (run, node, spool, sequence, first, last, count, format, data) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            rows,
+        )
+
+
+def beating(url: str, stop: threading.Event) -> None:
+    """Heartbeats of all nodes, a round every five seconds as far as this machine keeps up."""
+    names = [f"trn-{number:04}" for number in range(NODES)]
+    with FleetStore(url) as store:
+        while not stop.wait(5.0):
+            beat(store, names)
+
+
+def bench_database(seconds: float) -> int:
+    """Everything with PostgreSQL."""
+    with own_folders() as (_folder, environ), running(settings="max_wal_size = 4GB") as postgres:
+        url = postgres.url(postgres.new_database())
+        with Database(url, prepared=False) as database:
+            migrate(database)
+        with FleetStore(f"{url}?options=-csynchronous_commit%3Doff") as store:  # not what is measured
+            fill(store, NODES)
+        missed = report([bench_landing(url)])
+        stop = threading.Event()
+        hearts = threading.Thread(target=beating, args=(url, stop))
+        hearts.start()
+        try:
+            for rate in (1000, 10_000):
+                bench_load(url, environ, rate, seconds)
+        finally:
+            stop.set()
+            hearts.join()
+    return missed
+
+
+def main() -> int:
+    """All; the exit status is how many bounds were missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each load (default: 20)")
+    parser.add_argument("--only", choices=("database", "prometheus"), help="one half")
+    arguments = parser.parse_args()
+    print(f"{NODES:,} nodes of 128 cores; {arguments.seconds:g} seconds of each load (--seconds 300 for five minutes)")
+    missed = 0
+    if arguments.only != "prometheus":
+        try:
+            missed += bench_database(arguments.seconds)
+        except PostgresMissing as reason:
+            print(f"left out: {reason}")
+    if arguments.only != "database":
+        missed += bench_prometheus()
+    return missed + len(MISSED)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["look"]:
+        asyncio.run(look(int(sys.argv[2]), float(sys.argv[3])))
+    else:
+        sys.exit(main())

@@ -1,0 +1,64 @@
+"""Many browsers that ask the same at once cost one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from neuron_top.dashboard.shared_answers import SharedAnswers
+
+
+async def test_fifty_who_ask_at_once_get_one_answer_and_other_questions_their_own() -> None:
+    worked = list[str]()
+    go = threading.Event()
+
+    def work_out(question: str) -> str:
+        go.wait(60)
+        worked.append(question)
+        return f"{question}!"
+
+    answers = SharedAnswers[str](1.0, clock=lambda: 0.0)
+    asking = [asyncio.create_task(answers.get(name, lambda name=name: work_out(name))) for name in ["a", "b"] * 25]
+    await asyncio.sleep(0)
+    go.set()
+    assert await asyncio.gather(*asking) == ["a!", "b!"] * 25
+    assert sorted(worked) == ["a", "b"]
+
+
+async def test_an_answer_is_worked_out_again_when_it_is_old_and_not_before() -> None:
+    now, made = 0.0, list[int]()
+
+    def work_out() -> int:
+        made.append(1)
+        return len(made)
+
+    answers = SharedAnswers[int](1.0, clock=lambda: now)
+    assert [await answers.get("x", work_out) for _ in range(3)] == [1, 1, 1]
+    now = 1.5
+    assert await answers.get("x", work_out) == 2
+
+
+async def test_one_that_goes_away_takes_nothing_from_the_others_and_a_problem_is_everybodys() -> None:
+    go = threading.Event()
+
+    def fail() -> str:
+        go.wait(60)
+        raise ValueError("no database")
+
+    answers = SharedAnswers[str](1.0)
+    first, second = (asyncio.create_task(answers.get("x", fail)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    go.set()
+    with pytest.raises(ValueError, match="no database"):
+        await second
+    assert first.cancelled()
+
+
+async def test_only_so_many_answers_are_kept() -> None:
+    answers = SharedAnswers[int](1.0)
+    for number in range(200):
+        assert await answers.get(number, lambda number=number: number) == number
+    assert len(answers._asked) == 64
