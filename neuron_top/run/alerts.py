@@ -6,7 +6,7 @@ A rule is a function `(run, now, limits) -> alerts`; adding one is a kind, a row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 
 import msgspec
@@ -14,8 +14,8 @@ import msgspec
 from neuron_top.cache.model.states import Verdict
 from neuron_top.events import AdviceKind, CoreKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
+from neuron_top.events.levels import LineLevel
 from neuron_top.run import node_findings
-from neuron_top.run.alert_groups import grouped_by_device
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
@@ -133,11 +133,35 @@ def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAl
     bounds = limits or Limits()
     first = tuple(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
     now = run.effective_now(now)
-    found = grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
+    found = _grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
     if not first and not any(alert.severity is Severity.ERROR for alert in found):
         found += _error_lines(run)
     found.sort(key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key))
     return (*first, *found)
+
+
+def _grouped_by_device(found: Iterable[RaisedAlert]) -> list[RaisedAlert]:
+    """Alerts of the same kind and severity about cores of one device (workers without a device: of one node) as one.
+
+    The group's key does not name its cores, so it stays while cores come and go.
+    """
+    groups: dict[tuple[str, ...], list[RaisedAlert]] = {}
+    for alert in found:
+        key = (alert.kind.value, alert.severity.value, _device_of(alert)) if alert.core is not None else (alert.key,)
+        groups.setdefault(key, []).append(alert)
+    return [alerts[0] if len(alerts) == 1 else _most_so("\t".join(key), alerts) for key, alerts in groups.items()]
+
+
+def _device_of(alert: RaisedAlert) -> str:
+    node = (alert.core or "").partition("/")[0]
+    return f"{node} device {alert.device}" if alert.device is not None else node
+
+
+def _most_so(key: str, alerts: list[RaisedAlert]) -> RaisedAlert:
+    """All of them as the one that is most so: the fullest, the idlest."""
+    first = min(alerts, key=lambda alert: alert.share if alert.share is not None else 1.0)
+    since = [alert.since for alert in alerts if alert.since is not None]
+    return msgspec.structs.replace(first, key=key, count=len(alerts), since=min(since, default=None))
 
 
 def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
@@ -159,7 +183,7 @@ def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
 def _error_lines(run: Run) -> Iterator[RaisedAlert]:
     """Lines that say ERROR, and no other alert or diagnosis that tells what they mean."""
     job = run.job
-    marks = [mark for mark in job.marks if mark.level == "error"]
+    marks = [mark for mark in job.marks if mark.level is LineLevel.ERROR]
     if job.errors and marks and not (job.diagnosis is not None and job.diagnosis.causes):
         yield RaisedAlert(
             kind=AlertKind.ERROR_LINES,
