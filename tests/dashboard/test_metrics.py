@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from neuron_top.dashboard.metrics import metrics_of
+from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.overview import overview
 from tests.dashboard.served import READ, serving
 from tests.tui.feeds import START, StillFeed, compiles, failed_log, job, samples, steps
@@ -129,3 +130,18 @@ def test_a_log_that_ended_in_failure_counts_as_an_alert_and_as_a_job_that_is_ove
         text = served.ask("/metrics").body.decode()
     assert re.search(r'^neurontop_alerts\{severity="error"\} 1\.0$', text, re.MULTILINE)
     assert re.search(r"^neurontop_job_active\{.*\} 0\.0$", text, re.MULTILINE)
+
+
+def test_the_board_of_a_node_shows_every_metric_of_a_core_that_prometheus_has() -> None:
+    board = json.loads(GRAFANA.read_text())
+    shown = " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
+    missing = [
+        metric.name for metric in CORE_METRICS if metric.prometheus and f"core_{metric.prometheus}{{" not in shown
+    ]
+    assert missing == []
+
+
+def test_no_panels_of_the_board_lie_on_each_other() -> None:
+    panels = json.loads(GRAFANA.read_text())["panels"]
+    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
+    assert len(places) == len(panels) == len({panel["id"] for panel in panels})
