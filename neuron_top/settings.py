@@ -79,6 +79,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Database of many nodes whose recordings are read, `postgresql://host/database`; empty = those of this machine."""
     store_insecure: bool = False
     """Connect to a database on another machine also without verified TLS, where others can read along."""
+    fleet_actions: bool = False
+    """Let operators of the fleet change caches here: this node's agent plans, checks and carries out what they ask."""
     claims: str = ""
     """Where nodes claim a graph before they compile it: `postgresql://…`, `s3://bucket/prefix`, or `off`; empty = the
     database of `store` for a cache on a shared file system."""

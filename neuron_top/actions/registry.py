@@ -84,6 +84,8 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
     fallback: Verb | None = None
     """Offered where no alternative has anything to do; each of its steps carries a warning."""
     undoable: bool = True
+    fleet: str = ""
+    """Its name as an action on chosen nodes of a fleet; empty: it is none."""
 
 
 def _evict(given: PlannerInput) -> Plan:
@@ -163,7 +165,7 @@ def plan_broken(
 
 ACTIONS: tuple[CacheAction, ...] = (
     CacheAction(verb=Verb.EVICT, title="evict", help="evict the marked entries (undoable)", key="e", label="evict",
-                button="Evict", planner=_evict, per_compiler=True),
+                button="Evict", planner=_evict, per_compiler=True, fleet="evict"),
     CacheAction(verb=Verb.SLIM, title="evict artifacts", help="evict artifacts and keep graphs and flags", key="z",
                 label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True),
     CacheAction(verb=Verb.COMPILE, title="compile again now", help="compile failures again now",
@@ -171,22 +173,24 @@ ACTIONS: tuple[CacheAction, ...] = (
                 undoable=False),
     CacheAction(verb=Verb.RETRY, title="retry on the next run", key="r", label="retry",
                 help="compile failures again, now or on the next run", button="Clear failures (retry on the next run)",
-                planner=_retry, alternatives=(Verb.COMPILE, Verb.RETRY), fallback=Verb.RETRY_DETERMINISTIC),
+                planner=_retry, alternatives=(Verb.COMPILE, Verb.RETRY), fallback=Verb.RETRY_DETERMINISTIC,
+                fleet="retry"),
     CacheAction(verb=Verb.RETRY_DETERMINISTIC, title="retry what is bound to fail again",
                 help="retry also the failures that the compiler itself caused", planner=_retry_deterministic),
     CacheAction(verb=Verb.UNLOCK, title="unlock", key="u", label="unlock", button="Remove dead locks",
-                help="remove the locks whose holder is proved dead", planner=_unlock, fallback=Verb.FORCE_UNLOCK),
+                help="remove the locks whose holder is proved dead", planner=_unlock, fallback=Verb.FORCE_UNLOCK,
+                fleet="unlock"),
     CacheAction(verb=Verb.FORCE_UNLOCK, title="remove locks without proof",
                 help="remove also the locks that nothing proves dead, each after a question", planner=_force_unlock),
     CacheAction(verb=Verb.VERIFY, title="verify", key="v", label="verify",
-                help="read the entries in full and move broken ones aside", planner=_verify),
+                help="read the entries in full and move broken ones aside", planner=_verify, fleet="verify"),
     CacheAction(verb=Verb.QUARANTINE, title="quarantine", button="Quarantine broken",
                 help="move broken artifacts aside", planner=_quarantine),
     CacheAction(verb=Verb.SWEEP, title="remove work folders", help="remove what dead compiles left in their folders",
                 folders_only=True),
     CacheAction(verb=Verb.COPY, title="copy", help="copy usable entries to another cache", executor=ActionExecutor.COPY,
-                undoable=False),
-    CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False,
+                undoable=False, fleet="pull"),
+    CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False, fleet="pin",
                 help="pin the marked modules: no eviction takes them; again unpins"),
     CacheAction(verb=Verb.RESTORE, title="undo", key="U", label="undo", button="Undo", undoable=False,
                 help="undo the last plan that was carried out"),
@@ -200,6 +204,10 @@ _ROWS: Mapping[Verb, CacheAction] = {row.verb: row for row in ACTIONS}
 def action_of(verb: Verb) -> CacheAction:
     """The row of a verb; of a verb that this version does not know, a row that can be shown and does nothing."""
     return _ROWS.get(verb) or CacheAction(verb=verb, title=str(verb), help="", undoable=False)
+
+
+FLEET_ACTIONS: Mapping[str, CacheAction] = {row.fleet: row for row in ACTIONS if row.fleet}
+"""Actions that an operator may ask nodes of a fleet for, by name."""
 
 
 def is_possible(verb: Verb, kind: BackendKind) -> bool:

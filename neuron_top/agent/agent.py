@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from neuron_top import private_files
+from neuron_top.agent.intents import Acts, IntentWorker
 from neuron_top.agent.node import Node, Readable
 from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
@@ -44,8 +45,10 @@ class Agent:
         *,
         title: str = "",
         most_bytes: int = MOST_BYTES,
+        acts: Acts | None = None,
     ) -> None:
         """`make_feed` makes the node's feed with the sink that it is given. `title`: what people call the job.
+        `acts`: what carries out changes that operators ask for; None: this agent answers none.
 
         Raises SpoolUnusable where an agent runs for this node and job already; UsageError, RefusedForSafety for the
         address of the database.
@@ -59,6 +62,9 @@ class Agent:
         self._node = node
         self._store = FleetStore(settings.store, insecure=settings.store_insecure)
         self.shipper = Shipper(self._store, self.spool, node, warn, title or job)
+        self._answering = (
+            IntentWorker(self._store, who.node.value, settings.state_path, acts, warn) if acts is not None else None
+        )
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
 
@@ -80,6 +86,8 @@ class Agent:
         self._node.describe()
         self._ticker.start()
         self.shipper.start()
+        if self._answering is not None:
+            self._answering.start()
 
     def wait(self, stop: threading.Event) -> None:
         """Until `stop` is set, or the database refuses this node. Raises NodeNameTaken."""
@@ -90,6 +98,8 @@ class Agent:
     def close(self, seconds: float = 10.0) -> bool:
         """Commit and ship what the feed told last, once its owner has stopped it; whether all of it arrived."""
         self._stopping.set()
+        if self._answering is not None:
+            self._answering.stop()
         self._ticker.join()
         now = time.time()
         self._sink.tell(AgentStopped(node=self._node.name, at=now, source="agent"))

@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Ship until stopped."""
     from neuron_top.services.agent import NodeAgent
 
-    node = NodeAgent(settings_of(arguments), arguments.paths, arguments.job, warn)
+    node = NodeAgent(settings_of(arguments), arguments.paths, arguments.job, warn, once=arguments.once)
     who = node.who
     log_stderr(f"neurontop: node {who.node.value} ({who.node.origin}), job {who.job.value} ({who.job.origin})")
     if arguments.once:

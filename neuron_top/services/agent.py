@@ -15,6 +15,7 @@ from neuron_top.errors import UsageError
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
 from neuron_top.ingest.live import LiveFeed
+from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
@@ -37,8 +38,12 @@ def who_am_i(job: str = "") -> Identity:
 class NodeAgent:
     """An agent with a feed of its own: all that runs on this node."""
 
-    def __init__(self, settings: Settings, paths: Sequence[str], job: str, warn: Callable[[str], None]) -> None:
-        """Raises UsageError without a database, and where an agent of this job runs here; NothingToShow for a path."""
+    def __init__(
+        self, settings: Settings, paths: Sequence[str], job: str, warn: Callable[[str], None], *, once: bool = False
+    ) -> None:
+        """`once`: for one snapshot; it answers no operator.
+
+        Raises UsageError without a database, and where an agent of this job runs here; NothingToShow for a path."""
         if not settings.store:
             raise UsageError(
                 "an agent ships to a database: name it with --store or NEURONTOP_STORE (postgresql://host/database); "
@@ -52,7 +57,9 @@ class NodeAgent:
             sinks.append(sink())
             return self.feed
 
-        self.agent = Agent(settings, self.who, self.who.job.value, fed, warn)
+        self.agent = Agent(
+            settings, self.who, self.who.job.value, fed, warn, acts=None if once else NodeActions(settings)
+        )
 
     def start(self) -> None:
         """Begin."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from neuron_top.events import AnyEvent
@@ -174,13 +176,39 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """The node whose lease had run out and was taken over."""
 
 
+class IntentState(StrEnum):
+    """Where a change stands that an operator asked a node for; the database lets it go forward only."""
+
+    ASKED = "asked"
+    PLANNED = "planned"
+    """The node's agent has planned it, and says what it would do."""
+    CONFIRMED = "confirmed"
+    TAKEN = "taken"
+    """The agent carries it out, or was killed while it did."""
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    UNDO = "undo"
+    """An operator asks to undo it."""
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
     """A change that an operator asks a node's own agent for."""
 
     id: int
     node: str
     plan: dict[str, object]
+    """What is asked for, see `actions.fleet_request`."""
     asked_by: str
     asked: float
-    state: str
+    state: IntentState
     result: dict[str, object]
+    """What the node answered: what it would do, then what it did."""
+    batch: str = ""
+    """What the intents of one command have in common."""
+    until: float = 0.0
+    """By the database's clock: later it is not begun any more."""
+    expired: bool = False

@@ -11,7 +11,7 @@ import pytest
 from neuron_top.events import CacheHit, RunStarted
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreNotAllowed
-from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, WaitRecord
+from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.recordings import PostgresStore
 from neuron_top.store.records import CompileRecord
@@ -55,9 +55,11 @@ def test_an_agent_does_all_that_agents_do_under_the_name_of_its_node(login: Logi
         claim = store.claim("K", node, 60.0)
         assert store.release(store.renew(claim, 60.0))
         with FleetStore(postgres_url) as owner:
-            intent = owner.ask(node, {"verb": "evict"})
-        assert store.take_intent(intent)
-        store.answer(intent, "done", {})
+            intent = owner.intents.ask(node, {"action": "evict"})
+            assert store.intents.move(intent, IntentState.ASKED, IntentState.PLANNED, {"steps": 1})
+            assert owner.intents.move(intent, IntentState.PLANNED, IntentState.CONFIRMED)
+        assert store.intents.move(intent, IntentState.CONFIRMED, IntentState.TAKEN)
+        assert store.intents.move(intent, IntentState.TAKEN, IntentState.DONE, {})
     with PostgresStore(address) as recordings:
         recordings.begin(RunStarted(run="own", node=node, at=1.0))
         recordings.append("own", [CacheHit(module="M", at=1.0)])
@@ -88,7 +90,7 @@ def test_the_first_batch_of_a_day_makes_its_partition(login: Login, postgres_ser
         lambda store: store.put_keys([NodeKey(root="r", key="k", node="other", state="done", seen=1.0)]),
         lambda store: store.put_waits([THEIR_WAIT]),
         lambda store: store.claim("K", "other", 60.0),
-        lambda store: store.ask("n", {"verb": "evict"}),
+        lambda store: store.intents.ask("n", {"action": "evict"}),
     ],
 )
 def test_an_agent_writes_nothing_in_the_name_of_another_node(
@@ -97,7 +99,14 @@ def test_an_agent_writes_nothing_in_the_name_of_another_node(
     with FleetStore(login("neurontop_agent")[1]) as store, pytest.raises(StoreNotAllowed, match="named as its node"):
         attempt(store)
     with FleetStore(postgres_url) as owner:
-        assert [*owner.nodes(), *owner.now(), *owner.keys(), *owner.waits("j"), *owner.claims(), *owner.intents()] == []
+        assert [
+            *owner.nodes(),
+            *owner.now(),
+            *owner.keys(),
+            *owner.waits("j"),
+            *owner.claims(),
+            *owner.intents.newest(),
+        ] == []
         assert owner.parts("job-1") == []
 
 
@@ -106,12 +115,13 @@ def test_an_agent_neither_reads_nor_changes_what_other_nodes_shipped(login: Logi
         owner.open_job("job-1", name="theirs")
         owner.ship("other", "s", [batch(1)])
         owner.end_job("other", "s", "job-1", 5.0, 0)
-        intent = owner.ask("other", {"verb": "evict"})
+        intent = owner.intents.ask("other", {"action": "evict"})
         claim = owner.claim("K", "other", 60.0)
     node, address = login("neurontop_agent")
     with FleetStore(address) as store:
         assert store.parts("job-1") == []
-        assert not store.take_intent(intent)
+        assert not store.intents.move(intent, IntentState.ASKED, IntentState.PLANNED)
+        assert store.intents.newest() == []
         assert not store.release(claim)
         assert store.claim("K", node, 60.0).node == "other"
     with psycopg.connect(address, autocommit=True) as connection:
@@ -161,7 +171,7 @@ def test_a_viewer_reads_everything_and_changes_nothing(login: Login, postgres_ur
         for attempt in (
             lambda: store.ship("n1", "s", [batch(2)]),
             lambda: store.register(NodeRecord(node="n1", machine_id="m")),
-            lambda: store.ask("n1", {"verb": "evict"}),
+            lambda: store.intents.ask("n1", {"action": "evict"}),
             lambda: store.claim("K", "n1", 1.0),
         ):
             with pytest.raises(StoreNotAllowed):
@@ -175,14 +185,22 @@ def test_a_viewer_reads_everything_and_changes_nothing(login: Login, postgres_ur
 def test_an_operator_asks_in_its_own_name_and_takes_back_what_no_agent_began(login: Login, postgres_url: str):
     name, address = login("neurontop_operator")
     with FleetStore(address) as store:
-        first, second = store.ask("n1", {"verb": "evict"}), store.ask("n1", {"verb": "evict"})
-        assert {intent.asked_by for intent in store.intents()} == {name}
+        first, second, third = (store.intents.ask("n1", {"action": "evict"}, "b") for _ in range(3))
+        assert {intent.asked_by for intent in store.intents.of_batch("b")} == {name}
         with FleetStore(postgres_url) as owner:
-            assert owner.take_intent(second)
-        assert store.cancel_intent(first)
-        assert not store.cancel_intent(second)
+            for intent in (second, third):
+                assert owner.intents.move(intent, IntentState.ASKED, IntentState.PLANNED)
+        assert store.intents.move(first, IntentState.ASKED, IntentState.CANCELED)
+        assert store.intents.move(second, IntentState.PLANNED, IntentState.CONFIRMED)
+        with FleetStore(postgres_url) as owner:
+            assert owner.intents.move(second, IntentState.CONFIRMED, IntentState.TAKEN)
+        assert not store.intents.move(second, IntentState.TAKEN, IntentState.CANCELED)
+        assert not store.intents.move(third, IntentState.PLANNED, IntentState.DONE)
+        assert store.intents.move(third, IntentState.PLANNED, IntentState.CONFIRMED)
+        with pytest.raises(StoreNotAllowed):  # only the node's own agent does
+            store.intents.move(third, IntentState.CONFIRMED, IntentState.TAKEN)
         with pytest.raises(StoreNotAllowed):
-            store.answer(first, "done", {})
+            store.intents.move(third, IntentState.CONFIRMED, IntentState.CANCELED, {"steps": 0})
         with pytest.raises(StoreNotAllowed):
             store.ship("n1", "s", [batch(1)])
     with psycopg.connect(address, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):

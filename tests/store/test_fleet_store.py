@@ -14,7 +14,7 @@ from neuron_top.services.doctor import examine_machine
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken
-from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
+from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -197,19 +197,30 @@ def test_of_many_that_claim_a_key_at_once_one_has_it(postgres_url: str):
     assert len(won) == 1
 
 
-def test_an_intent_is_begun_once_and_answered(postgres_url: str):
+def test_an_intent_goes_one_way_each_step_once(postgres_url: str):
+    asked, planned, confirmed, taken, done = (
+        IntentState.ASKED, IntentState.PLANNED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.DONE,
+    )  # fmt: skip
     with FleetStore(postgres_url) as store:
-        first, second = store.ask("n1", {"verb": "evict"}), store.ask("n2", {"verb": "evict"})
-        assert [one.id for one in store.intents("n1", "asked")] == [first]
-        assert store.take_intent(first)
-        assert not store.take_intent(first)
-        assert not store.cancel_intent(first)
-        assert store.cancel_intent(second)
-        store.answer(first, "done", {"freed_bytes": 7})
-        assert [(one.state, one.result) for one in store.intents()] == [
-            ("done", {"freed_bytes": 7}),
-            ("canceled", {}),
-        ]
+        intents = store.intents
+        first, second = intents.ask("n1", {"action": "evict"}), intents.ask("n2", {"action": "evict"})
+        assert [one.id for one in intents.of_node("n1", (asked,))] == [first]
+        for before, after in ((asked, planned), (planned, confirmed), (confirmed, taken)):
+            assert not intents.move(first, before, done), "no step is left out"
+            assert intents.move(first, before, after)
+            assert not intents.move(first, before, after)
+        assert intents.move(second, asked, IntentState.CANCELED)
+        assert not intents.move(second, IntentState.CANCELED, asked)
+        assert intents.move(first, taken, done, {"done": 7})
+        assert [(one.state, one.result) for one in intents.newest()] == [("canceled", {}), ("done", {"done": 7})]
+
+
+def test_an_expired_intent_is_not_begun(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        late = store.intents.ask("n1", {"action": "evict"}, seconds=-1.0)
+        assert [one.expired for one in store.intents.newest()] == [True]
+        assert not store.intents.move(late, IntentState.ASKED, IntentState.PLANNED)
+        assert store.intents.move(late, IntentState.ASKED, IntentState.CANCELED)
 
 
 def test_doctor_says_whether_the_database_answers(postgres_url: str, tmp_path: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -18,7 +18,6 @@ from neuron_top.store.fleet_records import (
     Batch,
     Claim,
     Cursor,
-    Intent,
     JobRecord,
     Landed,
     NodeKey,
@@ -29,6 +28,7 @@ from neuron_top.store.fleet_records import (
     WaitRecord,
 )
 from neuron_top.store.postgres.connection import Database, Opened
+from neuron_top.store.postgres.intents import Intents
 from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
 from neuron_top.store.postgres.recordings import decoded, put_compiles, storable
 from neuron_top.store.records import CompileRecord
@@ -51,6 +51,8 @@ class FleetStore:
     def __init__(self, address: str, *, insecure: bool = False, pool: int = 0) -> None:
         """Connects when it is first asked. Raises UsageError, RefusedForSafety (see Database)."""
         self._database = Database(address, insecure=insecure, pool=pool)
+        self.intents = Intents(self._database)
+        """Changes that operators ask nodes for."""
 
     @property
     def place(self) -> str:
@@ -397,44 +399,6 @@ class FleetStore:
         if found is None:
             raise LeaseExpired(f"{self.place}: the claim of {key} is gone")
         return msgspec.structs.replace(found, mine=mine, taken_from=taken_from)
-
-    # --- changes that people ask nodes for ---
-
-    def ask(self, node: str, plan: Mapping[str, object]) -> int:
-        """Ask a node's agent for a change; the id of the intent."""
-        with self._database.connection() as connection:
-            row = connection.execute(
-                "INSERT INTO neurontop.intents (node, plan) VALUES (%s, %s) RETURNING id", (node, _json(plan))
-            ).fetchone()
-        return int(row[0]) if row is not None else 0
-
-    def intents(self, node: str | None = None, state: str | None = None) -> list[Intent]:
-        """What was asked for, oldest first."""
-        return self._rows(
-            Intent,
-            "SELECT id, node, plan, asked_by, extract(epoch FROM asked)::float8 AS asked, state, result "
-            "FROM neurontop.intents WHERE (%s::text IS NULL OR node = %s) AND (%s::text IS NULL OR state = %s) "
-            "ORDER BY id",
-            (node, node, state, state),
-        )
-
-    def take_intent(self, intent: int) -> bool:
-        """Begin what was asked for; False where it was taken back or begun before."""
-        return self._changed(
-            "UPDATE neurontop.intents SET state = 'taken' WHERE id = %s AND state = 'asked'", (intent,)
-        )
-
-    def cancel_intent(self, intent: int) -> bool:
-        """Take back what no agent has begun."""
-        return self._changed(
-            "UPDATE neurontop.intents SET state = 'canceled' WHERE id = %s AND state = 'asked'", (intent,)
-        )
-
-    def answer(self, intent: int, state: str, result: Mapping[str, object]) -> None:
-        """Say how it ended: `done`, `refused` or `failed`."""
-        self._changed(
-            "UPDATE neurontop.intents SET state = %s, result = %s WHERE id = %s", (state, _json(result), intent)
-        )
 
     # --- below ---
 

@@ -1,0 +1,192 @@
+"""The thread of an agent that answers operators: plans what they ask for, carries out once what they confirmed, undoes.
+
+A plan stays on this node, in a file; the database carries its words. An intent is taken before it is carried out, and
+one that is found taken was cut off by a kill: what the journal says of it is told, and nothing is begun again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from neuron_top import private_files
+from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.store.errors import StoreUnusable
+from neuron_top.store.fleet_records import Intent, IntentState
+from neuron_top.store.postgres.fleet import FleetStore
+
+IDLE_SECONDS = 5.0
+BUSY_SECONDS = 0.5
+BUSY_LOOKS = 120
+"""After an intent the next one, its confirmation, is looked for more often, so many times."""
+_FOLDER = "intents"
+_OPEN = (IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING)
+
+
+class Acts(Protocol):
+    """What changes the caches of this node."""
+
+    def plan(self, asked: dict[str, object]) -> tuple[dict[str, object], bytes]:
+        """What it would do, in words, and the plan itself."""
+
+    def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        """Carry out what was planned."""
+
+    def found_after_kill(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        """What a killed execution had done."""
+
+    def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
+        """Bring back what was taken."""
+
+
+class IntentWorker:
+    """Answers until stopped; of several agents of a node one does."""
+
+    def __init__(self, store: FleetStore, node: str, state: Path, acts: Acts, warn: Callable[[str], None]) -> None:
+        """`state`: the state folder of this user."""
+        self._store, self._node, self._acts, self._warn = store, node, acts, warn
+        self._folder = state / _FOLDER
+        self._lock: int | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="intents", daemon=True)
+        self._busy = 0
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; what is being carried out is finished first."""
+        self._stopping.set()
+        self._thread.join()
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(BUSY_SECONDS if self._busy else IDLE_SECONDS):
+            self._busy = max(0, self._busy - 1)
+            with suppress(StoreUnusable):  # the shipper says that the database is away
+                try:
+                    self._look()
+                except (NeuronTopError, OSError) as problem:
+                    if isinstance(problem, StoreUnusable):
+                        raise
+                    self._warn(f"changes that the fleet asks for cannot be answered: {problem}")
+
+    def _look(self) -> None:
+        found = self._store.intents.of_node(self._node, _OPEN)
+        if not found or not self._alone():
+            return
+        for intent in found:
+            if self._stopping.is_set():
+                return
+            self._busy = BUSY_LOOKS
+            self._answer(intent)
+
+    def _answer(self, intent: Intent) -> None:
+        match intent.state:
+            case IntentState.TAKEN:
+                self._cut_off(intent)
+            case IntentState.UNDOING:
+                told = {**intent.result, "text": "the agent was killed while it undid this: look at the journal"}
+                self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, told)
+            case _ if intent.expired:
+                return
+            case IntentState.ASKED:
+                self._plan(intent)
+            case IntentState.CONFIRMED:
+                self._execute(intent)
+            case IntentState.UNDO:
+                self._undo(intent)
+            case _:
+                return
+
+    def _plan(self, intent: Intent) -> None:
+        try:
+            told, prepared = self._acts.plan(intent.plan)
+            self._keep(intent, prepared)
+        except (NeuronTopError, OSError) as problem:
+            self._store.intents.move(intent.id, IntentState.ASKED, IntentState.REFUSED, {"text": str(problem)})
+            return
+        self._store.intents.move(intent.id, IntentState.ASKED, IntentState.PLANNED, told)
+
+    def _execute(self, intent: Intent) -> None:
+        prepared = self._kept(intent)
+        if prepared is None:
+            told = {"text": "this agent has not planned it, or its plan is gone: ask again"}
+            self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.REFUSED, told)
+            return
+        if not self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.TAKEN):
+            return
+        try:
+            done = self._acts.execute(intent.plan, prepared)
+        except RefusedForSafety as problem:
+            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.REFUSED, {"text": str(problem)})
+        except (NeuronTopError, OSError) as problem:
+            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, {"text": str(problem)})
+        else:
+            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.DONE, done)
+
+    def _cut_off(self, intent: Intent) -> None:
+        prepared = self._kept(intent)
+        told: dict[str, object] = {"text": "the agent was killed while it carried it out, and its plan is gone"}
+        if prepared is not None:
+            with suppress(NeuronTopError, OSError):
+                told = self._acts.found_after_kill(intent.plan, prepared)
+        self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, told)
+
+    def _undo(self, intent: Intent) -> None:
+        if not self._store.intents.move(intent.id, IntentState.UNDO, IntentState.UNDOING):
+            return
+        try:
+            told = self._acts.undo(intent.plan, intent.result)
+        except (NeuronTopError, OSError) as problem:
+            failed = {**intent.result, "text": f"could not be undone: {problem}"}
+            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, failed)
+        else:
+            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.UNDONE, told)
+
+    # --- the plan on this node ---
+
+    def _path(self, intent: Intent) -> Path:
+        name = hashlib.sha256(f"{self._store.place}\0{intent.id}\0{intent.asked}".encode()).hexdigest()[:24]
+        return self._folder / f"{name}.json"
+
+    def _keep(self, intent: Intent, prepared: bytes) -> None:
+        private_files.make_folder(self._folder.parent)
+        private_files.make_folder(self._folder)
+        number = private_files.open_file(self._path(intent), os.O_RDWR)
+        with os.fdopen(number, "wb") as file:
+            file.truncate()
+            file.write(prepared)
+            file.flush()
+            os.fsync(number)
+
+    def _kept(self, intent: Intent) -> bytes | None:
+        path = self._path(intent)
+        if not path.exists():
+            return None
+        with os.fdopen(private_files.open_file(path, os.O_RDONLY), "rb") as file:
+            return file.read()
+
+    def _alone(self) -> bool:
+        """Whether this agent answers for the node: the kernel gives the lock back when an agent dies."""
+        if self._lock is not None:
+            return True
+        private_files.make_folder(self._folder.parent)
+        private_files.make_folder(self._folder)
+        name = hashlib.sha256(self._node.encode()).hexdigest()[:16]
+        number = private_files.open_file(self._folder / f"{name}.lock", os.O_RDWR)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(number)
+            return False
+        self._lock = number
+        return True

@@ -1,0 +1,150 @@
+"""Ask chosen nodes for a change of their caches; each plans and checks it by itself, and carries it out once.
+
+    neurontop fleet evict 'MODULE_1234*' --nodes n1,n2           entries of these modules
+    neurontop fleet retry --job pretrain                         failures are compiled again by the next run
+    neurontop fleet unlock --all                                 locks whose holder is proved dead
+    neurontop fleet verify --nodes n7 --dry-run                  read artifacts whole; what is broken is moved aside
+    neurontop fleet pin --graphs last --all                      no eviction on these nodes takes them
+    neurontop fleet pull --from s3://bucket/prefix --graphs graphs.txt --nodes n1,n2
+
+The nodes' agents plan (on nodes with `fleet_actions = true` in their settings); one plan, with the sum and what each
+node leaves out, is shown and confirmed once. Each node then does it under the locks of the entries, with its own
+journal. What no node has begun after 15 minutes does nothing any more. `neurontop fleet undo` undoes it, per node or
+all.
+The database's login needs the role neurontop_operator.
+
+exit status: 0 done on every node · 1 some nodes refused, failed or did not answer, or the login may not ask · 2 usage ·
+3 no such node or graphs · 4 refused: nobody confirmed
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection
+
+from neuron_top.cli.cache_commands.plan_runner import confirm
+from neuron_top.cli.fleet_commands.common import fleet_service
+from neuron_top.cli.output import log_stderr, print_json, print_text, table
+from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.errors import UsageError
+from neuron_top.services.fleet_actions import FleetActions, FleetRequest
+from neuron_top.units import counted
+from neuron_top.views.fleet import NodeReporting
+from neuron_top.views.fleet_plan import FleetPlan, done_text, node_text, skipped_texts, state_text, sum_text
+
+PLAN_SECONDS = 60.0
+DONE_SECONDS = 3600.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of every action on the fleet."""
+    parser.set_defaults(fleet_action=parser.prog.rpartition(" ")[2])
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="names of modules, or patterns: 'MODULE_123*'")
+    parser.add_argument("--graphs", metavar="RUN|FILE", help="modules of a recorded run, or that a file names")
+    where = parser.add_argument_group("nodes").add_mutually_exclusive_group(required=True)
+    where.add_argument("--nodes", metavar="A,B,…", help="these nodes")
+    where.add_argument("--job", metavar="JOB", help="the nodes of a job")
+    where.add_argument("--all", action="store_true", help="every node that reports")
+    parser.add_argument("--root", metavar="ROOT", default="", help="the cache (default: the one in force on each node)")
+    if parser.get_default("fleet_action") == "pull":
+        parser.add_argument(
+            "--from", dest="source", metavar="SOURCE", required=True, help="s3://bucket/prefix, or a folder"
+        )
+    parser.add_argument(
+        "--assume-exclusive",
+        action="store_true",
+        help="state that no other host uses the caches, though they are shared",
+    )
+    parser.add_argument("--wait", type=float, default=PLAN_SECONDS, metavar="SECONDS", help="for plans (default: 60)")
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    answer.add_argument("--yes", action="store_true", help="do it without asking")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_store(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Ask, show, confirm, follow, report."""
+    request = FleetRequest(
+        action=arguments.fleet_action,
+        modules=_modules(arguments),
+        root=arguments.root,
+        source=getattr(arguments, "source", ""),
+        assume_exclusive=arguments.assume_exclusive,
+    )
+    with FleetActions(settings_of(arguments)) as actions:
+        plan = actions.ask(request, _nodes(arguments))
+        try:
+            plan = actions.answered(plan.batch, arguments.wait)
+            if not arguments.json:
+                print_plan(plan)
+            if arguments.dry_run or not plan.planned:
+                return _left(actions, plan, arguments)
+            if not arguments.yes:
+                confirm(f"{sum_text(plan)}.", plan.word)
+            actions.confirm(plan, plan.word)
+        except BaseException:
+            actions.take_back(plan.batch)
+            raise
+        plan = actions.answered(plan.batch, DONE_SECONDS)
+    return report(plan, as_json=arguments.json)
+
+
+def _modules(arguments: argparse.Namespace) -> tuple[str, ...]:
+    if not arguments.graphs:
+        return tuple(arguments.modules)
+    from neuron_top.services.caches import CacheService
+
+    return (*arguments.modules, *CacheService(settings_of(arguments)).modules_needed(arguments.graphs))
+
+
+def _nodes(arguments: argparse.Namespace) -> Collection[str]:
+    if arguments.nodes:
+        return {name.strip() for name in arguments.nodes.split(",") if name.strip()}
+    with fleet_service(arguments) as fleet:
+        nodes = {row.node for row in fleet.page(arguments.job).nodes if row.state is NodeReporting.REPORTING}
+    if not nodes:
+        raise UsageError("no node reports now; name some with --nodes")
+    return nodes
+
+
+def _left(actions: FleetActions, plan: FleetPlan, arguments: argparse.Namespace) -> int:
+    """Nothing is done: the plan is taken back."""
+    if arguments.json:
+        print_json(plan)
+    actions.take_back(plan.batch)
+    refused = any(node.plan is None for node in plan.nodes)
+    if not arguments.dry_run and not arguments.json:
+        log_stderr("neurontop: nothing was done: no node has anything to do")
+    return 1 if refused else 0
+
+
+def print_plan(plan: FleetPlan) -> None:
+    """A line for each node, what it leaves alone, and the sum."""
+    print(table(("node", "", "plan"), [(node.node, state_text(node), node_text(node)) for node in plan.nodes]))
+    for node in plan.nodes:
+        lines = [*(node.plan.shown if node.plan is not None else ()), *(f"  {text}" for text in skipped_texts(node))]
+        lines += [f"  note: {text}" for text in node.plan.notes] if node.plan is not None else []
+        if lines:
+            print_text(f"{node.node}:")
+            print_text("\n".join(lines))
+            if node.plan is not None and node.plan.steps > len(node.plan.shown):
+                print_text(f"  and {counted(node.plan.steps - len(node.plan.shown), 'step')} more")
+    print_text(sum_text(plan))
+
+
+def report(plan: FleetPlan, *, as_json: bool) -> int:
+    """What every node did; the exit status."""
+    if as_json:
+        print_json(plan)
+    else:
+        print(
+            table(("node", "", "what it did"), [(node.node, state_text(node), node_text(node)) for node in plan.nodes])
+        )
+        for node in plan.nodes:
+            for text in skipped_texts(node):
+                print_text(f"  {node.node}: {text}")
+        print_text(done_text(plan))
+        if any(node.done is not None and node.done.undoable for node in plan.nodes):
+            print_text(f"undo: neurontop fleet undo {plan.batch} [--nodes A,B]")
+    return 0 if plan.went_well else 1

@@ -1,0 +1,138 @@
+"""What an operator asks nodes of the fleet for: asked, planned by each node, confirmed once, followed, undone."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from neuron_top.actions.fleet_request import FleetRequest
+from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import IntentState
+from neuron_top.views.fleet_plan import FleetPlan, fleet_plan
+
+if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
+    from neuron_top.store.postgres.fleet import FleetStore
+
+__all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest"]
+
+_LOOK_SECONDS = 0.3
+
+
+class FleetActions:
+    """The changes of a fleet. Every call asks the database: screens make it in a thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises UsageError where no database is named. Connects with the first question."""
+        if not settings.store:
+            raise UsageError(
+                "no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database"
+            )
+        self._settings = settings
+
+    @cached_property
+    def _store(self) -> FleetStore:
+        from neuron_top.store.postgres.fleet import FleetStore
+
+        return FleetStore(self._settings.store, insecure=self._settings.store_insecure)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_given: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the database."""
+        if "_store" in self.__dict__:
+            self._store.close()
+
+    def ask(self, request: FleetRequest, nodes: Collection[str]) -> FleetPlan:
+        """Ask these nodes to plan it. Raises UsageError, NothingToShow for nodes nobody heard of, StoreNotAllowed."""
+        if self._settings.read_only:
+            raise RefusedForSafety("read-only mode: nothing is asked of the fleet")
+        if request.action not in FLEET_ACTIONS:
+            raise UsageError(f"no action {request.action!r}; known: {', '.join(FLEET_ACTIONS)}")
+        if not nodes:
+            raise UsageError("no node is named")
+        known = {record.node for record in self._store.nodes()}
+        if missing := sorted(set(nodes) - known):
+            raise NothingToShow(f"no node {', '.join(missing)}; `neurontop fleet nodes` lists them")
+        batch = uuid.uuid4().hex[:10]
+        asked = msgspec.to_builtins(request)
+        for node in sorted(set(nodes)):
+            self._store.intents.ask(node, asked, batch)
+        return self.of(batch)
+
+    def of(self, batch: str) -> FleetPlan:
+        """Where a change stands. Raises NothingToShow."""
+        intents = self._store.intents.of_batch(batch) if batch else []
+        if not intents:
+            raise NothingToShow(f"no change {batch!r} was asked for; `neurontop fleet changes` lists them")
+        return fleet_plan(intents)
+
+    def newest(self) -> tuple[FleetPlan, ...]:
+        """The newest changes, newest first."""
+        batches: dict[str, None] = dict.fromkeys(intent.batch for intent in self._store.intents.newest())
+        return tuple(self.of(batch) for batch in batches if batch)
+
+    def answered(self, batch: str, seconds: float, watch: Callable[[FleetPlan], bool] = lambda plan: True) -> FleetPlan:
+        """Wait until every node has said something, for so long at most. A false `watch` ends it."""
+        end = time.monotonic() + seconds
+        plan = self.of(batch)
+        while plan.awaited and time.monotonic() < end and watch(plan):
+            time.sleep(_LOOK_SECONDS)
+            plan = self.of(batch)
+        return plan
+
+    def confirm(self, plan: FleetPlan, word: str = "") -> FleetPlan:
+        """Confirm what was planned, once for all nodes; what did not answer is taken back.
+
+        Raises RefusedForSafety for a wrong word, or where nothing is to be done.
+        """
+        if not plan.planned:
+            raise RefusedForSafety("nothing was done: no node has anything to do")
+        if word != plan.word:
+            raise RefusedForSafety(f"type {plan.word} to confirm" if plan.word else "nothing has to be typed")
+        for node in plan.nodes:
+            if node.has_steps:
+                self._store.intents.move(node.intent, IntentState.PLANNED, IntentState.CONFIRMED)
+        return self.take_back(plan.batch, (IntentState.ASKED, IntentState.PLANNED))
+
+    def take_back(
+        self,
+        batch: str,
+        states: Sequence[IntentState] = (IntentState.ASKED, IntentState.PLANNED, IntentState.CONFIRMED),
+    ) -> FleetPlan:
+        """Take back what no node has begun."""
+        for node in self.of(batch).nodes:
+            if node.state in states:
+                self._store.intents.move(node.intent, node.state, IntentState.CANCELED)
+        return self.of(batch)
+
+    def undo(self, batch: str, nodes: Collection[str] = ()) -> FleetPlan:
+        """Ask to undo it, on these nodes or on all that did something. Raises NothingToShow."""
+        if self._settings.read_only:
+            raise RefusedForSafety("read-only mode: nothing is asked of the fleet")
+        plan = self.of(batch)
+        if missing := sorted(set(nodes) - {node.node for node in plan.nodes}):
+            raise NothingToShow(f"change {batch} was not asked of {', '.join(missing)}")
+        wanted = [
+            node
+            for node in plan.nodes
+            if (not nodes or node.node in nodes)
+            and node.state in (IntentState.DONE, IntentState.FAILED)
+            and node.done is not None
+            and node.done.undoable
+        ]
+        if not wanted:
+            raise NothingToShow(f"nothing that change {batch} did can be undone")
+        for node in wanted:
+            self._store.intents.move(node.intent, node.state, IntentState.UNDO)
+        return self.of(batch)

@@ -1,0 +1,186 @@
+"""Carries out on this node what an operator of the fleet asks for: planned, checked, journaled as all."""
+
+from __future__ import annotations
+
+import time
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from neuron_top.actions.fleet_request import FleetRequest, NodeDone, NodePlan, Skipped
+from neuron_top.actions.journal.plan_history import HistoryState
+from neuron_top.actions.plan import Plan, Verb, decode, encode, identity_of
+from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.services.caches import CacheService, action_of
+from neuron_top.services.confirmation import confirmation_of
+from neuron_top.settings import Settings
+from neuron_top.views.plan import reason_text, step_text
+from neuron_top.views.plan_sentences import caveat_texts, refusal_text, restored_text
+
+STEPS_SHOWN = 10
+NOT_DONE_SHOWN = 50
+_ALL_WHERE_NONE_NAMED = frozenset({Verb.RETRY, Verb.UNLOCK, Verb.VERIFY, Verb.COPY})
+
+
+class NodeActions:
+    """What the agent's worker asks (see `agent.intents.Acts`)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def plan(self, asked: dict[str, object]) -> tuple[dict[str, object], bytes]:
+        """What it would do here, and the plan itself, which stays on this node.
+
+        Raises RefusedForSafety where the node takes no such changes; UsageError, NothingToShow.
+        """
+        self._check_opted_in()
+        request = _request(asked)
+        row = FLEET_ACTIONS[request.action]
+        if not request.modules and row.verb not in _ALL_WHERE_NONE_NAMED:
+            raise UsageError(f"{request.action}: no module is named")
+        if row.verb is Verb.PIN:
+            return _plain(self._pins_planned(request)), msgspec.json.encode(request)
+        service = self._service(request)
+        plan = self._planned(service, row, request)
+        if plan.is_refused:
+            raise RefusedForSafety(refusal_text(plan))
+        return _plain(_told(plan)), encode(plan)
+
+    def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        """Carry out what was planned here; every step is checked again. Raises RefusedForSafety."""
+        self._check_opted_in()
+        request = _request(asked)
+        if FLEET_ACTIONS[request.action].verb is Verb.PIN:
+            new = self._service(request).pins.add(request.modules, "asked for by an operator of the fleet")
+            names = tuple(pin.pattern for pin in new)
+            text = f"{len(names)} pinned"
+            return _plain(
+                NodeDone(identity="", root="", done=len(names), pinned=names, text=text, undoable=bool(names))
+            )
+        (plan,) = decode(prepared)
+        outcome = self._service(request).execute(plan)
+        return _plain(
+            NodeDone(
+                identity=plan.identity,
+                root=plan.root,
+                done=outcome.done,
+                moved_bytes=outcome.moved_bytes,
+                not_done=outcome.refused[:NOT_DONE_SHOWN],
+                text=outcome.undo,
+                undoable=action_of(plan.verb).undoable and outcome.done > 0,
+            )
+        )
+
+    def found_after_kill(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        """What an execution that was cut off had done, by the journal; nothing is done again."""
+        request = _request(asked)
+        if FLEET_ACTIONS[request.action].verb is Verb.PIN:
+            return _plain(
+                NodeDone(identity="", root="", done=0, text="the agent was killed while it pinned: look at the pins")
+            )
+        (plan,) = decode(prepared)
+        place = plan.target or plan.root
+        history = next(
+            (each for each in self._service(request).history(place) if each.begun.plan == plan.identity), None
+        )
+        done = len({move.step for move in history.moves}) if history is not None else 0
+        whole = history is not None and history.state is HistoryState.DONE
+        state = "it had ended" if whole else f"{done} of {len(plan.steps)} steps had been begun"
+        text = f"the agent was killed while it carried it out; {state}, and none is begun again"
+        undoable = action_of(plan.verb).undoable and done > 0
+        return _plain(NodeDone(identity=plan.identity, root=plan.root, done=done, text=text, undoable=undoable))
+
+    def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
+        """Bring back what was taken. Raises RefusedForSafety, NothingToShow."""
+        self._check_opted_in()
+        request, told = _request(asked), msgspec.convert(done, NodeDone)
+        service = self._service(request)
+        if told.pinned:
+            gone = service.pins.remove(told.pinned)
+            return _plain(msgspec.structs.replace(told, text=f"{len(gone)} unpinned", undoable=False))
+        if not told.undoable:
+            raise NothingToShow(f"{request.action} took nothing away here: there is nothing to undo")
+        record = service.undo(told.root, told.identity)
+        text = restored_text(record, service.backend(told.root).kind)
+        return _plain(msgspec.structs.replace(told, text=text, undoable=False))
+
+    # --- below ---
+
+    def _check_opted_in(self) -> None:
+        if not self._settings.fleet_actions:
+            raise RefusedForSafety("this node takes no changes from the fleet: its owner has not set fleet_actions")
+
+    def _service(self, request: FleetRequest) -> CacheService:
+        return CacheService(
+            self._settings, read_only=self._settings.read_only, assume_exclusive=request.assume_exclusive
+        )
+
+    def _planned(self, service: CacheService, row: CacheAction, request: FleetRequest) -> Plan:
+        root = service.resolve(request.root or None)
+        if row.verb is Verb.COPY:
+            if not request.source:
+                raise UsageError("pull: no source is named")
+            return service.plan_copy(request.source, root, modules=request.modules)
+        look = service.look(root, causes=row.verb is Verb.RETRY)
+        entries = [
+            entry
+            for entry in look.snapshot.entries
+            if not request.modules or any(fnmatchcase(entry.module, each) for each in request.modules)
+        ]
+        return service.plan_entries(row.verb, look, entries)
+
+    def _pins_planned(self, request: FleetRequest) -> NodePlan:
+        service = self._service(request)
+        if self._settings.read_only:
+            raise RefusedForSafety("read-only mode: nothing is changed")
+        for text in request.modules:
+            if not service.can_pin(text):
+                raise UsageError(f"{text!r} can match no module")
+        known = set(service.pins.patterns())
+        fresh = [text for text in request.modules if text not in known]
+        there = len(request.modules) - len(fresh)
+        return NodePlan(
+            identity=identity_of("pin", "", time.time(), (), " ".join(request.modules)),
+            root="",
+            steps=len(fresh),
+            frees=0,
+            shown=tuple(f"  pin  {text}" for text in fresh[:STEPS_SHOWN]),
+            skipped=(Skipped(reason="pinned already", entries=there),) if there else (),
+        )
+
+
+def _request(asked: dict[str, object]) -> FleetRequest:
+    """Raises UsageError for what this version does not know."""
+    try:
+        request = msgspec.convert(asked, FleetRequest)
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"this agent does not understand what it is asked for ({problem})") from None
+    if request.action not in FLEET_ACTIONS:
+        raise UsageError(f"this agent knows no action {request.action!r}")
+    return request
+
+
+def _told(plan: Plan) -> NodePlan:
+    reasons: dict[str, int] = {}
+    for each in plan.exclusions:
+        reasons[reason_text(each)] = reasons.get(reason_text(each), 0) + 1
+    return NodePlan(
+        identity=plan.identity,
+        root=plan.target or plan.root,
+        steps=len(plan.steps),
+        frees=plan.frees,
+        copies=sum(step.copies for step in plan.steps),
+        word=confirmation_of(plan).word,
+        shown=_shown(plan),
+        skipped=tuple(Skipped(reason=reason, entries=count) for reason, count in reasons.items()),
+        notes=tuple(caveat_texts(plan)),
+    )
+
+
+def _shown(plan: Plan) -> tuple[str, ...]:
+    return tuple(step_text(step, plan.made_at) for step in plan.steps[:STEPS_SHOWN])
+
+
+def _plain(value: NodePlan | NodeDone) -> dict[str, object]:
+    return msgspec.convert(msgspec.to_builtins(value), dict[str, object])

@@ -1,0 +1,86 @@
+"""Changes that operators ask nodes for: rows that go one way, each step taken by whoever finds the row in its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from psycopg import errors
+from psycopg.rows import dict_row
+
+from neuron_top.store.errors import StoreCorrupt
+from neuron_top.store.fleet_records import Intent, IntentState
+from neuron_top.store.postgres.connection import Database
+
+LASTS_SECONDS = 900.0
+"""After this long an intent that nobody began does nothing any more."""
+_COLUMNS = (
+    "id, node, plan, asked_by, extract(epoch FROM asked)::float8 AS asked, state, result, batch, "
+    "extract(epoch FROM until)::float8 AS until, until < clock_timestamp() AS expired"
+)
+
+
+class Intents:
+    """The intents of a fleet's database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, node: str, plan: Mapping[str, object], batch: str = "", seconds: float = LASTS_SECONDS) -> int:
+        """Ask a node's agent for a change; the id of the intent. `seconds`: how long it may still be begun."""
+        with self._database.connection() as connection:
+            row = connection.execute(
+                "INSERT INTO neurontop.intents (node, plan, batch, until) "
+                "VALUES (%s, %s, %s, clock_timestamp() + make_interval(secs => %s)) RETURNING id",
+                (node, _json(plan), batch, seconds),
+            ).fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def of_batch(self, batch: str) -> list[Intent]:
+        """What one command asked for, by node."""
+        return self._found("batch = %s ORDER BY node, id", (batch,))
+
+    def of_node(self, node: str, states: tuple[IntentState, ...]) -> list[Intent]:
+        """What a node is asked for, oldest first."""
+        return self._found("node = %s AND state = ANY(%s) ORDER BY id", (node, [str(state) for state in states]))
+
+    def newest(self, limit: int = 200) -> list[Intent]:
+        """The newest of all, newest first."""
+        return self._found("true ORDER BY id DESC LIMIT %s", (limit,))
+
+    def move(
+        self,
+        intent: int,
+        before: IntentState,
+        after: IntentState,
+        result: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Take an intent from one state to the next; False where it is not in `before` any more, or expired.
+
+        Of many who try, one succeeds.
+        """
+        what, values = "state = %s", [str(after)]
+        if result is not None:
+            what, values = f"{what}, result = %s", [*values, _json(result)]
+        if after is IntentState.UNDO:
+            what = f"{what}, until = clock_timestamp() + make_interval(secs => {LASTS_SECONDS})"
+        statement = f"UPDATE neurontop.intents SET {what} WHERE id = %s AND state = %s"
+        with self._database.connection() as connection:
+            try:
+                with connection.transaction():
+                    return connection.execute(statement.encode(), (*values, intent, str(before))).rowcount > 0
+            except errors.CheckViolation:
+                return False
+
+    def _found(self, condition: str, values: tuple[object, ...]) -> list[Intent]:
+        statement = f"SELECT {_COLUMNS} FROM neurontop.intents WHERE {condition}"
+        with self._database.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(statement.encode(), values).fetchall()
+        try:
+            return msgspec.convert(rows, list[Intent])
+        except msgspec.ValidationError as problem:
+            raise StoreCorrupt(f"{self._database.place}: an intent cannot be read ({problem})") from None
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb holds no zero byte

@@ -1,0 +1,209 @@
+"""Changes of the fleet with real agents and a real PostgreSQL: planned per node, confirmed once, done once, undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from neuron_top.agent.intents import IntentWorker
+from neuron_top.cli.main import main
+from neuron_top.services.fleet_actions import FleetActions, FleetRequest
+from neuron_top.services.node_actions import NodeActions
+from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreNotAllowed
+from neuron_top.store.fleet_records import IntentState, NodeRecord
+from neuron_top.store.postgres.fleet import FleetStore
+from tests.actions.caches import entry, module
+from tests.servers.postgresql import PostgresServer
+
+SECONDS = 120.0
+WAITS = ("--wait", str(SECONDS))
+
+
+class Node:
+    """A node with a cache of its own, and its agent."""
+
+    def __init__(self, folder: Path, name: str, url: str, *, opted_in: bool = True) -> None:
+        self.name, self.cache, self.folder = name, folder / name / "cache", folder / name
+        for number in range(1, 4):
+            entry(self.cache, number)
+        self._environment = os.environ | {
+            "NEURONTOP_STATE_DIR": str(self.folder / "state"),
+            "NEURONTOP_CONFIG": str(self.folder / "config.toml"),
+            "NEURONTOP_NODE": name,
+            "NEURONTOP_STORE": url,
+            "NEURON_COMPILE_CACHE_URL": str(self.cache),
+        }
+        (self.folder / "config.toml").write_text(f"fleet_actions = {str(opted_in).lower()}\n")
+        self.agent: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "neuron_top", "agent", "--job", "j", "--metrics-port", "-1"]
+        self.agent = subprocess.Popen(command, env=self._environment, stderr=subprocess.DEVNULL)
+
+    def end(self, how: int = signal.SIGTERM) -> None:
+        if self.agent is not None:
+            self.agent.send_signal(how)
+            self.agent.wait(60)
+            self.agent = None
+
+    def modules(self) -> set[str]:
+        return {path.parent.name for path in self.cache.glob("neuronxcc-*/*/model.done")}
+
+
+@pytest.fixture
+def nodes(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Node]]:
+    """n1 and n2 take changes, n3 does not; all report."""
+    made = [Node(tmp_path, name, postgres_url, opted_in=name != "n3") for name in ("n1", "n2", "n3")]
+    monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
+    try:
+        for node in made:
+            node.start()
+        with FleetStore(postgres_url) as store:
+            until(lambda: {record.node for record in store.nodes()} == {"n1", "n2", "n3"})
+        yield made
+    finally:
+        for node in made:
+            node.end(signal.SIGKILL)
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not done():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.1)
+
+
+def asked(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> dict[str, object]:
+    capsys.readouterr()
+    assert main(["fleet", *arguments, "--json"]) == status
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_change_is_planned_by_each_node_confirmed_once_done_and_undone(
+    nodes: list[Node], capsys: pytest.CaptureFixture[str]
+) -> None:
+    n1, n2, n3 = nodes
+    whole = {module(number) for number in (1, 2, 3)}
+    victims = (module(1), module(2))
+
+    plan = asked(capsys, "pin", module(2), "--nodes", "n2", "--yes", *WAITS, status=0)
+    assert plan["done"] == 1
+
+    # Shown and left alone: every node with its own exclusions, and the sum.
+    assert main(["fleet", "evict", *victims, "--nodes", "n1,n2,n3", "--dry-run", *WAITS]) == 1
+    text = capsys.readouterr().out
+    assert "evict: 3 steps on 2 of 3 nodes" in text
+    assert "n2:" in text
+    assert "skips 1: " in text
+    assert "its owner has not set fleet_actions" in text
+    assert n1.modules() == n2.modules() == n3.modules() == whole
+
+    done = asked(capsys, "evict", *victims, "--nodes", "n1,n2,n3", "--yes", *WAITS, status=1)
+    assert {node["node"]: node["state"] for node in done["nodes"]} == {"n1": "done", "n2": "done", "n3": "refused"}  # type: ignore[attr-defined, index]
+    assert (n1.modules(), n2.modules(), n3.modules()) == (whole - set(victims), whole - {module(1)}, whole)
+    assert (done["done"], done["moved_bytes"] != 0) == (3, True)
+
+    # Undone on one node, then on what is left.
+    asked(capsys, "undo", str(done["batch"]), "--nodes", "n1", status=1)
+    assert (n1.modules(), n2.modules()) == (whole, whole - {module(1)})
+    asked(capsys, "undo", str(done["batch"]), status=1)
+    assert n2.modules() == whole
+    assert main(["fleet", "undo", str(done["batch"])]) == 3
+    assert main(["fleet", "changes"]) == 0
+    assert "2 undone, 1 refused" in capsys.readouterr().out
+
+
+def test_an_agent_that_is_killed_and_started_again_carries_out_nothing_twice(
+    nodes: list[Node], postgres_url: str
+) -> None:
+    node = nodes[0]
+    settings = Settings(store=postgres_url)
+    for number in range(10, 210):
+        entry(node.cache, number)
+    with FleetActions(settings) as actions, FleetStore(postgres_url) as store:
+        plan = actions.ask(FleetRequest(action="evict", modules=("MODULE_*",)), ["n1"])
+        plan = actions.answered(plan.batch, SECONDS)
+        assert plan.steps == 203
+        actions.confirm(plan, plan.word)
+        until(lambda: len(node.modules()) < 203)
+        node.end(signal.SIGKILL)
+        left = node.modules()
+        state = store.intents.of_batch(plan.batch)[0].state
+        assert state in (IntentState.TAKEN, IntentState.DONE)
+        node.start()
+        plan = actions.answered(plan.batch, SECONDS)
+        (one,) = plan.nodes
+        if state is IntentState.TAKEN:
+            assert one.state is IntentState.FAILED
+            assert "none is begun again" in one.text
+        # What is left stays, though the agent looks again and again.
+        again = actions.answered(actions.ask(FleetRequest(action="verify"), ["n1"]).batch, SECONDS)
+        assert not again.awaited
+        assert node.modules() == left
+        actions.undo(plan.batch)
+        assert actions.answered(plan.batch, SECONDS).nodes[0].state is IntentState.UNDONE
+        assert len(node.modules()) == 203
+
+
+def test_one_that_was_taken_or_expired_before_a_restart_is_not_begun(postgres_url: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)
+        taken, late = (store.intents.ask("n1", request, "b", seconds) for seconds in (60.0, -1.0))
+        worker._look()
+        assert {one.id: one.state for one in store.intents.of_batch("b")} == {taken: "planned", late: "asked"}
+        store.intents.move(taken, IntentState.PLANNED, IntentState.CONFIRMED)
+        store.intents.move(taken, IntentState.CONFIRMED, IntentState.TAKEN)  # and then it was killed
+        for _ in range(3):
+            IntentWorker(store, "n1", tmp_path / "other", NodeActions(settings), print)._look()
+            worker._look()
+        assert {one.id: one.state for one in store.intents.of_batch("b")} == {taken: "failed", late: "asked"}
+        assert len(node.modules()) == 3
+
+        # A confirmation without a plan on this node, and a node whose owner changed its mind.
+        strange = store.intents.ask("n1", request, "c")
+        store.intents.move(strange, IntentState.ASKED, IntentState.PLANNED, {"steps": 1})
+        store.intents.move(strange, IntentState.PLANNED, IntentState.CONFIRMED)
+        worker._look()
+        (told,) = store.intents.of_batch("c")
+        assert (told.state, "has not planned it" in str(told.result["text"])) == (IntentState.REFUSED, True)
+        assert len(node.modules()) == 3
+
+
+def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(
+    postgres_url: str,
+    postgres_server: PostgresServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+    for role in ("viewer", "agent", "operator"):
+        name = f"n-{uuid.uuid4().hex[:10]}"
+        postgres_server.execute(f'CREATE ROLE "{name}" LOGIN IN ROLE neurontop_{role}')
+        address = postgres_server.url(postgres_url.rpartition("/")[2], user=name)
+        monkeypatch.setenv("NEURONTOP_STORE", address)
+        assert main(["fleet", "unlock", "--nodes", "n1", "--wait", "0", "--yes"]) == 1
+        with FleetActions(Settings(store=address)) as actions:
+            if role != "operator":
+                with pytest.raises(StoreNotAllowed):
+                    actions.ask(FleetRequest(action="unlock"), ["n1"])
+    said = capsys.readouterr()
+    assert "its agent has not answered" in said.out
+    assert main(["fleet", "unlock", "--nodes", "nobody"]) == 3
+    with FleetStore(postgres_url) as store:
+        assert [one.state for one in store.intents.newest()] == [IntentState.CANCELED]
