@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from neuron_top.run.graph import Graph
 from neuron_top.run.spans import Span, SpanKind, merged
-from neuron_top.views.blame.causes import Call, Cause, Causes
+from neuron_top.views.blame.causes import Call, Causes, CompileReason
 from neuron_top.views.blame.facts import FleetFacts, NodeFacts
 from neuron_top.views.blame.locks import lost_locks
 from neuron_top.views.blame.records import Blame, Compiled, GraphBlame, NodeBar, NodeBlame, Repeated, Waited
@@ -22,7 +22,7 @@ def blame(job: str, facts: FleetFacts, now: float) -> Blame:
     calls = _calls(graphs)
     causes = Causes(facts, graphs, calls)
     explained = [(call, causes.of(call)) for call in calls]
-    by_graph: dict[str, list[tuple[Call, Cause]]] = {}
+    by_graph: dict[str, list[tuple[Call, CompileReason]]] = {}
     for call, cause in explained:
         by_graph.setdefault(call.key, []).append((call, cause))
     rows = [_graph(key, by_graph.get(key, ()), nodes, facts) for key, nodes in graphs.items()]
@@ -69,7 +69,7 @@ def _calls(graphs: dict[str, dict[str, list[Graph]]]) -> list[Call]:
 
 
 def _graph(
-    key: str, calls: Sequence[tuple[Call, Cause]], nodes: dict[str, list[Graph]], facts: FleetFacts
+    key: str, calls: Sequence[tuple[Call, CompileReason]], nodes: dict[str, list[Graph]], facts: FleetFacts
 ) -> GraphBlame:
     took_part = {call.node for call, _ in calls}
     return GraphBlame(
@@ -83,7 +83,7 @@ def _graph(
     )
 
 
-def _compiled(call: Call, cause: Cause, facts: FleetFacts) -> Compiled:
+def _compiled(call: Call, cause: CompileReason, facts: FleetFacts) -> Compiled:
     duration, outcome = call.attempt.duration, call.attempt.outcome
     return Compiled(
         node=call.node,
@@ -143,8 +143,8 @@ def _holder(calls: Sequence[Call], start: float | None, end: float | None) -> st
     return max(sorted(holders), key=holders.__getitem__, default="")
 
 
-def _repeated(explained: Sequence[tuple[Call, Cause]], facts: FleetFacts) -> tuple[Repeated, ...]:
-    groups: dict[str, list[tuple[Call, Cause]]] = {}
+def _repeated(explained: Sequence[tuple[Call, CompileReason]], facts: FleetFacts) -> tuple[Repeated, ...]:
+    groups: dict[str, list[tuple[Call, CompileReason]]] = {}
     for call, cause in explained:
         if cause.again:
             groups.setdefault(cause.because, []).append((call, cause))

@@ -37,7 +37,7 @@ class Call(NamedTuple):
         return end - seconds if end is not None and seconds is not None else end
 
 
-class Cause(NamedTuple):
+class CompileReason(NamedTuple):
     """Why, what differs, and whether another node had it."""
 
     because: Because
@@ -71,15 +71,15 @@ class Causes:
             if (name := parse_key(key)) is not None and name.flags is not None:
                 self._by_graph.setdefault(name.graph, []).append(key)
 
-    def of(self, call: Call) -> Cause:
+    def of(self, call: Call) -> CompileReason:
         """Why this call was made."""
         here = [one for one in self._before(call, self._calls[call.key]) if one.node == call.node]
         had = next(self._had_elsewhere(call), None)
         if had is not None and not (here and had.since is None):
             return self._same_key(call, had)
         if here:
-            return Cause(Because.TWICE_HERE)
-        return self._other_key(call) or self._told_by_caches(call) or Cause(Because.NEW)
+            return CompileReason(Because.TWICE_HERE)
+        return self._other_key(call) or self._told_by_caches(call) or CompileReason(Because.NEW)
 
     # --- the same key ---
 
@@ -115,24 +115,26 @@ class Causes:
                         yield Had(node, graph, min(hits))
         yield from compiling
 
-    def _same_key(self, call: Call, had: Had) -> Cause:
+    def _same_key(self, call: Call, had: Had) -> CompileReason:
         compilers = (had.graph.compiler, call.graph.compiler)
         if all(compilers) and compilers[0] != compilers[1]:
             text = f"{_plain(compilers[0])} on {had.node}, {_plain(compilers[1])} on {call.node}"
-            return Cause(Because.OTHER_COMPILER, text, again=True)
+            return CompileReason(Because.OTHER_COMPILER, text, again=True)
         if (roots := self._own_roots(call, had)) is not None:
-            return Cause(Because.OWN_ROOT, roots, again=True)
+            return CompileReason(Because.OWN_ROOT, roots, again=True)
         place = self._root(call.node, call.graph)
         if had.since is None:
             where = f" in {place}{self._file_system(call.node)}" if place else ""
-            return Cause(Because.LOCK_NOT_SEEN, f"{had.node} was compiling it{where}", again=True)
+            return CompileReason(Because.LOCK_NOT_SEEN, f"{had.node} was compiling it{where}", again=True)
         if any(row.state == _GONE and row.node in (call.node, had.node) for row in self._facts.keys.get(call.key, ())):
-            return Cause(Because.REMOVED, f"{had.node} had it, and its entry is gone", again=True)
+            return CompileReason(Because.REMOVED, f"{had.node} had it, and its entry is gone", again=True)
         if place is None:
-            return Cause(Because.UNKNOWN, f"{had.node} had it; which cache {call.node} used was not told", again=True)
+            return CompileReason(
+                Because.UNKNOWN, f"{had.node} had it; which cache {call.node} used was not told", again=True
+            )
         ago = f"{duration_text(call.began - had.since)} before" if call.began is not None else "before"
         text = f"{had.node} had it {ago} in {place}{self._file_system(call.node)}"
-        return Cause(Because.NOT_SEEN, text, again=True)
+        return CompileReason(Because.NOT_SEEN, text, again=True)
 
     def _own_roots(self, call: Call, had: Had) -> str | None:
         mine, theirs = self._root(call.node, call.graph), self._root(had.node, had.graph)
@@ -163,10 +165,10 @@ class Causes:
 
     # --- another key for the same thing ---
 
-    def _other_key(self, call: Call) -> Cause | None:
+    def _other_key(self, call: Call) -> CompileReason | None:
         return self._other_flags(call) or self._other_name(call)
 
-    def _other_flags(self, call: Call) -> Cause | None:
+    def _other_flags(self, call: Call) -> CompileReason | None:
         """The same graph under other flags, on a node that does not use these."""
         name = parse_key(call.key)
         if name is None:
@@ -176,7 +178,7 @@ class Causes:
                 continue
             before = next(self._before_with(call, self._calls.get(key, ())), None)
             if before is not None:
-                return Cause(Because.OTHER_FLAGS, self._flags_text(call, before), again=True)
+                return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, before), again=True)
         return None
 
     def _before_with(self, call: Call, others: Sequence[Call]) -> Iterator[Call]:
@@ -192,7 +194,7 @@ class Causes:
         told = self._facts.differences(before.node, call.node)
         return "; ".join(told) or f"{before.key} on {before.node}; the flags were not told"
 
-    def _other_name(self, call: Call) -> Cause | None:
+    def _other_name(self, call: Call) -> CompileReason | None:
         """The same operators, shapes and arguments under another key."""
         program = _program(call.graph)
         others = self._by_program.get(program, ()) if program is not None else ()
@@ -200,11 +202,11 @@ class Causes:
             if one.key == call.key or call.node in self._graphs[one.key]:
                 continue
             if told := self._facts.differences(one.node, call.node):
-                return Cause(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
+                return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
             ranks = (self._rank(one), self._rank(call))
             who = f"rank {ranks[0]} and rank {ranks[1]}" if None not in ranks else f"{one.node} and {call.node}"
             text = f"the same operators and shapes have a key of their own on {who} ({one.key} there)"
-            return Cause(Because.HELD_NAME, text, again=True)
+            return CompileReason(Because.HELD_NAME, text, again=True)
         return None
 
     def _rank(self, call: Call) -> int | None:
@@ -212,16 +214,18 @@ class Causes:
 
     # --- what agents told of caches ---
 
-    def _told_by_caches(self, call: Call) -> Cause | None:
+    def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())
         wanted = call.graph.compiler
         others = [row for row in rows if wanted and row.compiler != wanted and _is_hit(row)]
         if others:
             row = min(others, key=lambda row: row.node)
             text = f"{_plain(row.compiler)} on {row.node}, {_plain(wanted)} on {call.node}"
-            return Cause(Because.OTHER_COMPILER, text, again=row.node != call.node)
+            return CompileReason(Because.OTHER_COMPILER, text, again=row.node != call.node)
         if any(row.state == _GONE for row in rows):
-            return Cause(Because.REMOVED, f"its entry on {min(row.node for row in rows if row.state == _GONE)} is gone")
+            return CompileReason(
+                Because.REMOVED, f"its entry on {min(row.node for row in rows if row.state == _GONE)} is gone"
+            )
         return None
 
 

@@ -10,7 +10,7 @@ from neuron_top.events import CoreKind
 from neuron_top.run.graph import FOLDED
 from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
-from neuron_top.views.blame.records import Cost
+from neuron_top.views.blame.records import RankCost
 from neuron_top.views.fleet_check import differing_attributes
 
 Attribute = str | int | float | bool | None
@@ -61,13 +61,13 @@ class FleetFacts:
             self.keys.setdefault(row.key, []).append(row)
         self._idle = {node.node: node.cores_per_rank for node in nodes}
 
-    def cost(self, seconds: Iterable[tuple[str, float | None]]) -> Cost:
+    def cost(self, seconds: Iterable[tuple[str, float | None]]) -> RankCost:
         """Of (node, seconds of one rank)."""
         told = list(seconds)
         known = [(node, value) for node, value in told if value is not None]
         idle = [(self._idle.get(node), value) for node, value in known]
         core_seconds = [value * cores for cores, value in idle if cores is not None]
-        return Cost(
+        return RankCost(
             seconds=sum(value for _, value in known),
             core_hours=sum(core_seconds) / 3600.0 if core_seconds or not known else None,
             without_cores=tuple(sorted({node for node, _ in known if self._idle.get(node) is None})),

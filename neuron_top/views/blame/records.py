@@ -25,7 +25,7 @@ class Because(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
+class RankCost(msgspec.Struct, frozen=True, kw_only=True):
     """Time of ranks, and the accelerator cores that stood idle for it."""
 
     seconds: float
@@ -77,9 +77,9 @@ class GraphBlame(msgspec.Struct, frozen=True, kw_only=True):
     """The earliest first."""
     waits: tuple[Waited, ...]
     """The longest first."""
-    compiling: Cost
-    waiting: Cost
-    again: Cost
+    compiling: RankCost
+    waiting: RankCost
+    again: RankCost
     order_known: bool
     """False where the clock of a node that took part was never compared: which compile came first is not known."""
 
@@ -98,7 +98,7 @@ class Repeated(msgspec.Struct, frozen=True, kw_only=True):
     compiles: int
     graphs: tuple[str, ...]
     nodes: tuple[str, ...]
-    cost: Cost
+    cost: RankCost
 
 
 class LostLock(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,8 +125,8 @@ class NodeBlame(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     ranks: int | None
     cores: int | None
-    compiling: Cost
-    waiting: Cost
+    compiling: RankCost
+    waiting: RankCost
     bars: tuple[NodeBar, ...]
     clock_known: bool
 
@@ -146,9 +146,9 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
     """The most expensive first; those that nobody compiled and nobody waited for are left out."""
     found: int
     """Graphs that every node found."""
-    compiling: Cost
-    waiting: Cost
-    again: Cost
+    compiling: RankCost
+    waiting: RankCost
+    again: RankCost
     repeated: tuple[Repeated, ...]
     """The most expensive first."""
     lost_locks: tuple[LostLock, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from neuron_top.units import UNKNOWN, counted, duration_text
-from neuron_top.views.blame.records import Because, Blame, Compiled, Cost, GraphBlame, LostLock, Repeated, Waited
+from neuron_top.views.blame.records import Because, Blame, Compiled, GraphBlame, LostLock, RankCost, Repeated, Waited
 from neuron_top.views.blame.timeline import TimelineRow
 
 GRAPH_COLUMNS = ("graph", "compiled by", "took", "why there", "waited", "longest", "for", "core-hours")
@@ -23,7 +23,7 @@ NAMED = 3
 _AT_LEAST = "≥ "
 
 
-def cost_text(cost: Cost) -> str:
+def cost_text(cost: RankCost) -> str:
     """`12 m 05 s of ranks, 3.2 core-hours`, with what is not known."""
     hours = core_hours_text(cost)
     text = f"{duration_text(cost.seconds)} of ranks, {hours} core-hours"
@@ -32,7 +32,7 @@ def cost_text(cost: Cost) -> str:
     return f"{text}; of {cost.undated} more no time is known" if cost.undated else text
 
 
-def core_hours_text(cost: Cost) -> str:
+def core_hours_text(cost: RankCost) -> str:
     """Core-hours; at least so many where the cores of some nodes are not known."""
     if cost.core_hours is None:
         return UNKNOWN
@@ -93,10 +93,10 @@ def graph_cells(row: GraphBlame) -> tuple[str, ...]:
     )
 
 
-def total_cost(row: GraphBlame) -> Cost:
+def total_cost(row: GraphBlame) -> RankCost:
     """Compiling and waiting together."""
     hours = [cost.core_hours for cost in (row.compiling, row.waiting) if cost.core_hours is not None and cost.seconds]
-    return Cost(
+    return RankCost(
         seconds=row.seconds,
         core_hours=sum(hours) if hours or not row.seconds else None,
         without_cores=tuple(sorted({*row.compiling.without_cores, *row.waiting.without_cores})),
