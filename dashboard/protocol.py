@@ -59,7 +59,7 @@ class BoundedHttp(HttpToolsProtocol):
     limits: ClassVar[ConnectionLimits] = LIMITS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """A new connection: told at once where there is no room, and given a time for its first request."""
+        """A new connection: refused at once where there is no room, and given a time for its first request."""
         super().connection_made(transport)
         self.who = client_of(self.client[0]) if self.client else ""
         self.waiting_since = self.loop.time()
@@ -124,7 +124,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._excess = self._excess or (431, f"a request has at most {self.limits.headers} headers")
 
     def on_headers_complete(self) -> None:
-        """The application is asked, unless the head alone says that it should not be."""
+        """Pass a request to the application, unless its head alone is reason to refuse it."""
         self._excess = self._excess or self._wrong_head()
         if self._excess is not None:
             return
@@ -219,7 +219,7 @@ class BoundedHttp(HttpToolsProtocol):
         return True
 
     def _refuse(self, status: int, text: str) -> None:
-        """Say why, where nothing else is being said, and close."""
+        """Answer with the reason, unless an answer is under way, and close."""
         self._stop_phase()
         if self.transport.is_closing() or self._refused:
             return
@@ -229,7 +229,7 @@ class BoundedHttp(HttpToolsProtocol):
             if len(self.pipeline) > 0 or self.cycle.response_started:
                 self.transport.abort()
                 return
-            self.cycle.disconnected = True  # what the application would say comes too late
+            self.cycle.disconnected = True  # what the application would answer comes too late
             self.cycle.message_event.set()
         body = json.dumps({"error": text}).encode()
         self.flow.resume_reading()

@@ -21,7 +21,7 @@ _MOST = 100_000
 
 
 class NativeCounts(msgspec.Struct):
-    """Occurrences, every rank's; None and empty until told."""
+    """Occurrences, every rank's; None and empty until reported."""
 
     hits: int = 0
     misses: int = 0

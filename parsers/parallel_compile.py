@@ -55,7 +55,7 @@ _MOST_PATHS = 100_000
 _PATIENCE = 200
 """Foreign lines inside a report before it is given up; other processes may write into it."""
 _PATIENCE_HEADLESS = 3
-"""The same for a part of a report, whose end can't be told."""
+"""The same for a part of a report, whose end cannot be determined."""
 
 
 class ParallelCompileLines:

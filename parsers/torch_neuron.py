@@ -62,7 +62,7 @@ _MOST_BETWEEN = 200
 """Lines of other processes between a failure and the name of its graph."""
 _REMEMBERED = 4096
 _WAIT_TOLD_EVERY = 60.0
-"""Seconds of a wait after which it is told again: at log level 3 each second has a line."""
+"""Seconds of a wait after which it is reported again: at log level 3 each second has a line."""
 
 Worker = tuple[int | None, int | None]
 """Process and rank, as far as a line tells them."""

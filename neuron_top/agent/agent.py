@@ -96,7 +96,7 @@ class Agent:
                 raise self.shipper.refused
 
     def close(self, seconds: float = 10.0) -> bool:
-        """Commit and ship what the feed told last, once its owner has stopped it; whether all of it arrived."""
+        """Commit and ship what the feed reported last, once its owner has stopped it; whether all of it arrived."""
         self._stopping.set()
         if self._answering is not None:
             self._answering.stop()

@@ -31,7 +31,7 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     """One mount as it concerns a cache."""
 
     kind: str | None = None
-    """`ext4`, `xfs`, `nfs4`, `tmpfs`…; None when it could not be told."""
+    """`ext4`, `xfs`, `nfs4`, `tmpfs`…; None when it could not be determined."""
     shared: bool = False
     """Other hosts, or processes we cannot see, may write here."""
     why_shared: str | None = None

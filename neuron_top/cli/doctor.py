@@ -21,9 +21,9 @@ from collections.abc import Sequence
 
 from neuron_top import settings
 from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
-from neuron_top.services.doctor import DoctorFinding, examine_machine
+from neuron_top.services.doctor import CheckLevel, DoctorFinding, examine_machine
 
-_COLORS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
+_COLORS = {CheckLevel.PROBLEM: "\x1b[31m", CheckLevel.NOTE: "\x1b[33m", CheckLevel.OK: "\x1b[32m"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     examination = examine_machine(settings.load()[0], arguments.sysfs_root)
     findings, problems = examination.findings, examination.problems
     if arguments.problems:
-        findings = tuple(finding for finding in findings if finding.level == "problem")
+        findings = tuple(finding for finding in findings if finding.level is CheckLevel.PROBLEM)
     if arguments.json:
         print_json({"problems": problems, "findings": findings, "facts": examination.facts})
     else:

@@ -96,7 +96,7 @@ class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pids: tuple[int, ...] = ()
     """Every process that holds memory on it or ran on it; `pid` is the one with the most memory."""
     container: str = ""
-    """Container or pod of `pid`, "" when it runs on the host or cannot be told."""
+    """Container or pod of `pid`, "" when it runs on the host or cannot be determined."""
     physical: dict[int, float] = {}
     """Utilization 0…1 of the physical cores behind a logical one (Trn2, LNC=2), by instance-wide physical number."""
 

@@ -20,11 +20,11 @@ class FeedProxy:
         self._feed = feed
 
     def start(self, changed: Callable[[], None]) -> None:
-        """Be told of changes from now on."""
+        """Receive changes from now on."""
         self._feed.subscribe(changed)
 
     def stop(self) -> None:
-        """Be told no more; the feed goes on."""
+        """Receive no more changes; the feed goes on."""
         self._feed.subscribe(lambda: None)
 
     def read(self, view: Callable[[Run, float], View]) -> View:

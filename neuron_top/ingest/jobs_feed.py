@@ -44,11 +44,11 @@ class JobsFeed(LiveFeed):
         super().start(lambda: self._tell(changed))
 
     def listen(self, changed: Callable[[], None]) -> None:
-        """Be told of changes too."""
+        """Receive changes too."""
         self._listeners.append(changed)
 
     def forget(self, changed: Callable[[], None]) -> None:
-        """Be told no more."""
+        """Receive no more changes."""
         self._listeners.remove(changed)
 
     def _tell(self, changed: Callable[[], None]) -> None:
@@ -103,12 +103,12 @@ class JobFeed:
         self._changed: Callable[[], None] | None = None
 
     def start(self, changed: Callable[[], None]) -> None:
-        """Be told of changes from now on."""
+        """Receive changes from now on."""
         self._changed = changed
         self._whole.listen(changed)
 
     def stop(self) -> None:
-        """Be told no more; the others go on."""
+        """Receive no more changes; the others go on."""
         if self._changed is not None:
             self._whole.forget(self._changed)
             self._changed = None

@@ -106,7 +106,7 @@ class LiveFeed:
             thread.join(_STOP_SECONDS)
 
     def stop(self) -> None:
-        """Stop the sources, then pass on and keep what they told last."""
+        """Stop the sources, then pass on and keep what they reported last."""
         self.stop_sources()
         self._stopping.set()
         self._dirty.set()

@@ -40,7 +40,7 @@ _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent, FileClosedEvent,
 ]  # fmt: skip
 _SILENT_SYSTEMS = filesystem.SHARED_KINDS | {"proc", "sysfs", "overlay", "fuse", "fuseblk", "vboxsf", None}
-"""No notifications at all, or none of what others write. None: a kind that could not be told."""
+"""No notifications at all, or none of what others write. None: a kind that could not be determined."""
 
 
 class Wakeup(FileSystemEventHandler):

@@ -216,7 +216,7 @@ EXHAUSTED = (
 
 
 def memory_columns(view: Report) -> tuple[ReportColumn, ...]:
-    """Core, rank, peak, and a column for each kind that anybody told of."""
+    """Core, rank, peak, and a column for each kind that any source reported."""
     kinds = list(dict.fromkeys(kind for line in view.memory for kind in line.kinds))
     return (
         ReportColumn("core", lambda row: f"{row.node}/{row.core}" if row.node else str(row.core), lambda row: row.core),

@@ -8,7 +8,7 @@ REASONS_KEPT = 100
 
 
 class CompileCounts(msgspec.Struct):
-    """Counters of a run; None and empty until told."""
+    """Counters of a run; None and empty until reported."""
 
     passes: int = 0
     """`Compiler status PASS` seen; may exceed starts and completions, because some compiles announce nothing."""

@@ -169,7 +169,7 @@ class CoreTracker:
         self.log_levels: dict[LogLevel, int] = {}
         self.runtime_errors: deque[RuntimeLogged] = deque(maxlen=100)
         self.worker_memory: dict[str, WorkerMemoryReported] = {}
-        """By `<node>/<pid>`: what local workers told of themselves."""
+        """By `<node>/<pid>`: what local workers reported of themselves."""
         self.last_sample: float | None = None
         self.period: float | None = None
 

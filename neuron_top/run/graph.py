@@ -159,7 +159,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     """Of artifacts that this worker waited for and did not compile, told by our own component."""
     load_seconds: float = 0.0
     blocks: int | None = None
-    """Equal blocks of the model that the compiled graph has served in this worker; None where nobody told."""
+    """Equal blocks of the model that the compiled graph has served in this worker; None where nobody reported it."""
     attempts: list[Attempt] = []
     waits: list[Wait] = []
     message_counts: dict[Message, int] = {}
@@ -222,7 +222,7 @@ class Graph(msgspec.Struct, kw_only=True):
     direction: str = ""
     operators: int | None = None
     op_counts: dict[str, int] = {}
-    """How many of each operator, the commonest only; empty where nobody told."""
+    """How many of each operator, the commonest only; empty where nobody reported it."""
     inputs: tuple[str, ...] = ()
     graph_bytes: int | None = None
     flags: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ class SourceState(msgspec.Struct, kw_only=True):
 
 
 class JobTracker:
-    """Facts of the command. `None` and empty until told."""
+    """Facts of the command. `None` and empty until reported."""
 
     def __init__(self) -> None:
         self.run = ""
@@ -142,7 +142,7 @@ class JobTracker:
 
     @property
     def ended_as(self) -> JobState | None:
-        """How the command ended; None while it goes on, or where nobody told."""
+        """How the command ended; None while it goes on, or where nobody reported it."""
         if self.cut_off:
             return JobState.CUT_OFF
         if self.finished is None:

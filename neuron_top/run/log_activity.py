@@ -23,7 +23,7 @@ SILENT_SECONDS = 900.0
 
 
 class LogActivity:
-    """What the logs told of time. `None` until told; seconds since the epoch."""
+    """What the logs told of time. `None` until reported; seconds since the epoch."""
 
     def __init__(self) -> None:
         self.found: float | None = None

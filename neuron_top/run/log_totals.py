@@ -61,7 +61,7 @@ class LogTotals:
         """Of compiles that a table tells of, by module."""
         self.advice = AdviceTracker()
         self.phases: dict[str, str] = {}
-        """What a program timed of itself, as it told last: `Finished building model`, …"""
+        """What a program timed of itself, as it reported last: `Finished building model`, …"""
         self.steps = 0
         self.last_step: StepReported | None = None
         self.trial = False

@@ -75,7 +75,7 @@ class NodeAgent:
         self.feed.settle(_QUICK_LOOK)
 
     def stop(self, seconds: float) -> bool:
-        """End the sources, ship what they told last; whether all of it arrived. Raises NodeNameTaken."""
+        """End the sources, ship what they reported last; whether all of it arrived. Raises NodeNameTaken."""
         self.feed.stop()
         arrived = self.agent.close(seconds)
         if self.agent.shipper.refused is not None:
@@ -108,7 +108,7 @@ def attached_agent(
 
 
 def detach(agent: Agent, warn: Callable[[str], None]) -> None:
-    """Ship what the job told last; a database that is away is not waited for."""
+    """Ship what the job reported last; a database that is away is not waited for."""
     with suppress(NodeNameTaken):
         arrived = agent.close(10.0 if agent.shipper.is_reached else 1.0)
         if not arrived:

@@ -9,11 +9,11 @@ import msgspec
 
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.settings import Settings
-from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
+from neuron_top.telemetry.doctor_checks import CheckLevel, DoctorFinding, examine
 from neuron_top.telemetry.doctor_facts import MachineFacts, gather
 from neuron_top.telemetry.observer import address_of
 
-__all__ = ["Examination", "DoctorFinding", "examine_machine"]
+__all__ = ["CheckLevel", "Examination", "DoctorFinding", "examine_machine"]
 
 _MOST_OFFSET = 1.0
 """Seconds between two clocks from which on times of several nodes mislead."""
@@ -29,7 +29,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def problems(self) -> int:
         """How many findings are problems."""
-        return sum(finding.level == "problem" for finding in self.findings)
+        return sum(finding.level is CheckLevel.PROBLEM for finding in self.findings)
 
 
 def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination:
@@ -54,10 +54,11 @@ def _database(settings: Settings) -> Iterator[DoctorFinding]:
             clock = store.clock()
             offset = (before + time.time()) / 2 - clock
     except NeuronTopError as problem:
-        yield DoctorFinding(check="database", level="problem", text=str(problem), next_step=_NEXT_STEP)
+        yield DoctorFinding(check="database", level=CheckLevel.PROBLEM, text=str(problem), next_step=_NEXT_STEP)
         return
     text = f"{store.place} answers, with the schema of this version; this clock is {offset:+.1f} s off its"
-    yield DoctorFinding(check="database", level="note" if abs(offset) > _MOST_OFFSET else "ok", text=text)
+    level = CheckLevel.NOTE if abs(offset) > _MOST_OFFSET else CheckLevel.OK
+    yield DoctorFinding(check="database", level=level, text=text)
 
 
 def flag_warnings(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # few people have a command or a webhook, and everybody waits
 LOOK_SECONDS = 1.0
 """How often the alerts are looked at."""
 GONE_SECONDS = 60.0
-"""An alert that comes back after so long is told again; one that flickers is not."""
+"""An alert that comes back after so long is reported again; one that flickers is not."""
 PATIENCE_SECONDS = 10.0
 """How long a command or a webhook may take."""
 MOST_A_MINUTE = 20

@@ -62,4 +62,4 @@ class CompileRecord(msgspec.Struct, frozen=True):
     peak_rss: int | None
     finished: float
     op_counts: dict[str, int] = {}
-    """How many of each operator; empty where nobody told."""
+    """How many of each operator; empty where nobody reported it."""

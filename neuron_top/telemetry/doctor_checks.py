@@ -7,6 +7,7 @@ hardware is no problem: graphs are then compiled and trained locally.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -28,11 +29,19 @@ _LEAST_WATCHES = 8192
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
+class CheckLevel(StrEnum):
+    """Whether a finding needs a person."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
 class DoctorFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check says. `level` is `ok`, `note` or `problem`; `next_step` is "" where nothing is to be done."""
+    """What a check found. `next_step` is "" where nothing is to be done."""
 
     check: str
-    level: str
+    level: CheckLevel
     text: str
     next_step: str = ""
 
@@ -47,7 +56,7 @@ class Check(NamedTuple):
 def examine(facts: MachineFacts) -> list[DoctorFinding]:
     """All findings, in the order of the table."""
     return [
-        DoctorFinding(check=check.name, level=level, text=text, next_step=step)
+        DoctorFinding(check=check.name, level=CheckLevel(level), text=text, next_step=step)
         for check in CHECKS
         for level, text, step in check.judge(facts)
     ]

@@ -37,7 +37,7 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     headroom: float | None
     """Free share of the capacity, 0…1."""
     kinds: dict[str, int]
-    """Memory by kind; kinds that cannot be told are absent, and the sum may be below `memory`."""
+    """Memory by kind; kinds that cannot be determined are absent, and the sum may be below `memory`."""
     models: tuple[str, ...]
     flops: float | None
     power: float | None

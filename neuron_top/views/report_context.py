@@ -146,7 +146,7 @@ def exhausted_note(run: Run) -> str:
 
 
 def error_lines(run: Run) -> tuple[ErrorLine, ...]:
-    """What went wrong besides compiles of named graphs, in the order it was told, ERRORS_TOLD at most."""
+    """What went wrong besides compiles of named graphs, in the order it was reported, ERRORS_TOLD at most."""
     found: dict[tuple[str, str], ErrorLine] = {}
     for kind, text, rank, time in _errors(run):
         before = found.get((kind, text))

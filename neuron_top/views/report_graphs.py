@@ -57,7 +57,7 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     peak_rss_bytes: int | None
     operators: int | None
     block_hits: int | None
-    """Equal blocks of the model that it served besides the first; None where nobody told."""
+    """Equal blocks of the model that it served besides the first; None where nobody reported it."""
     direction: str
     flags: tuple[str, ...] | None
     compiler: str | None

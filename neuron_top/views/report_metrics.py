@@ -144,7 +144,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
 
 
 def _compile_sum(basis: ReportBasis) -> float | None:
-    """Every attempt that has a length, also those whose place in time nobody told."""
+    """Every attempt that has a length, also those whose place in time nobody reported."""
     attempts = [one.duration.seconds for graph in basis.run.compiles.graphs.values() for one in graph.attempts]
     return _sum(attempts)
 

@@ -32,7 +32,7 @@ Identity = tuple[int, int]
 
 
 class Held(NamedTuple):
-    """A lock that a living process holds. `pid` is None where it cannot be told."""
+    """A lock that a living process holds. `pid` is None where it cannot be determined."""
 
     proof: str
     pid: int | None

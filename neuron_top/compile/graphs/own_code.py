@@ -3,7 +3,7 @@
 Inductor can be extended from outside: lowerings, decompositions, patterns, code generators, kernels in Python for
 PyTorch's operators. What the script put there has no name that another process could trust, and a compile process does
 not have it. `foreign` finds such code, and its graphs stay in the job. PyTorch's own functions can be put in another
-place too (`make_fallback`); `handling` tells, for one operator, what stands where.
+place too (`make_fallback`); `handling` lists, for one operator, what stands where.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class _Judged:
-    """What has been said of an object; it is held, so that no other one gets its id."""
+    """The description of an object; the object is held, so that no other one gets its id."""
 
     def __init__(self, judge: Callable[[Any, int], Any]) -> None:
         self._judge = judge
@@ -109,7 +109,7 @@ def _backends() -> Iterator[str]:
 
 
 def handling(operator: Any) -> str:
-    """How the compiler is told to decompose and to lower an operator, as text that is the same everywhere.
+    """How the compiler decomposes and lowers an operator, as text that is the same everywhere.
 
     An operator without a lowering gets the same fallback as one that was given it beforehand. Its tags say, among other
     things, which strides it may be called with.

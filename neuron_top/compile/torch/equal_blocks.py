@@ -1,7 +1,7 @@
 """How many equal blocks of a model one compiled graph serves in this process, for whoever records the run.
 
 A model compiled by region has its repeated block compiled once. Dynamo runs that code for all blocks, because their
-parameters are inputs of the graph: nothing is looked up, so no log line tells of it. What tells the blocks apart is
+parameters are inputs of the graph: nothing is looked up, so no log line mentions it. What distinguishes the blocks is
 which parameters a call brings.
 """
 
@@ -22,7 +22,7 @@ Runner = Callable[[list[Any]], Any]
 
 
 def counting(run: Runner, module: str, watch: Watch | None) -> Runner:
-    """`run` of a compiled graph, telling of each block it serves; unchanged where nobody listens or none is told apart.
+    """`run` of a compiled graph, reporting each block it serves; unchanged where there is nothing to report.
 
     A backward graph serves the same blocks as its forward graph, and is not counted.
     """
@@ -49,7 +49,7 @@ class _Counted:
     def _look(self, arguments: list[Any]) -> None:
         try:
             block = tuple(arguments[place].data_ptr() for place in self._static)
-        except (RuntimeError, AttributeError, IndexError):  # a tensor without memory of its own tells nothing apart
+        except (RuntimeError, AttributeError, IndexError):  # a tensor without memory of its own distinguishes nothing
             self._left = 0
             return
         if block not in self._met:

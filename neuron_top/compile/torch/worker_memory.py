@@ -136,7 +136,7 @@ def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[int, int]]:
 
 
 def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
-    """Bytes that only this process has in memory; None where the kernel does not tell."""
+    """Bytes that only this process has in memory; None where the kernel does not report them."""
     try:
         lines = (proc / "smaps_rollup").read_text().splitlines()
     except OSError:
@@ -145,7 +145,7 @@ def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
 
 
 def anonymous_bytes(proc: Path = Path("/proc/self")) -> int:
-    """Bytes of memory that no file stands behind, told by the kernel without walking any pages."""
+    """Bytes of memory that no file stands behind, as the kernel counts them without walking any pages."""
     _, resident, shared, *_ = (proc / "statm").read_text().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
@@ -180,7 +180,7 @@ _started = threading.Lock()
 
 
 class Watch(NamedTuple):
-    """What has to be known of a compiled graph to tell what it is given and what it keeps. Kept in PyTorch's cache."""
+    """What is needed of a compiled graph to measure what it is given and what it keeps. Kept in PyTorch's cache."""
 
     direction: str
     static: tuple[int, ...]
@@ -200,7 +200,7 @@ def watch(direction: str) -> Watch | None:
 
 
 def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]:
-    """`run` of a compiled graph, telling what it is given and keeps; unchanged where nobody listens."""
+    """`run` of a compiled graph, measuring what it is given and keeps; unchanged where nobody listens."""
     if watch is None or not _listened():
         return run
     if watch.direction == "backward":
@@ -209,7 +209,7 @@ def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]
 
 
 class _WatchedForward:
-    """A forward graph that says what it keeps. Sizes are looked at once a second; between looks the last one stands."""
+    """A forward graph that measures what it keeps: once a second; between looks the last one stands."""
 
     def __init__(self, run: Callable[..., Any], static: Iterable[int], first_kept: int | None) -> None:
         self._run, self._static, self._first_kept = run, tuple(static), first_kept

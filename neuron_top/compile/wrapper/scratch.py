@@ -73,7 +73,7 @@ def forget_probes() -> None:
 
 
 def remove_dead(places: Iterable[Path]) -> None:
-    """Remove the scratch folders of this user's processes that are proved dead; what cannot be told stays."""
+    """Remove the scratch folders of this user's processes that are proved dead; what cannot be determined stays."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(OSError):
             above = os.open(place, FOLDER_FLAGS & ~os.O_NOFOLLOW)

@@ -249,7 +249,7 @@ class FleetStore:
         )
 
     def node_now(self, node: str) -> NodeNow | None:
-        """What one node does now, with a value for every core; None where it never told."""
+        """What one node does now, with a value for every core; None where it never reported."""
         found = self._rows(
             NodeNow,
             "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, cores, "

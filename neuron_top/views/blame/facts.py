@@ -29,7 +29,7 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
     @property
     def cores(self) -> int | None:
-        """Its accelerator cores; None where nobody told."""
+        """Its accelerator cores; None where nobody reported it."""
         told = self.attributes.get("cores")
         if isinstance(told, int) and told > 0:
             return told

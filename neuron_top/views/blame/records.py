@@ -34,7 +34,7 @@ class RankCost(msgspec.Struct, frozen=True, kw_only=True):
     without_cores: tuple[str, ...] = ()
     """Nodes that are left out of `core_hours`: nobody told how many cores they have, or how many ranks ran there."""
     undated: int = 0
-    """Compiles or waits whose time nobody told; they are left out."""
+    """Compiles or waits whose time nobody reported; they are left out."""
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
     """Over all ranks."""
     longest: float | None
     holder: str
-    """The node that compiled it meanwhile; "" where nobody told."""
+    """The node that compiled it meanwhile; "" where nobody reported it."""
     going_on: int
     """Ranks that wait now."""
 
