@@ -135,7 +135,7 @@ class WritableEntry(StoredEntry):
         """Remove temporary files of killed processes, PyTorch's own too (`.<pid>.<thread>.tmp`). Only with the lock."""
         with contextlib.suppress(OSError):
             for path in self.path.glob(f"*{filenames.TEMPORARY_SUFFIX}"):
-                if not path.name.startswith(("model.", ".")):
+                if not path.name.startswith(("model.", ".", *filenames.FLAGS_NAMES)):
                     continue
                 owner = lock_owner.read_record(path)
                 if owner is None or lock_owner.is_dead(owner):  # a living waiter's record is about to become its lock
