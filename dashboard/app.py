@@ -76,6 +76,8 @@ def create_app(
     for page in PAGES:
         if page is cache:
             cache.register(app, feeds, caches)
+        elif page is logs:
+            logs.register(app, feeds, fleet)
         elif page is fleet_page:
             fleet_page.register(app, fleet)
         else:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from functools import cached_property
 
 from neuron_top.errors import NeuronTopError, NothingToShow
-from neuron_top.services.fleet import FleetService
+from neuron_top.services.fleet import FleetService, NodeLogs
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
 from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.phases import PhaseTimeline
+from neuron_top.views.rank_steps import StepMap
 
 FRESH_SECONDS = 1.0
 """A page is cached so long."""
 BLAME_SECONDS = 10.0
 """The blame of a job is added up anew so often while somebody looks at it."""
 CONNECTIONS = 2
+PICTURE_SECONDS = 5.0
+"""Heartbeats come as often."""
+STEP_ROWS, STEP_COLUMNS = 24, 40
+"""Of ranks × steps: more would not fit into a push."""
+LOGS_KEPT = 16
 
 
 class DashboardFleet:
@@ -30,6 +38,8 @@ class DashboardFleet:
         self._blaming = threading.Lock()
         self._blame: tuple[str, float, Blame | str] | None = None
         self._adding_up: threading.Thread | None = None
+        self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
+        self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
         self._node: tuple[str, float, NodePage] | None = None
 
     @property
@@ -59,6 +69,26 @@ class DashboardFleet:
                 page = self.service.page()
                 cached = self._cached = (time.monotonic(), page)
         return of_job(cached[1], job) if job else cached[1]
+
+    def pictures(self, job: str | None) -> tuple[StepMap, PhaseTimeline]:
+        """Ranks × steps, and what nodes did when, of a job or of the one that runs. Raises NothingToShow."""
+        with self._lock:
+            cached = self._pictures
+            if cached is None or cached[0] != job or time.monotonic() - cached[1] > PICTURE_SECONDS:
+                found = self.service.steps(job, rows=STEP_ROWS, columns=STEP_COLUMNS), self.service.phases(job)
+                cached = self._pictures = (job, time.monotonic(), found)
+        return cached[2]
+
+    def logs(self, node: str) -> NodeLogs:
+        """The log of a node, out of its agent; those that were looked at last are kept. Does not wait."""
+        with self._lock:
+            logs = self._logs.get(node)
+            if logs is None:
+                logs = self._logs[node] = self.service.logs(node)
+            self._logs.move_to_end(node)
+            while len(self._logs) > LOGS_KEPT:
+                self._logs.popitem(last=False)
+        return logs
 
     def blame(self, job: str) -> Blame:
         """Who compiled, who waited, what it cost; adds up what came since it was asked last. Raises NothingToShow."""

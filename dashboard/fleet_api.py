@@ -6,17 +6,25 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from starlette.requests import Request
 
 from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.errors import UsageError
+from neuron_top.services.fleet import LogPage, LogRequest
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
+from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_targets import TargetGroup, scrape_targets
+from neuron_top.views.phases import PhaseTimeline
+from neuron_top.views.rank_steps import StepMap
 
 MOST_ROWS = 5000
+STEPS = 256
+LINES, MOST_LINES = 200, 1000
+_MOST_PLACES = 1000
 
 
 def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
@@ -35,7 +43,39 @@ def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
             raise UsageError("name a job: ?job=ID")
         return await asyncio.to_thread(fleet.blame, job)
 
+    async def steps(request: Request) -> StepMap:
+        count = counted_parameter(request, STEPS, MOST_ROWS)
+        return await asyncio.to_thread(fleet.service.steps, request.query_params.get("job"), columns=count)
+
+    async def phases(request: Request) -> PhaseTimeline:
+        return await asyncio.to_thread(fleet.service.phases, request.query_params.get("job"))
+
+    async def node(request: Request) -> NodePage:
+        return await asyncio.to_thread(fleet.node, request.path_params["node"])
+
+    async def logs(request: Request) -> LogPage:
+        asked = LogRequest(
+            way="older" if "before" in request.query_params else "tail",
+            at=_places(request.query_params.get("before", "")),
+            count=counted_parameter(request, LINES, MOST_LINES),
+            query=request.query_params.get("q", ""),
+            only=request.query_params.get("source"),
+        )
+        if asked.query and asked.way == "tail":
+            asked = msgspec.structs.replace(asked, way="older")
+        return await asyncio.to_thread(fleet.service.log_page, request.path_params["node"], asked)
+
     return (
+        Endpoint("fleet/steps", "step times, ranks × steps", StepMap, steps, ("job", "count")),
+        Endpoint("fleet/phases", "what each node did when", PhaseTimeline, phases, ("job",)),
+        Endpoint("fleet/nodes/{node}", "one node with its cores", NodePage, node, ("node",)),
+        Endpoint(
+            "fleet/nodes/{node}/logs",
+            "log lines of a node, fetched from its agent",
+            LogPage,
+            logs,
+            ("node", "count", "before", "q", "source"),
+        ),
         Endpoint("fleet/jobs", "the jobs of the fleet", tuple[JobRow, ...], of_page(lambda page, _: page.jobs), ()),
         Endpoint("fleet/nodes", "its nodes", tuple[NodeRow, ...], of_page(_nodes), ("job", "sort")),
         Endpoint("fleet/top", "nodes by a metric", tuple[TopRow, ...], of_page(_top), ("job", "metric", "count")),
@@ -49,6 +89,17 @@ def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
             ("job",),
         ),
     )
+
+
+def _places(text: str) -> dict[str, int]:
+    """Offsets by log, as an answer gave them in `at`. Raises UsageError."""
+    try:
+        found = msgspec.json.decode(text or "{}", type=dict[str, int])
+    except msgspec.DecodeError:
+        raise UsageError("before must be what `at` of the page before said, as JSON") from None
+    if len(found) > _MOST_PLACES:
+        raise UsageError(f"before may name {_MOST_PLACES} logs")
+    return found
 
 
 def _nodes(page: FleetPage, request: Request) -> tuple[NodeRow, ...]:

@@ -8,12 +8,19 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.views.colors import Hue
 from neuron_top.views.fleet_cells import FleetCells
 from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
+from neuron_top.views.rank_steps import StepMap
 
 MOST_ACROSS = 50
 _SIGNS = {"silent": "✗", "slow": "▲"}
 _CORES_ACROSS = 32
+PHASE_ROWS = 30
+"""Groups of nodes that are drawn; the page says how many more there are."""
+_PATTERNS = {SILENT: "x", WAITING: "/", "compiling": ".", "extracting": "-"}
+"""A second sign of a phase, beside its color."""
 
 
 def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
@@ -88,3 +95,89 @@ def history_figure(page: NodePage, colors: ChartColors) -> Figure:
     ]
     axes = {"yaxis": {"range": [0, 105], "ticksuffix": " %"}, "xaxis": {"type": "date"}}
     return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}
+
+
+def steps_figure(view: StepMap | str, colors: ChartColors) -> PageChart:
+    """Ranks × steps, colored on the robust scale; a sign where a rank stands out."""
+    if isinstance(view, str) or not view.rows:
+        words = view if isinstance(view, str) else "No rank has reported two steps yet."
+        return PageChart(empty(colors, words, 120))
+    rows, names = view.rows, [plain(row.name) for row in view.rows]
+    trace = {
+        "type": "heatmap",
+        "z": [[_seconds(value) for value in row.seconds] for row in rows],
+        "x": list(view.steps),
+        "y": names,
+        "zmin": view.low,
+        "zmax": view.high,
+        "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": "%{y}, step %{x}: %{z} s<extra></extra>",
+        "showscale": False,
+    }
+    marked = [
+        (step, name)
+        for name, row in zip(names, rows, strict=True)
+        for step, outlier in zip(view.steps, row.outliers, strict=True)
+        if outlier
+    ]
+    signs = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [step for step, _ in marked],
+        "y": [name for _, name in marked],
+        "marker": {
+            "symbol": "triangle-up",
+            "size": 8,
+            "color": colors.bad,
+            "line": {"width": 1, "color": colors.ground},
+        },
+        "hoverinfo": "skip",
+    }
+    axes = {
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True},
+        "xaxis": {"title": {"text": "step"}, "type": "category", "nticks": 12},
+        "margin": {"l": 90},
+    }
+    whole = layout(colors, 90 + max(18 * len(rows), 60), **axes)
+    return PageChart({"data": [trace, signs], "layout": whole}, (("data", 0, "z"),))
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.3g}")
+
+
+def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
+    """A bar per phase of each group of equal nodes, the worst first; hatched where a node waits or is silent."""
+    if isinstance(view, str) or view.start is None:
+        words = view if isinstance(view, str) else "No node has told what it does yet."
+        return PageChart(empty(colors, words, 120))
+    shown = view.rows[:PHASE_ROWS]
+    names = [plain(f"{row.node} +{len(row.alike):,} alike" if row.alike else row.node) for row in shown]
+    phases = list(dict.fromkeys(bar.phase for row in shown for bar in row.bars))
+    traces = []
+    for phase in phases:
+        bars = [(name, bar) for name, row in zip(names, shown, strict=True) for bar in row.bars if bar.phase == phase]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": plain(phase),
+                "y": [name for name, _ in bars],
+                "base": [round(bar.start - view.start) for _, bar in bars],
+                "x": [max(1, round(bar.end - bar.start)) for _, bar in bars],
+                "marker": {
+                    "color": colors.hues[HUES.get(phase, Hue.GREY)],
+                    "pattern": {"shape": _PATTERNS.get(phase, "")},
+                },
+                "hovertemplate": f"%{{y}}: {plain(phase)} for %{{x}} s<extra></extra>",
+            }
+        )
+    axes = {
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "categoryarray": names},
+        "xaxis": {"ticksuffix": " s", "title": {"text": "since the first node began"}},
+        "margin": {"l": 90},
+    }
+    whole = layout(colors, 110 + 24 * len(shown), showlegend=True, barmode="overlay", **axes)
+    return PageChart({"data": traces, "layout": whole})

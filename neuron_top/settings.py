@@ -95,6 +95,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fleet_max_size: str = ""
     """`fleet prune` drops the oldest days until all take at most this, such as `500GB`; empty = no limit."""
 
+    agent_listen: str = ""
+    """Where an agent answers for metrics and log lines, `host:port`; empty = on 127.0.0.1. Elsewhere it needs TLS."""
+    agent_certificate: str = ""
+    """File with the agent's certificate, for TLS."""
+    agent_key: str = ""
+    """File with the certificate's key; empty = it is in the same file."""
+    agent_ca: str = ""
+    """File with the certificates that those of agents are verified by; empty = the system's."""
+    agent_token_file: str = ""
+    """File with the token that fetches log lines from agents; NEURONTOP_AGENT_TOKEN holds the token itself."""
+
     prometheus: str = ""
     """Server with the samples of many nodes over time, anything that speaks Prometheus' HTTP API: `http://host:9090`."""
     prometheus_auth: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
@@ -34,11 +35,22 @@ from neuron_top.views.fleet_text import (
     trouble_text,
     wait_text,
 )
+from neuron_top.views.phases import PhaseTimeline
+from neuron_top.views.rank_steps import StepMap, folded_words
 
 PATH, NAME = "fleet", "Fleet"
 OUTPUTS = PageOutputs(
-    parts=("fleet-summary", "fleet-jobs", "fleet-top", "fleet-different", "fleet-blame", "fleet-node"),
-    charts=("fleet-blame-time", "fleet-cells", "fleet-cores", "fleet-history"),
+    parts=(
+        "fleet-summary",
+        "fleet-jobs",
+        "fleet-steps-note",
+        "fleet-phases-note",
+        "fleet-top",
+        "fleet-different",
+        "fleet-blame",
+        "fleet-node",
+    ),
+    charts=("fleet-blame-time", "fleet-cells", "fleet-steps", "fleet-phases", "fleet-cores", "fleet-history"),
 )
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
@@ -54,6 +66,8 @@ class FleetAnswer(NamedTuple):
     blame: Blame | str
     """Of the chosen job, else of the newest; a sentence where there is none yet."""
     node: NodePage | None
+    steps: StepMap | str
+    phases: PhaseTimeline | str
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -84,6 +98,18 @@ def layout(state: dict[str, str]) -> Any:
                 "Nodes, by name; click one to open it",
                 chart("fleet-cells", "A cell for each node", 160),
                 tools=choice,
+                wide=True,
+            ),
+            panel(
+                "Step times, ranks × steps",
+                html.Div(id="fleet-steps-note"),
+                chart("fleet-steps", "How long each step of each rank took", 160),
+                wide=True,
+            ),
+            panel(
+                "Phases by node, the worst first",
+                html.Div(id="fleet-phases-note"),
+                chart("fleet-phases", "What each node did from when to when", 160),
                 wide=True,
             ),
             panel("Top ten", html.Div(id="fleet-top")),
@@ -126,9 +152,32 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-blame": blame_section(answer.blame),
         "fleet-blame-time": blame_figure(answer.blame, colors),
         "fleet-node": _node(node) if node is not None else None,
+        "fleet-steps": figures.steps_figure(answer.steps, colors),
+        "fleet-steps-note": _steps_note(answer.steps),
+        "fleet-phases": figures.phases_figure(answer.phases, colors),
+        "fleet-phases-note": _phases_note(answer.phases),
         "fleet-cores": figures.cores_figure(node, cores, colors) if node is not None else blank,
         "fleet-history": PageChart(figures.history_figure(node, colors)) if node is not None else blank,
     }
+
+
+def _steps_note(view: StepMap | str) -> Any:
+    """The legend: the scale, what stands out, what was folded."""
+    if isinstance(view, str) or not view.rows:
+        return None
+    words = [
+        f"From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
+        f"{duration_text(view.median)}. ▲ is far above the other ranks at the same step: {count_text(view.outliers)}.",
+        f"The slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}.",
+    ]
+    return note(" ".join([*words, *(f"{one}." for one in folded_words(view))]))
+
+
+def _phases_note(view: PhaseTimeline | str) -> Any:
+    if isinstance(view, str) or len(view.rows) <= figures.PHASE_ROWS:
+        return None
+    left = sum(1 + len(row.alike) for row in view.rows[figures.PHASE_ROWS :])
+    return note(f"The {figures.PHASE_ROWS} worst groups of nodes that did the same; {count_text(left)} more nodes.")
 
 
 def _jobs(jobs: Sequence[JobRow]) -> Any:
@@ -179,7 +228,8 @@ def _node(page: NodePage) -> Any:
         ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
         *((name, "" if value is None else str(value)) for name, value in sorted(row.attributes.items())),
     )  # fmt: skip
-    return [html.H2(f"Node {row.node}"), fact_list(facts)]
+    lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
+    return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts)]
 
 
 def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | None:
@@ -200,7 +250,13 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
     jobs = sorted(page.jobs, key=lambda job: job.finished is not None)
     blame = fleet.blame_so_far(jobs[0].job) if jobs else "No job yet."
     metric = metric_named(state.get("metric", METRICS[0].name))
-    return FleetAnswer(page, metric, nodes, different, blame, node)
+    steps: StepMap | str
+    phases: PhaseTimeline | str
+    try:
+        steps, phases = fleet.pictures(state.get("job"))
+    except NothingToShow as none:
+        steps = phases = str(none)
+    return FleetAnswer(page, metric, nodes, different, blame, node, steps, phases)
 
 
 def register(app: Dash, fleet: DashboardFleet) -> None:

@@ -16,9 +16,11 @@ from neuron_top.dashboard.components import attributes, panel
 from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
+from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
+from neuron_top.services.fleet import NodeLogs
 from neuron_top.units import bytes_text
 
 PATH, NAME = "logs", "Logs"
@@ -91,6 +93,22 @@ def query_of(words: str, level: str) -> LogQuery:
     return query.at_least(LineLevel(level)) if level in tuple(LineLevel)[1:] else query
 
 
+def _question(state: dict[str, str]) -> list[str]:
+    """What the browser's lines are an answer to."""
+    return [state.get("run", ""), state.get("q", ""), state.get("level", ""), state.get("node", "")]
+
+
+def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
+    """The logs of a run, or those of a node of the fleet. Raises NothingToShow."""
+    node = state.get("node", "")
+    return fleet.logs(node) if node else feeds.feed(state.get("run", ""))
+
+
+def node_text(state: dict[str, str]) -> str:
+    """Whose lines they are, where they are those of one node."""
+    return f"{state['node']}, from its agent: " if state.get("node") else ""
+
+
 def render(lines: list[LogLine], query: LogQuery) -> Kept[LogLine]:
     """The lines that are wanted, the last of them; those that there was no time to look at are counted."""
     kept = newest_kept(lines, query.keep, FILTER_SECONDS) if query else Kept(lines, 0)
@@ -105,7 +123,9 @@ def search_start(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
     return top
 
 
-def search_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list[LogLine], dict[str, int], bool]:
+def search_back(
+    feed: Feed | NodeLogs, top: dict[str, int], query: LogQuery
+) -> tuple[list[LogLine], dict[str, int], bool]:
     """(older finds, how far the search came, whether that is the beginning): one answer's worth, or a second's."""
     found: list[LogLine] = []
     at, ended, deadline = dict(top), False, time.monotonic() + SEARCH_SECONDS
@@ -149,7 +169,7 @@ def news(
     return {"reset": reset, "lines": rows_of(lines[first:], graphs)}, mark
 
 
-def register(app: Dash, feeds: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
     """Bind the page to its data."""
 
     @app.callback(
@@ -164,22 +184,24 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def update(_pulse: Any, search: str, known: Any) -> list[Any]:
         state = state_of(search)
-        question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
+        question = _question(state)
         try:
-            every = feeds.feed(question[0]).log_tail(READ)
+            reader = _reader(feeds, fleet, state)
+            every, why = reader.log_tail(READ), reader.log_state()
             graphs = feeds.cached_view(question[0], graphs_by_line)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
         query = query_of(question[1], question[2])
         lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
+        words = why or node_text(state) + status_text(lines, every, unseen, query)
         if not new["reset"]:
-            return [{**new, "mark": mark}, status_text(lines, every, unseen, query), no_update, no_update]
+            return [{**new, "mark": mark}, words, no_update, no_update]
         top = {"question": question, "at": search_start(every[unseen:], lines)}
-        return [{**new, "mark": mark}, status_text(lines, every, unseen, query), top, ""]
+        return [{**new, "mark": mark}, words, top, ""]
 
     hold(app, "logs-search", "logs-level")
-    _register_search(app, feeds)
+    _register_search(app, feeds, fleet)
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
         Output("logs-marks", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
@@ -188,7 +210,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )
 
 
-def _register_search(app: Dash, feeds: FeedRegistry) -> None:
+def _register_search(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
     """The search through the whole files, backwards, a second at a time."""
 
     @app.callback(
@@ -203,14 +225,16 @@ def _register_search(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def search(clicks: int | None, top: Any, address: str) -> Any:
         state = state_of(address)
-        question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
+        question = _question(state)
         if not clicks or not top or top.get("question") != question:
             return no_update, no_update, no_update
         try:
-            feed = feeds.feed(question[0])
+            feed = _reader(feeds, fleet, state)
             found, at, ended = await filtering(search_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)
+        if feed.log_state() and not found:
+            return no_update, no_update, feed.log_state()
         left = sum(at.values())
         words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
         rows = rows_of(found, feeds.cached_view(question[0], graphs_by_line))

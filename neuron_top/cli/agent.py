@@ -39,7 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="serve /metrics for the site's collector on 127.0.0.1:N (default: a free port; -1: none)",
+        help="answer on 127.0.0.1:N: /metrics for the site's collector, /logs for who has the token (default: a free "
+        "port; -1: none); the setting agent_listen names another place",
     )
     add_store(parser)
 
@@ -48,7 +49,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Ship until stopped."""
     from neuron_top.services.agent import NodeAgent
 
-    node = NodeAgent(settings_of(arguments), arguments.paths, arguments.job, warn, once=arguments.once)
+    settings = settings_of(arguments)
+    node = NodeAgent(settings, arguments.paths, arguments.job, warn, once=arguments.once)
     who = node.who
     log_stderr(f"neurontop: node {who.node.value} ({who.node.origin}), job {who.job.value} ({who.job.origin})")
     if arguments.once:
@@ -56,9 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
         node.snapshot()
         return _result(node.stop(ONCE_SECONDS))
     if arguments.metrics_port >= 0:
-        from neuron_top.cli.agent_metrics import serve_metrics
+        from neuron_top.dashboard.agent_server import serve_agent
 
-        node.agent.address = serve_metrics(node, arguments.metrics_port)
+        node.agent.address = serve_agent(node, settings, arguments.metrics_port).address
         log_stderr(f"neurontop: {node.agent.address}")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

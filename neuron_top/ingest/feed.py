@@ -40,6 +40,9 @@ class Feed(Protocol):
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines that begin at these places (source, offset); those that are no more are left out."""
 
+    def log_state(self) -> str:
+        """Why there are no lines, where they are not at hand: those of another machine. "" where nothing is wrong."""
+
     def log_chains(self) -> list[LogChain]:
         """Which files belong to one log, as it is at this moment: a rotation gives each of them another name."""
 

@@ -47,6 +47,10 @@ class FeedProxy:
         """As the feed's."""
         return self._feed.log_lines(places)
 
+    def log_state(self) -> str:
+        """As the feed's."""
+        return self._feed.log_state()
+
     def log_chains(self) -> list[LogChain]:
         """As the feed's."""
         return self._feed.log_chains()

@@ -17,10 +17,7 @@ from neuron_top.events import (
     SourceUnavailable,
 )
 from neuron_top.ingest.job_merge import JobMerge
-from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.run.model import Run
-from neuron_top.settings import Settings
 from neuron_top.store.fleet_records import Cursor, NodeNow
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.telemetry.source import Emit
@@ -94,19 +91,6 @@ def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iter
     while news := store.news(job, cursor):
         for batch in news:
             yield from merge.merged(batch.node, batch.spool, batch.events)
-
-
-def job_feed(settings: Settings, job: str) -> LiveFeed:
-    """The feed of a job over all its nodes, by the database's clock. Raises NothingToShow, StoreUnusable."""
-    store = FleetStore(settings.store, insecure=settings.store_insecure)
-    run = find_job(store, job)
-    ahead = time.time() - store.clock()
-    return LiveFeed(
-        [JobSource(store, run)],
-        buffer=LogBuffer(),
-        history_seconds=settings.history_seconds,
-        clock=lambda: time.time() - ahead,
-    )
 
 
 def merged_run(store: FleetStore, job: str, history_seconds: float) -> Run:

@@ -206,6 +206,10 @@ class LiveFeed:
 
         return lines_at(self._buffer.ends(), places, self._file_map())
 
+    def log_state(self) -> str:
+        """Nothing: they are files of this machine."""
+        return ""
+
     def log_chains(self) -> list[LogChain]:
         """Each log with the files it was before."""
         from neuron_top.ingest.rotated import PREFIX, unread

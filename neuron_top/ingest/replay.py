@@ -146,6 +146,10 @@ class ReplayFeed:
         ends = self._ends()
         return lines_at(ends, places, self._file_map(ends))
 
+    def log_state(self) -> str:
+        """Nothing: they are files of this machine."""
+        return ""
+
     def log_chains(self) -> list[LogChain]:
         """A recording's own log is never rotated."""
         return [LogChain(files=(source,)) for source in self._ends()]

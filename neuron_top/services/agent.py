@@ -14,13 +14,17 @@ from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import UsageError
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
+from neuron_top.ingest.agent_logs import MOST_LINES, LogRequest, agent_token
+from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_line import LogPage
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
 
-__all__ = ["Agent", "NodeAgent", "attached_agent", "who_am_i"]
+__all__ = ["Agent", "LogRequest", "NodeAgent", "agent_token", "attached_agent", "log_page", "who_am_i"]
 
 _QUICK_LOOK = 3.0
 """Seconds that the sources may take for one snapshot."""
@@ -81,6 +85,20 @@ class NodeAgent:
         if self.agent.shipper.refused is not None:
             raise self.agent.shipper.refused
         return arrived
+
+
+def log_page(feed: Feed, request: LogRequest) -> LogPage:
+    """Lines of the logs that this node's feed follows, and of no other file. Raises UsageError."""
+    if not 1 <= request.count <= MOST_LINES:
+        raise UsageError(f"count must lie between 1 and {MOST_LINES}")
+    query = LogQuery(request.query, request.only)
+    if query.problem:
+        raise UsageError(query.problem)
+    if request.way == "tail":
+        lines = feed.log_tail(request.count, request.only)
+        return LogPage(lines=tuple(lines), at={}, ended=False)
+    read = feed.log_older if request.way == "older" else feed.log_newer
+    return read({source: max(0, offset) for source, offset in request.at.items()}, request.count, query)
 
 
 def attached_agent(

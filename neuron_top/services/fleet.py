@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.ingest.agent_logs import LogRequest
+from neuron_top.ingest.log_line import LogPage
+from neuron_top.ingest.node_logs import NodeLogs
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
@@ -22,6 +25,8 @@ from neuron_top.views.summary import Summary, summary
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
     from neuron_top.store.postgres.fleet import FleetStore
+
+__all__ = ["FleetService", "LogPage", "LogRequest", "NodeLogs"]
 
 
 class FleetService:
@@ -124,6 +129,18 @@ class FleetService:
             raise NothingToShow(f"no node {name!r}; `neurontop fleet nodes` lists them")
         latest = self._store.node_now(name)
         return node_page(page.now, row, latest.cores if latest is not None else {}, self._history(name))
+
+    def logs(self, node: str, changed: Callable[[], None] = lambda: None) -> NodeLogs:
+        """The log of a node, out of its agent, to be looked through; `changed` is called when newer lines came."""
+        from neuron_top.ingest.job_feed import asker
+
+        return NodeLogs(node, asker(self._settings, self._store, node), changed)
+
+    def log_page(self, node: str, request: LogRequest) -> LogPage:
+        """A page of a node's log lines. Raises LogsUnreachable with the reason, UsageError."""
+        from neuron_top.ingest.job_feed import asker
+
+        return asker(self._settings, self._store, node)(request)
 
     def _history(self, node: str) -> NodeHistory:
         """The last hour of a node's cores out of the site's Prometheus; what is missing where there is none."""

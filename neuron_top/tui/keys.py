@@ -76,6 +76,7 @@ KEYS = (
         ("logs", "detail")),
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
         ("cores", "compile", "detail")),
+    Key("L", "L", "log_lines", "logs", "the log lines of the node under the cursor, from its agent", ("fleet",), True),
     Key("w", "w", "why", "why", "why the graph missed: what differs from what the cache holds", ("compile",), True),
     Key("w", "w", "why", "why", "why graphs missed: every miss of the run (of the recording under the cursor)",
         ("overview", "runs")),

@@ -14,6 +14,7 @@ import msgspec
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.store.fleet_records import NodeNow, StepRow
+from neuron_top.units import count_text
 from neuron_top.views.fleet import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
 
 LEAST_RANKS = 3
@@ -229,3 +230,16 @@ def _name(part: Sequence[RankSeries]) -> str:
     if ends[0].rank is not None and ends[1].rank is not None:
         return f"ranks {ends[0].rank}–{ends[1].rank}"
     return f"{ends[0].node or 'log'} – {ends[1].node or 'log'}"
+
+
+def folded_words(view: StepMap) -> list[str]:
+    """What has no row or column of its own."""
+    words = []
+    if view.ranks > len(view.rows):
+        share = "where several share one, each step is the slowest's"
+        words.append(f"{count_text(view.ranks)} ranks in {len(view.rows)} rows: {share}")
+    if view.first is not None and view.steps and view.first < view.steps[0]:
+        words.append(f"steps {view.first} to {view.steps[0] - 1} are further left")
+    if view.left_out:
+        words.append(f"{count_text(view.left_out)} more ranks are not kept")
+    return ["; ".join(words)] if words else []

@@ -8,19 +8,27 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from neuron_top.dashboard import fleet_figures as figures
 from neuron_top.dashboard.chart_colors import DARK
-from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.fleet import STEP_COLUMNS, STEP_ROWS, DashboardFleet
 from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.dashboard.pages import fleet as fleet_page
+from neuron_top.identity import machine_id
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import PhaseSpan, StepRow
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import FleetPage, metric_named
 from neuron_top.views.fleet_differences import differences
+from neuron_top.views.phases import phase_timeline
+from neuron_top.views.rank_steps import RankSeries, step_map
+from tests.agent.test_agent_logs import serving_logs
 from tests.dashboard.served import READ, Served, serving
-from tests.fleet.database import NODES, fill
+from tests.fleet.database import NODES, answer_at, fill
 from tests.fleet.samples import page, told
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
@@ -112,7 +120,8 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
 def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]:
     found = differences(shown, [shown.nodes[0].node]) if len(shown.nodes) > 1 else "nothing"
     return fleet_page.render(
-        fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, "No job yet.", None), DARK
+        fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, "No job yet.", None, "none", "none"),
+        DARK,
     )
 
 
@@ -144,6 +153,63 @@ def test_a_push_for_a_thousand_nodes_that_all_changed_stays_below_ten_kilobytes(
     changed = [value for value in values if type(value).__name__ != "NoUpdate"]
     sent = json.dumps(changed, default=lambda one: one.to_plotly_json(), separators=(",", ":"))  # as Dash writes it
     assert len(sent) <= 10_000
+
+
+def test_ranks_and_steps_of_a_thousand_ranks_are_a_push_of_ten_kilobytes_with_signs_on_outliers() -> None:
+    series = [
+        RankSeries(
+            node=f"n{rank}", rank=rank, ranks=1,
+            seconds={step: 9.0 if (rank, step) == (500, 20) else 1 + (rank * step) % 7 / 100 for step in range(1, 60)},
+        )
+        for rank in range(1000)
+    ]  # fmt: skip
+    found = step_map(series, STEP_ROWS, STEP_COLUMNS)
+    figure = figures.steps_figure(found, DARK).figure
+    heat, signs = figure["data"]
+    assert (len(heat["z"]), len(heat["z"][0])) == (STEP_ROWS, STEP_COLUMNS)
+    assert (signs["x"], signs["y"]) == ([20], ["rank 500"])
+    assert len(json.dumps(figure, separators=(",", ":"))) <= 10_000
+
+
+def test_phases_are_bars_by_node_with_a_pattern_beside_the_color() -> None:
+    told = [("n1", "compiling", 0, 100), ("n1", "training", 100, 900), ("n2", "lock wait", 0, 100),
+            ("n2", "training", 100, 900)]  # fmt: skip
+    spans = [PhaseSpan(node=node, phase=phase, since=since, until=until) for node, phase, since, until in told]
+    figure = figures.phases_figure(phase_timeline(1000.0, "j", spans, []), DARK).figure
+    by_name = {trace["name"]: trace for trace in figure["data"]}
+    assert by_name["waiting"]["y"] == ["n2"]
+    assert by_name["waiting"]["marker"]["pattern"]["shape"] == "/"
+    assert by_name["training"]["base"] == [100, 100]
+
+
+def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(postgres_url)
+    monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", "a-token-of-agents-1234")
+    log = tmp_path / "rank0.log"
+    log.write_text("".join(f"line {number}\n" for number in range(50)) + "\x1b[2J\n")
+    with serving_logs(log) as address:
+        answer_at(postgres_url, "n1", address, machine_id())
+        with FleetStore(postgres_url) as store:
+            rows = [StepRow(rank=0, steps=[1, 2], seconds=[1.0, 2.0])]
+            store.beat(told("n1", steps=rows))
+        with serving(StillFeed(), tmp_path, store=postgres_url, read=READ) as served:
+            assert served.ask("/api/fleet/nodes/n1/logs").status == 401
+            page = served.ask("/api/fleet/nodes/n1/logs?count=3", token=READ).json
+            assert [line["text"] for line in page["lines"]] == ["line 48", "line 49", "␛[2J"]
+            found = served.ask(
+                f"/api/fleet/nodes/n1/logs?count=3&before={quote(json.dumps({f'log:{log}': 14}))}", token=READ
+            )
+            assert [line["text"] for line in found.json["lines"]] == ["line 0", "line 1"]
+            found = served.ask("/api/fleet/nodes/n1/logs?q=line%2017", token=READ)
+            assert [line["text"] for line in found.json["lines"]] == ["line 17"]
+            away = served.ask("/api/fleet/nodes/n2/logs", token=READ)
+            assert (away.status, "answers on n2 alone" in away.json["error"]) == (503, True)
+            assert served.ask("/api/fleet/nodes/n1/logs?before=x", token=READ).status == 400
+            assert served.ask("/api/fleet/nodes/n1", token=READ).json["row"]["node"] == "n1"
+            assert served.ask("/api/fleet/steps", token=READ).json["worst"] == 2.0
+            assert served.ask("/api/fleet/phases", token=READ).json["nodes"] == 4
 
 
 def test_the_way_to_the_page_is_shown_where_there_is_a_fleet(served: Served, tmp_path: Path) -> None:

@@ -31,3 +31,11 @@ def fill(url: str) -> None:
                 )
             )  # fmt: skip
             store.beat(told(node, step_seconds=2.0 if node == "n3" else 1.0))
+
+
+def answer_at(url: str, node: str, address: str, machine: str) -> None:
+    """Let a node's agent answer there, on that machine."""
+    with FleetStore(url) as store, store._database.connection() as connection:
+        connection.execute(
+            "UPDATE neurontop.nodes SET address = %s, machine_id = %s WHERE node = %s", (address, machine, node)
+        )

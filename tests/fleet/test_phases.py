@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import PhaseSpan
+from neuron_top.store.fleet_records import PhaseSpan, StepRow
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.theme import choose
 from neuron_top.views.phases import SILENT, WAITING, phase_timeline
 from tests.fleet.database import fill
 from tests.fleet.samples import page, told
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 NOW = 10_000.0
 THEMES = [choose("dark", False, "utf-8", False), choose("dark", True, "utf-8", True)]
@@ -121,8 +118,6 @@ def test_heartbeats_make_a_phase_longer_and_a_silence_begins_a_new_one(postgres_
 
 
 def test_steps_of_the_job_that_runs_come_from_its_heartbeats_and_of_another_from_its_events(postgres_url: str) -> None:
-    from neuron_top.store.fleet_records import StepRow
-
     fill(postgres_url)
     with FleetStore(postgres_url) as store:
         for rank, node in enumerate(("n1", "n2", "n3", "n4")):

@@ -60,6 +60,9 @@ class StillFeed:
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         return [line for line in self.lines if (line.source, line.offset) in places]
 
+    def log_state(self) -> str:
+        return ""
+
     def log_chains(self) -> list[LogChain]:
         return [LogChain(files=(source,)) for source in dict.fromkeys(line.source for line in self.lines)]
 

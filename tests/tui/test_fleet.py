@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.strip import Strip
 
+from neuron_top.identity import machine_id
 from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import StepRow
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
 from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.theme import choose
 from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import fleet_cells
-from tests.fleet.database import fill
+from tests.agent.test_agent_logs import serving_logs
+from tests.fleet.database import answer_at, fill
 from tests.fleet.samples import page, told
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
@@ -89,6 +94,41 @@ async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
     assert "Compiled again: lock not seen across nodes" in text
     assert "4 ranks on 1 node" in text
     assert "CCCC" in text
+
+
+async def test_log_lines_of_a_node_come_from_its_agent_or_the_reason_why_not_is_said(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(postgres_url)
+    monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", "a-token-of-agents-1234")
+    log = tmp_path / "rank0.log"
+    log.write_text("".join(f"line {number} of n1\n" for number in range(400)))
+    with serving_logs(log) as address:
+        answer_at(postgres_url, "n1", address, machine_id())
+        async with shown(postgres_url) as (app, pilot):
+            await pilot.press("/", *"n1", "enter", "down", "L")
+            text = await until(app, pilot, lambda text: "line 399 of n1" in text)
+            assert "line 380 of n1" in text
+            for _ in range(50):  # an answer that takes long is asked for again
+                await pilot.press("g")
+                if "line 0 of n1" in text_of(app):
+                    break
+            assert "line 0 of n1" in text_of(app)
+            await pilot.press("escape", "escape", "escape", "/", *"n2", "enter", "down", "L")
+            text = await until(app, pilot, lambda text: "answers on n2 alone" in text)
+
+
+async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for rank, node in enumerate(("n1", "n2", "n3", "n4")):
+            rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
+            store.beat(told(node, steps=rows))
+    async with shown(postgres_url, (80, 24)) as (app, pilot):
+        await pilot.press("r")
+        await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
+        await pilot.press("escape", "p")
+        await until(app, pilot, lambda text: "+3 alike" in text)
 
 
 async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:

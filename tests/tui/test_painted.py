@@ -84,6 +84,9 @@ class Kept:
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         return []
 
+    def log_state(self) -> str:
+        return ""
+
     def log_chains(self) -> list[LogChain]:
         return []
 

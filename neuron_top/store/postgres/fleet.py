@@ -237,6 +237,16 @@ class FleetStore:
             (job, job),
         )
 
+    def node(self, name: str) -> NodeRecord | None:
+        """One node; None where there is none of that name."""
+        found = self._rows(
+            NodeRecord,
+            "SELECT node, cluster, job, machine_id, attributes, clock_offset, address, version, seen "
+            "FROM neurontop.nodes WHERE node = %s",
+            (name,),
+        )
+        return found[0] if found else None
+
     def now(self, job: str | None = None, *, cores: bool = False, steps: bool = False) -> list[NodeNow]:
         """What nodes do now, by name. `cores`: with a value for every core; `steps`: with the newest steps of ranks."""
         return self._rows(

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
-from neuron_top.views.rank_steps import StepMap, StepMapRow
+from neuron_top.views.rank_steps import StepMap, StepMapRow, folded_words
 
 _LABEL, _TIME = 16, 9
 _WIDEST_CELL = 3
@@ -80,16 +80,3 @@ def legend(theme: Theme, view: StepMap) -> list[str]:
         f"the slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}; right: a row's slowest",
     ]
     return [*words, *folded_words(view)]
-
-
-def folded_words(view: StepMap) -> list[str]:
-    """What has no row or column of its own."""
-    words = []
-    if view.ranks > len(view.rows):
-        share = "where several share one, each step is the slowest's"
-        words.append(f"{count_text(view.ranks)} ranks in {len(view.rows)} rows: {share}")
-    if view.first is not None and view.steps and view.first < view.steps[0]:
-        words.append(f"steps {view.first} to {view.steps[0] - 1} are further left")
-    if view.left_out:
-        words.append(f"{count_text(view.left_out)} more ranks are not kept")
-    return ["; ".join(words)] if words else []

@@ -160,6 +160,16 @@ class FleetScreen(TableScreen):
         failed = "Phases cannot be shown"
         self.host.open(PolledPage(lambda page: find(job), phase_lines, waiting="asking the database…", failed=failed))
 
+    def action_log_lines(self) -> None:
+        """The log lines of the node under the cursor, from its agent."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("select a node first (arrow keys)")
+            return
+        from neuron_top.tui.screens.node_logs import NodeLogsPage
+
+        self.host.open(NodeLogsPage(partial(self.host.services.fleet.logs, row.node)))
+
     def opened(self, row: NodeRow) -> None:
         """The node's page, with its cores."""
         find = partial(self.host.services.fleet.node, row.node)

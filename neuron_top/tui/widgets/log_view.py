@@ -94,6 +94,8 @@ class LogView(Lines, can_focus=True):
             words.append(f"slow filter: {counted(self._window.unseen, 'older line')} not looked at yet")
         if self._search is not None or self._filling:
             words.append("searching…")
+        if self.lines and (state := self._feed().log_state()):
+            words.append(state)
         if self.skip:
             words.append(f"from column {self.skip + 1}")
         return " · ".join(words)
@@ -109,6 +111,8 @@ class LogView(Lines, can_focus=True):
         return f"{edge}{source_name(line.source)} byte {line.offset:,}"
 
     def _nothing(self) -> str:
+        if state := self._feed().log_state():
+            return state
         if self._filling:
             return "Looking for lines that match…"
         if self._window.query:

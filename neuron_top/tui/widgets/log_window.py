@@ -30,6 +30,9 @@ class Reads(Holds, Protocol):
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The newest lines."""
 
+    def log_state(self) -> str:
+        """Why there are no lines; "" where nothing is wrong."""
+
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """Lines before some offsets."""
 

@@ -1,0 +1,105 @@
+"""The feed of a job over all its nodes; its log lines are fetched from the agent of one node at a time."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from neuron_top.identity import machine_id
+from neuron_top.ingest.agent_logs import LogRequest, LogsUnreachable, fetch
+from neuron_top.ingest.job_source import JobSource, find_job
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.ingest.node_logs import Ask, NodeLogs
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.postgres.fleet import FleetStore
+
+_NAMED = re.compile(r"(?:^|\s)source:(\S+)")
+
+
+def asker(settings: Settings, store: FleetStore, node: str) -> Ask:
+    """What fetches pages from a node's agent, at the address that the database has at that moment."""
+
+    def ask(request: LogRequest) -> LogPage:
+        record = store.node(node)
+        if record is None:
+            raise LogsUnreachable(f"no node {node!r}; `neurontop fleet nodes` lists them")
+        return fetch(settings, node, record.address, record.machine_id == machine_id(), request)
+
+    return ask
+
+
+class JobFeed(LiveFeed):
+    """Its log is that of the node that was asked for last: by a line of it, or by `source:NODE` in a filter."""
+
+    def __init__(self, settings: Settings, store: FleetStore, job: str) -> None:
+        ahead = time.time() - store.clock()
+        super().__init__(
+            [JobSource(store, job)],
+            buffer=LogBuffer(),
+            history_seconds=settings.history_seconds,
+            clock=lambda: time.time() - ahead,
+        )
+        self._settings, self._store = settings, store
+        self._logs: dict[str, NodeLogs] = {}
+        self._shown = ""
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The newest lines of the node."""
+        logs = self._log([source] if source is not None else [])
+        return logs.log_tail(count, source) if logs is not None else []
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets."""
+        logs = self._log(before, query)
+        return logs.log_older(before, count, query) if logs is not None else _nothing()
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that begins at these offsets."""
+        logs = self._log(after, query)
+        return logs.log_newer(after, count, query) if logs is not None else _nothing()
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """None: see `NodeLogs`."""
+        return []
+
+    def log_chains(self) -> list[LogChain]:
+        """None: see `NodeLogs`."""
+        return []
+
+    def log_state(self) -> str:
+        """Why the lines of the node are not there."""
+        logs = self._logs.get(self._shown)
+        return logs.state if logs is not None else ""
+
+    def _log(self, sources: Sequence[str] | Mapping[str, int], query: LogQuery | None = None) -> NodeLogs | None:
+        nodes = self.read(_nodes)
+        named = [*sources, *([query.only] if query and query.only else [])]
+        asked = [f"log:{name}:" for name in _NAMED.findall(query.text)] if query else []
+        wanted = next((node for name in (*asked, *named) for node in nodes if name.startswith(f"log:{node}:")), None)
+        self._shown = wanted or self._shown or next(iter(nodes), "")
+        if not self._shown:
+            return None
+        logs = self._logs.get(self._shown)
+        if logs is None:
+            ask = asker(self._settings, self._store, self._shown)
+            logs = self._logs[self._shown] = NodeLogs(self._shown, ask, self._dirty.set)
+        return logs
+
+
+def job_feed(settings: Settings, job: str) -> JobFeed:
+    """The feed of a job over all its nodes, by the database's clock. Raises NothingToShow, StoreUnusable."""
+    store = FleetStore(settings.store, insecure=settings.store_insecure)
+    return JobFeed(settings, store, find_job(store, job))
+
+
+def _nodes(run: Run, now: float) -> list[str]:
+    return sorted(run.nodes.nodes)
+
+
+def _nothing() -> LogPage:
+    return LogPage(lines=(), at={}, ended=True)
