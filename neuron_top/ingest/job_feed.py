@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from neuron_top.identity import machine_id
 from neuron_top.ingest.agent_logs import LogRequest, LogsUnreachable, fetch
@@ -33,7 +33,7 @@ def asker(settings: Settings, store: FleetStore, node: str) -> Ask:
     return ask
 
 
-class JobFeed(LiveFeed):
+class FleetJobFeed(LiveFeed):
     """Its log is that of the node that was asked for last: by a line of it, or by `source:NODE` in a filter."""
 
     def __init__(self, settings: Settings, store: FleetStore, job: str) -> None:
@@ -53,12 +53,24 @@ class JobFeed(LiveFeed):
         logs = self._log([source] if source is not None else [])
         return logs.log_tail(count, source) if logs is not None else []
 
-    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+    def log_older(
+        self,
+        before: Mapping[str, int],
+        count: int,
+        query: LogQuery | None = None,
+        sources: Container[str] | None = None,
+    ) -> LogPage:
         """A page that ends before these offsets."""
         logs = self._log(before, query)
         return logs.log_older(before, count, query) if logs is not None else _nothing()
 
-    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+    def log_newer(
+        self,
+        after: Mapping[str, int],
+        count: int,
+        query: LogQuery | None = None,
+        sources: Container[str] | None = None,
+    ) -> LogPage:
         """A page that begins at these offsets."""
         logs = self._log(after, query)
         return logs.log_newer(after, count, query) if logs is not None else _nothing()
@@ -91,10 +103,10 @@ class JobFeed(LiveFeed):
         return logs
 
 
-def job_feed(settings: Settings, job: str) -> JobFeed:
+def job_feed(settings: Settings, job: str) -> FleetJobFeed:
     """The feed of a job over all its nodes, by the database's clock. Raises NothingToShow, StoreUnusable."""
     store = FleetStore(settings.store, insecure=settings.store_insecure)
-    return JobFeed(settings, store, find_job(store, job))
+    return FleetJobFeed(settings, store, find_job(store, job))
 
 
 def _nodes(run: Run, now: float) -> list[str]:

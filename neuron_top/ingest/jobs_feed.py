@@ -135,6 +135,10 @@ class JobFeed:
         """The lines at these places."""
         return self._whole.log_lines([place for place in places if self._whole.is_of(place[0], self._job)])
 
+    def log_state(self) -> str:
+        """Nothing: they are files of this machine."""
+        return ""
+
     def log_chains(self) -> list[LogChain]:
         """Its logs, each with the files it was before."""
         return [chain for chain in self._whole.log_chains() if self._whole.is_of(chain.files[0], self._job)]
