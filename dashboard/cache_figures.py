@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from zlib import crc32
 
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import Figure, empty, layout, plain
 from neuron_top.units import bytes_text, count_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow
 
 AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
+COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
+_HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GREY))
 
 
 def age_word(seconds: float) -> str:
@@ -20,8 +24,8 @@ def age_word(seconds: float) -> str:
     return next((word for limit, word in AGES if seconds < limit), OLDEST)
 
 
-def treemap(rows: Sequence[EntryRow], colors: ChartColors) -> Figure:
-    """Bytes by root → compiler → state → age."""
+def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> Figure:
+    """Bytes by root → compiler → state → age; what is colored is age, or compiler."""
     if not rows:
         return empty(colors, "no cache entries", 360)
     sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
@@ -43,7 +47,10 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors) -> Figure:
         "hovertemplate": "%{label}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
         "textfont": {"color": [colors.text if len(path) < 3 else colors.ground for path in paths], "size": 13},
-        "marker": {"colors": [_color(path, colors) for path in paths], "line": {"color": colors.ground, "width": 1}},
+        "marker": {
+            "colors": [_color(path, colors, by) for path in paths],
+            "line": {"color": colors.ground, "width": 1},
+        },
         "tiling": {"pad": 2},
         "pathbar": {"visible": True},
     }
@@ -60,7 +67,12 @@ def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
     return trace | {"values": [values[path] for path in paths]}
 
 
-def _color(path: tuple[str, ...], colors: ChartColors) -> str:
+def _color(path: tuple[str, ...], colors: ChartColors, by: str) -> str:
     if len(path) < 3:
         return colors.line
+    if by == "compiler":
+        return colors.hues[_HUES[crc32(path[1].encode()) % len(_HUES)]]
+    if by == "age":
+        words = [*(word for _limit, word in AGES), OLDEST]
+        return colors.heat[-1 - words.index(path[3])] if len(path) > 3 else colors.heat[2]
     return colors.good if path[2] in _GOOD else colors.bad if path[2] in _BAD else colors.warn

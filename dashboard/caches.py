@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from neuron_top.amounts import parse_bytes
 from neuron_top.dashboard.plan_registry import PlanRegistry, Requester
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.services.cache_listing import CacheListing
-from neuron_top.services.caches import ACTIONS, CacheService, Verb, action_of
+from neuron_top.services.caches import ACTIONS, CacheService, Disk, Verb, action_of
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.units import counted
@@ -47,6 +48,10 @@ class DashboardCaches:
         self.version = 0
         """Grows with every listing that differs from the one before."""
         self._plans = PlanRegistry()
+        self.disks: dict[str, Disk] = {}
+        """Of each listed cache in a folder: its disk, when it was listed."""
+        self.budget = parse_bytes(settings.cache_max_size) if settings.cache_max_size else None
+        """What a cache may take by the user's policy; None without one."""
 
     def table(self, *, fresh: bool = False) -> EntryTable:
         """All entries, listed again when the last listing is some seconds old. Slow: not for an event loop."""
@@ -67,6 +72,7 @@ class DashboardCaches:
         if table != self._table or not self.version:
             self.version += 1
         self._table, self._listed_at = table, time.monotonic()
+        self.disks = self._service.disks({row.root for row in table.rows})
 
     def plan(
         self, verb: Verb, keys: Iterable[str], requester: Requester, *, assume_exclusive: bool = False
@@ -92,6 +98,25 @@ class DashboardCaches:
             executions += [
                 PlanExecution(plan=with_texts(msgspec.structs.replace(plan, policy=policy))) for plan in plans
             ]
+        self._plans.add(executions, requester)
+        return executions
+
+    def plan_room(self, amount: str, requester: Requester, *, assume_exclusive: bool = False) -> list[PlanExecution]:
+        """Plans that evict what is worth least until so much of the disk is free, as `cache evict --free` does.
+
+        Raises UsageError for an amount that cannot be read, NothingToShow without a cache, LimitReached.
+        """
+        if assume_exclusive and not requester.can_execute:
+            raise UsageError("sign in with the act token to state that no other host or container uses a cache")
+        wanted = parse_bytes(amount)
+        self._plans.begin(requester)
+        sizes: dict[str, int] = {}
+        for row in self.table(fresh=True).rows:
+            sizes[row.root] = sizes.get(row.root, 0) + row.bytes
+        if not sizes:
+            raise NothingToShow("there is no cache that holds an entry")
+        plans = self._service.plan_room(sorted(sizes, key=lambda root: -sizes[root]), wanted, assume_exclusive)
+        executions = [PlanExecution(plan=with_texts(plan)) for plan in plans]
         self._plans.add(executions, requester)
         return executions
 

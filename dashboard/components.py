@@ -57,31 +57,25 @@ def chart(identity: str, name: str, height: int, figure: Any = BLANK) -> Compone
             html.Figcaption(
                 [
                     html.Span(name, className="visually-hidden"),
-                    html.Button(
-                        "PNG",
-                        className="link",
-                        **attributes(
-                            data_chart=identity,
-                            data_format="png",
-                            data_name=name,
-                            aria_label=f"Save the chart “{name}” as PNG",
-                        ),
-                    ),
-                    html.Button(
-                        "SVG",
-                        className="link",
-                        **attributes(
-                            data_chart=identity,
-                            data_format="svg",
-                            data_name=name,
-                            aria_label=f"Save the chart “{name}” as SVG",
-                        ),
+                    html.Details(
+                        [
+                            html.Summary("⋯", title="Save this chart", **attributes(aria_label=f"Save “{name}”")),
+                            html.Div([_save(identity, name, kind) for kind in ("png", "svg")], className="menu-items"),
+                        ],
+                        className="menu",
                     ),
                 ]
             ),
         ],
         className="chart",
     )
+
+
+def _save(identity: str, name: str, kind: str) -> Component:
+    label = attributes(
+        data_chart=identity, data_format=kind, data_name=name, aria_label=f"Save the chart “{name}” as {kind.upper()}"
+    )
+    return html.Button(f"Save as {kind.upper()}", className="link", **label)
 
 
 def table(

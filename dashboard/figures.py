@@ -16,6 +16,7 @@ from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.device_map import outliers
 from neuron_top.views.model import CoreKind, Point
 
 Figure = dict[str, Any]
@@ -106,14 +107,42 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
     }
     one_by_one = {"dtick": 1, "tickformat": "d"}
+    places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
+    shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
+    odd = set(outliers({row.key: shares[row.key] for row in rows if not row.stale and row.key in shares}))
+    unknown = [place for row, place in places if row.key not in shares]
+    standing_out = [place for row, place in places if row.key in odd]
+    old = [place for row, place in places if row.stale and row.key in shares]
+    size = max(4, cell - 12)
+    marks = [
+        _cells("not told", unknown, across, down, {"symbol": "hash-open", "size": size, "color": colors.quiet}),
+        _cells("old value", old, across, down, {"symbol": "line-ne-open", "size": size, "color": colors.quiet}),
+        _cells("stands out", standing_out, across, down,
+               {"symbol": "square-open", "size": size, "color": colors.warn, "line": {"width": 2}}),
+    ]  # fmt: skip
     return {
-        "data": [trace],
+        "data": [trace, *marks],
         "layout": layout(
             colors,
             min(900, 80 + cell * max(1, len(cells))),
             yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
             xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
         ),
+    }
+
+
+def _cells(
+    name: str, places: Sequence[tuple[int, int]], across: Sequence[Any], down: Sequence[Any], marker: dict[str, Any]
+) -> Figure:
+    """Marks upon cells of a heat map; a click goes through them to the cell."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [across[x] for x, _ in places],
+        "y": [down[y] for _, y in places],
+        "marker": marker,
+        "hoverinfo": "skip",
     }
 
 

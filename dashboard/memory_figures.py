@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from neuron_top.dashboard.band_figures import bands
 from neuron_top.dashboard.chart_colors import ChartColors, memory_area, memory_marker
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
+from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 from neuron_top.views.model import CoreKind
 
-__all__ = ["bars", "empty", "exhausted", "kinds_over_time", "lines"]
+__all__ = ["bars", "busy_over_time", "empty", "exhausted", "kinds_over_time", "lines", "over_time"]
 _EXHAUSTED_DRAWN = 128
 
 
 def core_label(row: CoreRow) -> str:
     """A short label of a core."""
     return f"rank {row.rank}" if row.rank is not None and row.kind is CoreKind.LOCAL else f"{row.kind} {row.core}"
+
+
+def over_time(view: MemoryTable, colors: ChartColors) -> PageChart | AppendChart:
+    """Memory of all cores: a line each, or where they are many what the least, the middle and the most had."""
+    if view.memory is None or not view.memory.times:
+        return AppendChart(lines(view, colors))
+    capacities = tuple(sorted({row.capacity / GIB for row in view.rows if row.capacity}))[:4]
+    return bands(view.memory, colors, scale=1 / GIB, edges=capacities, title={"text": "GiB"})
+
+
+def busy_over_time(view: MemoryTable, colors: ChartColors) -> PageChart:
+    """Utilization of all cores, where they are many."""
+    if view.utilization is None or not view.utilization.times:
+        return PageChart(empty(colors, "utilization of each core stands on the overview", 220))
+    return bands(view.utilization, colors, height=220, tickformat=".0%", range=[0, 1.05])
 
 
 def lines(view: MemoryTable, colors: ChartColors) -> Figure:

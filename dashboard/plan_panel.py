@@ -1,27 +1,84 @@
-"""A plan on the page of the cache: its preview, its progress, its outcome, and the buttons that it allows now."""
+"""One act on a drawer at the right: its sum, its plans by cache and compiler, one confirmation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dash import dcc, html
 
-from neuron_top.dashboard.components import attributes, note, panel
+from neuron_top.dashboard.components import attributes, note, table
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
-from neuron_top.units import count_text
-from neuron_top.views.plan import choice_text, outcome_lines, plan_lines
+from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.plan import choice_text, cost, outcome_lines, plan_lines
+from neuron_top.views.plan_act import act_choice, act_sum
 
 STEPS_SHOWN = 40
 
 
-def plan_panel(execution: PlanExecution) -> Any:
-    """A plan as it stands."""
-    plan, content = execution.plan, []
+def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
+    """All plans of one act: their sum first, a line for each, the whole text of each below."""
+    title = action_of(executions[0].plan.verb).title
+    several = len(executions) > 1
+    waiting = any(execution.state is PlanState.PLANNED for execution in executions)
+    parts: list[Any] = [html.H2(f"{title}: {_state(executions)}")]
+    if waiting:
+        parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
+    if several:
+        parts.append(_lines(executions))
+    for execution in executions:
+        told = _told(execution)
+        parts += [html.Details([html.Summary(_name(execution)), *told])] if several else told
+    parts.append(_buttons(executions))
+    return html.Section(parts, className="drawer panel", role="dialog", **attributes(aria_label=f"Plan: {title}"))
+
+
+def _state(executions: Sequence[PlanExecution]) -> str:
+    states = dict.fromkeys(_state_of(execution) for execution in executions)
+    return ", ".join(states)
+
+
+def _state_of(execution: PlanExecution) -> str:
+    is_stopped = execution.outcome is not None and execution.outcome.interrupted
+    return "stopped" if is_stopped else execution.state.value
+
+
+def _name(execution: PlanExecution) -> str:
+    compilers = sorted({step.path.partition("/")[0] for step in execution.plan.steps})
+    which = compilers[0] if len(compilers) == 1 else f"{len(compilers)} compiler versions" if compilers else "nothing"
+    return f"{execution.plan.root}: {which}"
+
+
+def _lines(executions: Sequence[PlanExecution]) -> Any:
+    rows = [
+        (
+            _name(execution),
+            count_text(len(execution.plan.steps)),
+            bytes_text(execution.plan.frees),
+            _price(execution),
+            count_text(len(execution.plan.exclusions)),
+            _state_of(execution),
+        )
+        for execution in executions
+    ]
+    head = ("cache and compiler", "entries", "frees", "to compile again", "skipped", "state")
+    return table(head, rows, caption="The plans of this act", right=(1, 2, 3, 4))
+
+
+def _price(execution: PlanExecution) -> str:
+    price = cost(execution.plan)
+    known = duration_text(price.seconds) if price.compiles > price.unknown else ""
+    return " + ".join(filter(None, (known, f"{price.unknown:,} unknown" if price.unknown else ""))) or "nothing"
+
+
+def _told(execution: PlanExecution) -> list[Any]:
+    """A plan as it stands: its lines, its progress, its outcome."""
+    content: list[Any] = []
     if execution.state is PlanState.PLANNED:
-        text = "\n".join(line.text for line in plan_lines(plan, STEPS_SHOWN))
+        text = "\n".join(line.text for line in plan_lines(execution.plan, STEPS_SHOWN))
         content = [html.Pre(text, className="log")]
     if execution.state is PlanState.RUNNING:
         content = _progress(execution)
@@ -29,9 +86,7 @@ def plan_panel(execution: PlanExecution) -> Any:
         content.append(html.Pre("\n".join(line.text for line in outcome_lines(execution.outcome)), className="log"))
     if execution.message:
         content.append(note(execution.message, kind="bad" if execution.state is PlanState.FAILED else "quiet"))
-    is_stopped = execution.outcome is not None and execution.outcome.interrupted
-    state = "stopped" if is_stopped else execution.state
-    return panel(f"{action_of(plan.verb).title}: {state}", *content, _buttons(execution), wide=True)
+    return content
 
 
 def _progress(execution: PlanExecution) -> list[Any]:
@@ -44,39 +99,40 @@ def _progress(execution: PlanExecution) -> list[Any]:
     ]
 
 
-def _buttons(execution: PlanExecution) -> Any:
-    """Cancel stands first, so that it is what the keyboard meets first."""
-    can_act = current_permission.get() >= action_permission(execution.plan.verb)
-    waits = execution.state is PlanState.PLANNED
-    buttons: list[Any] = [_button("Cancel" if waits else "Close", "close", execution, className="plain")]
-    if execution.state is PlanState.RUNNING:
+def _buttons(executions: Sequence[PlanExecution]) -> Any:
+    """Cancel stands first, so that it is what the keyboard meets first; each button acts on all plans it can act on."""
+    can_act = current_permission.get() >= action_permission(executions[0].plan.verb)
+    waits = [execution for execution in executions if execution.can_confirm]
+    runs = [execution for execution in executions if execution.state is PlanState.RUNNING]
+    undoable = [execution for execution in executions if execution.can_undo]
+    is_new = any(execution.state is PlanState.PLANNED for execution in executions)
+    buttons: list[Any] = [
+        _button("Cancel" if is_new else "Close", "close", executions, className="plain", autoFocus="autofocus")
+    ]
+    if runs:
+        stopping = all(execution.stopping for execution in runs)
+        able = can_act and any(execution.can_stop for execution in runs)
         buttons.append(
-            _button(
-                "Stopping …" if execution.stopping else "Stop",
-                "stop",
-                execution,
-                className="plain",
-                disabled=not can_act or not execution.can_stop,
-            )
+            _button("Stopping …" if stopping else "Stop", "stop", runs, className="plain", disabled=not able)
         )
-    if execution.can_confirm:
-        if execution.typed:
+    if waits:
+        typed = next((execution.typed for execution in waits if execution.typed), "")
+        if typed:
             buttons.append(
-                dcc.Input(
-                    id={"type": "plan-word", "plan": execution.plan.identity},
-                    placeholder=f"type {execution.typed} to confirm",
-                )
+                dcc.Input(id={"type": "plan-word", "plan": _identity(waits)}, placeholder=f"type {typed} to confirm")
             )
-        buttons.append(
-            _button(choice_text(execution.plan), "confirm", execution, className="danger", disabled=not can_act)
-        )
+        text = choice_text(waits[0].plan) if len(waits) == 1 else act_choice([execution.plan for execution in waits])
+        buttons.append(_button(text, "confirm", waits, className="danger", disabled=not can_act))
         if not can_act:
             buttons.append(html.Span("Sign in with the act token to execute plans.", className="quiet"))
-    if execution.can_undo:
-        buttons.append(_button("Undo", "undo", execution, disabled=not can_act))
-    return html.Div(buttons, className="row")
+    if undoable:
+        buttons.append(_button("Undo", "undo", undoable, disabled=not can_act))
+    return html.Div(buttons, className="row drawer-buttons")
 
 
-def _button(text: str, action: str, execution: PlanExecution, **more: Any) -> Any:
-    identity = {"type": f"plan-{action}", "plan": execution.plan.identity}
-    return html.Button(text, n_clicks=0, id=identity, **more)
+def _button(text: str, action: str, executions: Sequence[PlanExecution], **more: Any) -> Any:
+    return html.Button(text, n_clicks=0, id={"type": f"plan-{action}", "plan": _identity(executions)}, **more)
+
+
+def _identity(executions: Sequence[PlanExecution]) -> str:
+    return ",".join(execution.plan.identity for execution in executions)

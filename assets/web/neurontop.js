@@ -109,7 +109,9 @@
 
   /* Dash's own lists of choices have no name of their own. */
   const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log",
-                 "cache-exclusive": "Who else uses these caches"};
+                 "cache-exclusive": "Who else uses these caches", "cache-everything": "What the actions are for",
+                 "cache-color": "What the areas are colored by", "live-axis": "What the training charts run along",
+                 "live-smooth": "Smooth the training charts"};
 
   function markPage() {
     for (const [id, name] of Object.entries(NAMES)) {

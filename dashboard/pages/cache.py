@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -21,10 +22,11 @@ from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.page_diff import PageChart
-from neuron_top.dashboard.plan_panel import plan_panel
+from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.dashboard.plan_registry import current_requester
+from neuron_top.dashboard.space_panel import space_panel
 from neuron_top.errors import NeuronTopError
-from neuron_top.services.caches import Verb
+from neuron_top.services.caches import Disk, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
@@ -32,11 +34,12 @@ from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
 OUTPUTS = PageOutputs(
-    parts=("cache-summary", "cache-plans", "cache-shown", "cache-version", "cache-others"),
+    parts=("cache-summary", "cache-plans", "cache-space", "cache-shown", "cache-version", "cache-others"),
     charts=("cache-treemap", "cache-rate"),
 )
 MOST_SELECTED = 20_000
 EXCLUSIVE = "exclusive"
+EVERYTHING = "everything"
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -60,6 +63,7 @@ def layout(state: dict[str, str]) -> Any:
         html.Button(action.button, id=f"cache-{action.verb}", n_clicks=0, className="plain", title=action.help)
         for action in BUTTONS
     ]
+    everything = dcc.Checklist({EVERYTHING: "all that match the filter"}, [], id="cache-everything", className="switch")
     exclusive = dcc.Checklist(
         {EXCLUSIVE: "no other host or container uses these caches (needed for buckets and network file systems)"},
         [],
@@ -71,7 +75,33 @@ def layout(state: dict[str, str]) -> Any:
             dcc.Store(id="cache-marks", data=None),
             dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes
             html.Div(html.P(id="cache-summary"), className="full"),
-            panel("Disk usage", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
+            panel(
+                "Space",
+                html.Div(id="cache-space"),
+                html.Div(
+                    [
+                        html.Label("Make room until", htmlFor="cache-free"),
+                        dcc.Input(id="cache-free", type="text", placeholder="50GB", style={"width": "7rem"}),
+                        html.Span("of the disk is free"),
+                        html.Button("Plan it", id="cache-make-room", n_clicks=0, className="plain"),
+                    ],
+                    className="row",
+                ),
+                html.Div(id="cache-room-refused", role="alert"),
+            ),
+            panel(
+                "Disk usage",
+                chart("cache-treemap", "Cache size by compiler, state and age", 360),
+                tools=[
+                    dcc.RadioItems(
+                        {by: f"by {by}" for by in cache_figures.COLORED_BY},
+                        "age",
+                        id="cache-color",
+                        inline=True,
+                        className="switch",
+                    )
+                ],
+            ),
             panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
             html.Div(id="cache-plans", className="full", role="status"),
             panel(
@@ -88,7 +118,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
                 html.Div(
-                    [html.Span("Selected entries (all filtered entries if none is selected):"), *buttons],
+                    [html.Span("Selected entries:"), everything, *buttons],
                     className="row actions",
                 ),
                 exclusive,
@@ -100,7 +130,7 @@ def layout(state: dict[str, str]) -> Any:
             ),
             html.Div(id="cache-others", className="full"),
         ],
-        className="grid two",
+        className="grid",
     )
 
 
@@ -110,14 +140,19 @@ def render(
     lookups: tuple[CacheLookup, ...],
     executions: list[PlanExecution],
     colors: ChartColors,
+    *,
+    disks: Mapping[str, Disk] = MappingProxyType({}),
+    budget: int | None = None,
+    colored_by: str = "age",
 ) -> dict[str, Any]:
     """Every section of the page. `shown`: the rows that its filter keeps."""
     return {
         "cache-summary": _summary(view),
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
-        "cache-plans": [plan_panel(execution) for execution in executions] or None,
+        "cache-plans": plan_drawer(executions) if executions else None,
         "cache-others": [other_cache(one) for one in view.others] or None,
-        "cache-treemap": PageChart(cache_figures.treemap(shown, colors)),
+        "cache-space": space_panel(view, disks, budget),
+        "cache-treemap": PageChart(cache_figures.treemap(shown, colors, colored_by)),
         "cache-rate": PageChart(compile_figures.rate(lookups, colors)),
     }
 
@@ -169,13 +204,22 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
                 executions.append(caches.execution(identity))
             except NeuronTopError:
                 continue
-        sections = render(caches.last, shown, feeds.cached_view(asked.run, cache_lookups), executions, asked.colors)
+        sections = render(
+            caches.last,
+            shown,
+            feeds.cached_view(asked.run, cache_lookups),
+            executions,
+            asked.colors,
+            disks=caches.disks,
+            budget=caches.budget,
+            colored_by=asked.values[0],
+        )
         return sections | {"cache-version": str(caches.version)}
 
     async def look() -> None:
         await asyncio.to_thread(caches.table)
 
-    bind(app, "cache", OUTPUTS, answer)
+    bind(app, "cache", OUTPUTS, answer, [Input("cache-color", "value")])
 
     @app.callback(
         Output("cache-grid", "getRowsResponse"), Input("cache-grid", "getRowsRequest"), State("url", "search")
@@ -236,19 +280,25 @@ def _register_planning(app: Dash, caches: DashboardCaches) -> None:
         Output("cache-refused", "children"),
         *[Input(f"cache-{action.verb}", "n_clicks") for action in BUTTONS],
         State("cache-grid", "selectedRows"),
+        State("cache-everything", "value"),
         State("cache-exclusive", "value"),
         State("url", "search"),
         prevent_initial_call=True,
     )
     async def plan(*values: Any) -> Any:
-        *clicks, selected, stated, search = values
+        *clicks, selected, everything, stated, search = values
         if not any(clicks) or not ctx.triggered_id:
             return no_update, no_update
         try:
             shown = await filtering(chosen, caches.last, state_of(search).get("q", ""))
         except NeuronTopError as problem:
             return no_update, note(str(problem), kind="warn")
-        keys = keys_of([str(one.get("id")) for one in selected or []], shown) or [one.key for one in shown]
+        keys = keys_of([str(one.get("id")) for one in selected or []], shown)
+        if EVERYTHING in (everything or []):
+            keys = [one.key for one in shown]
+        if not keys:
+            text = f"Nothing is selected: tick entries, or “all that match the filter” ({count_text(len(shown))})."
+            return no_update, note(text, kind="warn")
         if len(keys) > MOST_SELECTED:
             return no_update, note(
                 f"At most {count_text(MOST_SELECTED)} entries at a time: narrow the filter.", kind="warn"
@@ -259,6 +309,26 @@ def _register_planning(app: Dash, caches: DashboardCaches) -> None:
                 caches.plan, verb, keys, current_requester(), assume_exclusive=EXCLUSIVE in (stated or [])
             )
         except (NeuronTopError, ValueError) as problem:
+            return no_update, note(str(problem), kind="warn")
+        return search_with(search, plan=",".join(execution.plan.identity for execution in executions)), None
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Output("cache-room-refused", "children"),
+        Input("cache-make-room", "n_clicks"),
+        State("cache-free", "value"),
+        State("cache-exclusive", "value"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def make_room(clicks: int, wanted: str | None, stated: list[str] | None, search: str) -> Any:
+        if not clicks:
+            return no_update, no_update
+        try:
+            executions = await asyncio.to_thread(
+                caches.plan_room, wanted or "", current_requester(), assume_exclusive=EXCLUSIVE in (stated or [])
+            )
+        except NeuronTopError as problem:
             return no_update, note(str(problem), kind="warn")
         return search_with(search, plan=",".join(execution.plan.identity for execution in executions)), None
 
@@ -276,8 +346,8 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
     async def close(_clicks: Any, search: str) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update
-        closed = ctx.triggered_id["plan"]
-        left = [one for one in state_of(search).get("plan", "").split(",") if one != closed]
+        closed = ctx.triggered_id["plan"].split(",")
+        left = [one for one in state_of(search).get("plan", "").split(",") if one not in closed]
         return search_with(search, plan=",".join(left))
 
     @app.callback(
@@ -292,15 +362,17 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
     async def act(_confirm: Any, _undo: Any, _stop: Any, words: list[str], names: list[Any]) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update
-        kind, identity = ctx.triggered_id["type"], ctx.triggered_id["plan"]
+        kind, together = ctx.triggered_id["type"], ctx.triggered_id["plan"]
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
         try:
-            if kind == "plan-confirm":
-                caches.execute(identity, current_requester(), typed.get(identity, ""))
-            elif kind == "plan-stop":
-                caches.stop(identity, current_requester())
-            else:
-                await asyncio.to_thread(caches.undo, identity, current_requester())
+            for identity in together.split(","):
+                if kind == "plan-confirm":
+                    word = typed.get(together, "") if caches.execution(identity).typed else ""
+                    caches.execute(identity, current_requester(), word)
+                elif kind == "plan-stop":
+                    caches.stop(identity, current_requester())
+                else:
+                    await asyncio.to_thread(caches.undo, identity, current_requester())
         except (NeuronTopError, OSError) as problem:
             return note(str(problem), kind="bad")
         return None

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import compile_figures, figures
+from neuron_top.dashboard import compile_figures, figures, training_figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
@@ -31,7 +31,10 @@ PATH, NAME = "", "Live"
 LINES_SHOWN = 12
 RUNNING_SHOWN = 20
 ALERTS_SHOWN = 3
+HEAT_MOVES = (("data", 0, "z"), *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")))
+"""What of the heat map changes with every sample: values, and which cells are marked."""
 
+CONTROLS = [Input("live-measure", "value"), Input("live-axis", "value"), Input("live-smooth", "value")]
 TILES = (
     ("live-state", "State"), ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"),
     ("live-speed", "Throughput"), ("live-graphs", "Graphs"), ("live-rate", "Cache hit rate"),
@@ -81,6 +84,16 @@ def layout(_state: dict[str, str]) -> Any:
                 chart("live-losses", "Training loss over time", 200),
                 html.H3("Throughput"),
                 chart("live-throughput", "Throughput over time", 200),
+                tools=[
+                    dcc.RadioItems(
+                        {training_figures.STEP: "by step", training_figures.TIME: "by time"},
+                        training_figures.STEP,
+                        id="live-axis",
+                        inline=True,
+                        className="switch",
+                    ),
+                    dcc.Checklist({"smooth": "smooth"}, [], id="live-smooth", className="switch"),
+                ],
             ),
             panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True),
         ],
@@ -96,6 +109,9 @@ def render(
     measure: str,
     colors: ChartColors,
     run: str = LIVE,
+    *,
+    axis: str = training_figures.STEP,
+    smooth: bool = False,
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
@@ -109,7 +125,7 @@ def render(
         else "Click a cell of the heat map to see the history of a core."
     )
     if view.cores:
-        whole["live-heat"] = PageChart(figures.heat(view.cores, measure_of(measure), colors), (("data", 0, "z"),))
+        whole["live-heat"] = PageChart(figures.heat(view.cores, measure_of(measure), colors), HEAT_MOVES)
     else:
         whole["live-heat"] = PageChart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = PageChart(
@@ -117,17 +133,8 @@ def render(
     )
     whole["live-answers"] = PageChart(compile_figures.rate(lookups, colors, height=200))
     whole["live-core"] = AppendChart(_core_lines(core, colors))
-    whole["live-losses"] = AppendChart(figures.series(series.loss, "loss", colors, words="no loss was printed yet"))
-    unit = series.throughput_unit
-    whole["live-throughput"] = AppendChart(
-        figures.series(
-            series.throughput,
-            "throughput",
-            colors,
-            words="no throughput was printed yet",
-            title={"text": figures.plain(unit)},
-        )
-    )
+    whole["live-losses"] = training_figures.loss(series, axis, smooth, colors)
+    whole["live-throughput"] = training_figures.throughput(series, axis, smooth, colors)
     return whole
 
 
@@ -301,9 +308,12 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
         series, lookups = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
-        return render(view, core, series, lookups, asked.values[0], asked.colors, asked.run)
+        measure, axis, smooth = asked.values
+        return render(
+            view, core, series, lookups, measure, asked.colors, asked.run, axis=axis, smooth="smooth" in (smooth or [])
+        )
 
-    bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
+    bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, CONTROLS)
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -30,13 +30,14 @@ EXHAUSTED_SHOWN = 128
 OUTPUTS = PageOutputs(
     parts=(
         "memory-summary",
+        "memory-many",
         "memory-cores",
         "memory-exhausted",
         "memory-other-summary",
         "memory-core-words",
         "memory-other-core-words",
     ),
-    charts=("memory-kinds", "memory-other-kinds"),
+    charts=("memory-kinds", "memory-other-kinds", "memory-busy"),
     tracks=("memory-lines", "memory-other-lines", "memory-core", "memory-other-core"),
 )
 
@@ -55,6 +56,15 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(html.P(id="memory-summary"), className="full"),
             panel(
                 "Memory over time",
+                html.Div(
+                    [
+                        html.Span(id="memory-many", hidden=True),
+                        html.H3("Utilization"),
+                        chart("memory-busy", "Utilization of all cores over time", 220),
+                        html.H3("Memory"),
+                    ],
+                    className="many",
+                ),
                 chart("memory-lines", "Memory of each core over time", 320),
                 tools=[other, *export_links("cores")],
             ),
@@ -100,13 +110,13 @@ def render(
     return {
         "memory-summary": _summary(one),
         "memory-cores": _cores(one),
-        "memory-exhausted": _exhausted(one.exhausted, colors)
-        if one.exhausted is not None
-        else note("No allocation has failed in this run."),
-        "memory-lines": AppendChart(figures.lines(one, colors)),
+        "memory-exhausted": _exhausted(one.exhausted, colors) if one.exhausted is not None else None,
+        "memory-many": "many" if one.utilization is not None else "",
+        "memory-busy": figures.busy_over_time(one, colors),
+        "memory-lines": figures.over_time(one, colors),
         "memory-kinds": PageChart(figures.bars(one, colors)),
         "memory-other-summary": _summary(other) if other is not None else "",
-        "memory-other-lines": AppendChart(figures.lines(other, colors) if other is not None else nothing),
+        "memory-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
         "memory-other-kinds": PageChart(figures.bars(other, colors) if other is not None else nothing),
         "memory-core-words": _which(core),
         "memory-core": AppendChart(figures.kinds_over_time(core, colors)),

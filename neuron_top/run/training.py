@@ -26,6 +26,10 @@ STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 
 
+Report = tuple[int | None, float | None, float]
+"""(step, time, value) of one printed value; what was not printed with it is None."""
+
+
 class Death(msgspec.Struct, frozen=True, kw_only=True):
     """A worker that the launcher reported dead."""
 
@@ -70,8 +74,10 @@ class TrainingTracker:
         self.losses = Series()
         """Loss over time."""
         self.throughputs = Series()
-        self.loss_by_step: deque[tuple[int, float]] = deque(maxlen=STEPS_KEPT)
-        """(step, loss), the newest STEPS_KEPT."""
+        self.loss_by_step: deque[Report] = deque(maxlen=STEPS_KEPT)
+        """Every printed loss, the newest STEPS_KEPT."""
+        self.throughput_by_step: deque[Report] = deque(maxlen=STEPS_KEPT)
+        """Every printed throughput, the newest STEPS_KEPT."""
         self.step_times: deque[tuple[float, int]] = deque(maxlen=STEPS_KEPT)
         """(time, step) of the reports that carried both, the newest STEPS_KEPT: which step a moment belongs to."""
         self.facts: dict[str, str] = {}
@@ -184,10 +190,10 @@ class TrainingTracker:
         if event.loss is not None:
             if time is not None:
                 self.losses.add(time, event.loss)
-            if event.step is not None:
-                self.loss_by_step.append((event.step, event.loss))
+            self.loss_by_step.append((event.step, time, event.loss))
         if event.throughput is not None:
             self._throughputs.append(event.throughput)
+            self.throughput_by_step.append((event.step, time, event.throughput))
             if time is not None:
                 self.throughputs.add(time, event.throughput)
         self._pace(event, time)

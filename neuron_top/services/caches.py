@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -48,6 +49,7 @@ __all__ = [
     "ACTIONS",
     "CacheAction",
     "CacheService",
+    "Disk",
     "EvictCriteria",
     "ActionExecutor",
     "Outcome",
@@ -69,6 +71,13 @@ class CacheLook(NamedTuple):
     backend: CacheBackend
     snapshot: Snapshot
     context: PlanContext
+
+
+class Disk(NamedTuple):
+    """The disk that a cache lies on, bytes."""
+
+    total: int
+    free: int
 
 
 class Purge(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,6 +213,40 @@ class CacheService(CacheReader):
             return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, look.context)
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
+
+    def plan_room(self, roots: Sequence[str], free_bytes: int, assume_exclusive: bool = False) -> list[Plan]:
+        """Plans that make so much of each disk free; a disk's next cache gives only where its first has not enough.
+
+        Raises UsageError for an amount below one byte.
+        """
+        if free_bytes <= 0:
+            raise UsageError("say how much is to be free, as 50GB")
+        plans: list[Plan] = []
+        reached: set[int] = set()
+        for root in roots:
+            look = self.look(root, assume_exclusive=assume_exclusive)
+            disk = _device(root)
+            if disk is None or disk in reached:
+                continue
+            plan = self.plan_eviction(look, EvictCriteria(free_bytes=free_bytes))
+            plans.append(plan)
+            if (plan.after.free or 0) >= free_bytes:
+                reached.add(disk)
+        if not plans:
+            raise UsageError("none of these caches lies on a disk of this machine")
+        return plans
+
+    @staticmethod
+    def disks(roots: Iterable[str]) -> dict[str, Disk]:
+        """The disk of each cache that lies in a folder."""
+        found = {}
+        for root in roots:
+            try:
+                usage = shutil.disk_usage(root)
+            except OSError:
+                continue
+            found[root] = Disk(usage.total, usage.free)
+        return found
 
     @staticmethod
     def plan_work_dirs(look: CacheLook) -> list[Plan]:
@@ -503,3 +546,10 @@ def compiles_at_once(plan: Plan) -> int:
 def split_csv(text: str) -> tuple[str, ...]:
     """`a, b` → (a, b)."""
     return tuple(word for part in text.split(",") if (word := part.strip()))
+
+
+def _device(root: str) -> int | None:
+    try:
+        return Path(root).stat().st_dev
+    except OSError:
+        return None

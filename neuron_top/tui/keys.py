@@ -98,6 +98,8 @@ KEYS = (
     Key("S", "S", "reverse", "reverse", "reverse the order", TABLES),
     Key("space", "space", "app.pause", "pause", "pause the screen (in a replay: its clock); again to continue",
         tuple(name for name in EVERYWHERE if name not in ("cache", "runs", "fleet")), True),
+    Key("M", "M", "map_metric", "map by", "draw the map of devices by the next metric: utilization, memory, power",
+        ("cores",)),
     Key("m", "m", "metric", "metric", "color and sort nodes by the next metric", ("fleet",), True),
     Key("space", "space", "mark", "mark", "mark the node under the cursor, or remove its mark", ("fleet",), True),
     Key("b", "b", "blame", "blame", "who compiled the graphs of the node's job, who waited, and what it cost",

@@ -10,6 +10,7 @@ from neuron_top.events import CoreKind, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
+from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.overview import HostCard
 
@@ -52,6 +53,14 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     """Why sources of telemetry tell nothing: `<name>: <reason>`."""
     exhausted: ExhaustedMemory | None
     """Allocations that failed: what filled the memory is drawn as the same bars."""
+    links: dict[int, tuple[int, ...]]
+    """Device → devices that it is linked to."""
+
+    def devices(self, metric: str) -> DeviceMap:
+        """The cores by device, by a metric."""
+        rows = [row for group in self.groups for row in group.rows]
+        errors = {group.device: sum(group.errors.values()) for group in self.groups if group.device is not None}
+        return device_map(rows, self.now, metric, links=self.links, errors=errors)
 
 
 class CorePage(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +98,7 @@ def core_table(run: Run, now: float) -> CoreTable:
         latency=cores.latency,
         absent=tuple(f"{source.name}: {source.text}" for source in cores.sources.values() if not source.available),
         exhausted=exhausted_memory(cores.exhausted),
+        links={index: device.connected_to for index, device in cores.devices.items()},
     )
 
 

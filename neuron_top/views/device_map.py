@@ -8,9 +8,8 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.run.history import median
-from neuron_top.run.model import Run
 from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
-from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.core_rows import CoreRow
 
 WORST = 5
 DEVIATIONS = 4.5
@@ -81,14 +80,6 @@ class DeviceMap(msgspec.Struct, frozen=True, kw_only=True):
 
 METRICS: tuple[CoreMetric, ...] = (UTILIZATION, MEMORY, POWER)
 """What a map can be drawn by; the first is shown without a choice."""
-
-
-def map_of(run: Run, now: float, metric: str = UTILIZATION.name) -> DeviceMap:
-    """The map of a run."""
-    devices = run.cores.devices
-    links = {index: device.connected_to for index, device in devices.items()}
-    errors = {index: sum(counts.values()) for index, counts in run.cores.hardware_errors.items()}
-    return device_map(core_rows(run, now, trend=1), now, metric, links=links, errors=errors)
 
 
 def device_map(

@@ -6,6 +6,7 @@ import msgspec
 
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
+from neuron_top.views.bands import MANY, Bands, bands_of
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 
@@ -43,6 +44,9 @@ class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[CoreRow, ...]
     series: tuple[MemorySeries, ...]
     hidden: int
+    memory: Bands | None
+    """Of all cores where they are too many for a line each; bytes."""
+    utilization: Bands | None
     exhausted: ExhaustedMemory | None
 
 
@@ -52,15 +56,21 @@ def memory_table(run: Run, now: float, since: float | None = None, until: float 
     most = sorted(rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
     chosen = {row.key for row in most}
     points = min(POINTS, POINTS_SHARED // max(1, len(chosen)))
+    many = len(rows) > MANY
+    shared = max(20, POINTS_SHARED // max(1, len(rows)))
     return MemoryTable(
         now=now,
         rows=rows,
         series=tuple(
-            MemorySeries(row=row, points=_points(run, row.key, points, since, until))
+            MemorySeries(row=row, points=() if many else _points(run, row.key, points, since, until))
             for row in rows
             if row.key in chosen
         ),
         hidden=len(rows) - len(most),
+        memory=bands_of([_points(run, row.key, shared, since, until) for row in rows]) if many else None,
+        utilization=bands_of([run.cores.cores[row.key].utilization.points(since, shared) for row in rows])
+        if many
+        else None,
         exhausted=exhausted_memory(run.cores.exhausted),
     )
 

@@ -6,6 +6,9 @@ text of them in the front ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice, pairwise
+
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
@@ -64,6 +67,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         return not self.active or self.silent is not None
 
 
+LOSSES_READ = 4000
+LOSSES_SHOWN = 400
+
+
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
     """Training progress as printed."""
 
@@ -81,7 +88,11 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
     simulated_reports: int
     """Reports during graph extraction: not progress, not shown as such."""
     losses: tuple[float, ...]
-    """Recent losses, oldest first."""
+    """The newest printed losses, oldest first; more than LOSSES_SHOWN are joined by their means."""
+    first_step: int | None
+    """The step of the first of them."""
+    left_seconds: float | None
+    """Until the last step, by the recent steps' pace; None where the number of steps or the pace is not known."""
 
 
 class HostCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +185,7 @@ def _log_name(run: Run) -> str:
 def training_card(run: Run, now: float) -> TrainingCard:
     """Training progress as printed."""
     training = run.training
+    reports = list(islice(training.loss_by_step, max(0, len(training.loss_by_step) - LOSSES_READ), None))
     return TrainingCard(
         step=training.step,
         total_steps=training.total_steps,
@@ -186,5 +198,26 @@ def training_card(run: Run, now: float) -> TrainingCard:
         last_time=training.last_time,
         since_last=max(0.0, now - training.last_time) if training.last_time is not None else None,
         simulated_reports=training.simulated_reports,
-        losses=tuple(loss for _step, loss in list(training.loss_by_step)[-120:]),
+        losses=_losses([loss for _step, _time, loss in reports]),
+        first_step=next((step for step, _time, _loss in reports if step is not None), None),
+        left_seconds=_left_seconds(run),
     )
+
+
+def _losses(values: Sequence[float]) -> tuple[float, ...]:
+    if len(values) <= LOSSES_SHOWN:
+        return tuple(values)
+    edges = [place * len(values) // LOSSES_SHOWN for place in range(LOSSES_SHOWN + 1)]
+    return tuple(sum(values[a:b]) / (b - a) for a, b in pairwise(edges))
+
+
+def _left_seconds(run: Run) -> float | None:
+    training = run.training
+    if (
+        training.step is None
+        or not training.total_steps
+        or training.step_seconds is None
+        or run.job.finished is not None
+    ):
+        return None
+    return max(0, training.total_steps - training.step) * training.step_seconds

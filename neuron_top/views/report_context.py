@@ -178,7 +178,7 @@ def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
 def series_of(run: Run) -> tuple[ReportSeries, ...]:
     """Loss and throughput."""
     training = run.training
-    by_step = list(training.loss_by_step)
+    by_step = [(step, value) for step, _time, value in training.loss_by_step if step is not None]
     every = -(-len(by_step) // POINTS) if by_step else 1
     loss = tuple(ReportStep(float(step), value) for step, value in by_step[::every])
     pace = tuple(ReportStep(point.time, point.mean) for point in training.throughputs.points(most=POINTS))

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
+from typing import NamedTuple
+
 import msgspec
 
+from neuron_top.run.graph import CompileOutcome
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
+from neuron_top.run.spans import SpanKind
+from neuron_top.run.training import Report
 
 POINTS = 1200
 """Points of a series at most; peaks are kept in each."""
+
+
+VALUES = 4000
+"""Values of a chart by step, at most: the newest."""
+MARKS = 60
+
+
+class StepValue(NamedTuple):
+    """One printed value; what was not printed with it is None."""
+
+    step: int | None
+    time: float | None
+    value: float
+
+
+class Mark(NamedTuple):
+    """Something that happened while the job trained: a compile that began, a failure."""
+
+    state: str
+    """Its state, as `views/colors.py` names it."""
+    time: float | None
+    step: int | None
 
 
 class Trends(msgspec.Struct, frozen=True, kw_only=True):
     """Series by time, oldest first; a point carries mean and peak of its bucket."""
 
     now: float
-    loss: tuple[Point, ...]
-    throughput: tuple[Point, ...]
+    loss_values: tuple[StepValue, ...]
+    """As they were printed, the newest VALUES."""
+    throughput_values: tuple[StepValue, ...]
     throughput_unit: str
+    marks: tuple[Mark, ...]
     host_cpu: tuple[Point, ...]
     """0…1."""
     host_memory: tuple[Point, ...]
@@ -28,9 +59,29 @@ def trends(run: Run, now: float) -> Trends:
     """The series of the run."""
     return Trends(
         now=now,
-        loss=run.training.losses.points(most=POINTS),
-        throughput=run.training.throughputs.points(most=POINTS),
+        loss_values=_values(run.training.loss_by_step),
+        throughput_values=_values(run.training.throughput_by_step),
+        marks=_marks(run),
         throughput_unit=run.training.throughput_unit,
         host_cpu=run.cores.host_cpu.points(most=POINTS),
         host_memory=run.cores.host_memory.points(most=POINTS),
     )
+
+
+def _values(reported: deque[Report]) -> tuple[StepValue, ...]:
+    return tuple(StepValue(*one) for one in islice(reported, max(0, len(reported) - VALUES), None))
+
+
+def _marks(run: Run) -> tuple[Mark, ...]:
+    """The newest compiles and failures, by time."""
+    training = run.training
+    found = [
+        Mark(
+            "failed" if span.outcome == CompileOutcome.FAILED else "compiling", span.start, training.step_at(span.start)
+        )
+        for span in run.compiles.totals.spans()
+        if span.kind is SpanKind.COMPILE
+    ]
+    found += [Mark("failed", death.time, training.step_at(death.time)) for death in training.deaths]
+    found += [Mark("failed", error.time, training.step_at(error.time)) for error in training.errors]
+    return tuple(sorted(found, key=lambda mark: mark.time or 0.0)[-MARKS:])

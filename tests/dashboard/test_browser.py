@@ -95,6 +95,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
     with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
         seen = open_page(browser, f"{served.address}cache?q=compiler:2.21")
         seen.until("#cache-shown", "1 entry")
+        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "before → after")
         assert seen.page.is_disabled("#cache-plans button.danger"), "looking does not allow acting"
@@ -104,6 +105,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen.page.wait_for_selector("#connection.up")
         seen.page.goto(f"{served.address}cache?q=compiler:2.21")
         seen.until("#cache-shown", "1 entry")
+        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "before → after")
         seen.page.fill("#cache-plans input", "evict")
@@ -184,6 +186,9 @@ def test_a_chart_is_saved_as_a_picture_and_a_table_as_csv_and_parquet(
         seen.until("#compile-summary", "7 graphs")
         for kind, beginning in (("png", b"\x89PNG"), ("svg", b"<svg")):
             with seen.page.expect_download() as saved:
+                seen.page.evaluate(
+                    "document.querySelectorAll('#page details.menu').forEach((one) => { one.open = true; })"
+                )
                 seen.page.click(f"button[data-chart=compile-timeline][data-format={kind}]")
             assert saved.value.suggested_filename.endswith(f".{kind}")
             assert Path(saved.value.path()).read_bytes().startswith(beginning)

@@ -69,10 +69,12 @@ def test_entries_of_a_bucket_are_evicted_after_a_preview_and_brought_back(
         seen.page.wait_for_selector("#connection.up")
         seen.page.goto(f"{served.address}{query}")
         seen.until("#cache-shown", "1 entry")
+        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "refused:")
         assert seen.page.locator("#cache-plans button.danger").count() == 0
         seen.page.get_by_label("no other host or container uses these caches").check()
+        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "before → after")
         if seen.page.locator("#cache-plans input").count():

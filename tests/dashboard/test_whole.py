@@ -205,6 +205,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     before = stepped(seen, 0)
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entry", PATIENCE)
+    seen.page.check("#cache-everything input")
     seen.page.click("#cache-evict")
     seen.until("#cache-plans", "in use: ", PATIENCE)
     assert seen.page.locator("#cache-plans button.danger").count() == 0, "nothing is taken from a job that runs"
@@ -217,6 +218,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
         seen.until("#cache-grid", gone.name, PATIENCE)
         seen.page.click(f"#cache-grid .ag-cell >> text={gone.name}")
         seen.until("#cache-why", f"Why {gone.name} missed", PATIENCE)
+        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "before → after", PATIENCE)
         assert gone.exists(), "a plan changes nothing"

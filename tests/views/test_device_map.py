@@ -10,10 +10,15 @@ from neuron_top.run.model import Run
 from neuron_top.tui.drawing import cells_in
 from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import DARK, UNICODE, Theme
-from neuron_top.views.device_map import Topology, device_map, map_of
+from neuron_top.views.cores import core_table
+from neuron_top.views.device_map import DeviceMap, Topology, device_map
 
 LOOK = Theme(DARK, UNICODE)
 GIB = 1024**3
+
+
+def map_of(run: Run, now: float, metric: str = "utilization") -> DeviceMap:
+    return core_table(run, now).devices(metric)
 
 
 def torus(side: int) -> dict[int, tuple[int, ...]]:

@@ -7,22 +7,28 @@ from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
+from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.tui.drawing import safe
+from neuron_top.tui.drawing import rule, safe
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
-from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
+from neuron_top.tui.panels.cores import MANY, legend_kinds, legend_line, memory_scale
+from neuron_top.tui.panels.device_rows import device_lines, device_rows, summary
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CoreTable, core_page, core_table
+from neuron_top.views.device_map import METRICS, DeviceMap, share_of
 from neuron_top.views.model import Run
 
+LEAST_TABLE = 12
+"""Lines that a map leaves to the host, the table and the bottom line."""
 NOTHING = (
     "No core reports yet.",
     "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job stands "
@@ -42,6 +48,7 @@ class CoresScreen(TableScreen):
         super().__init__()
         self._folded: frozenset[str] = frozenset()
         self._view: CoreTable | None = None
+        self._metric = METRICS[0].name
 
     def table_state(self) -> TableState:
         """Sort, filter, and the folded devices."""
@@ -55,6 +62,7 @@ class CoresScreen(TableScreen):
     def body(self) -> Iterable[Widget]:
         """Host, table, legend, out-of-memory table."""
         yield RenderWidget("host", core_rows.host_panel, core_rows.host_lines)
+        yield RenderWidget("map", _map, _map_lines)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
         table.nothing, table.lasting = NOTHING, True
         table.order.group = lambda item: item.place
@@ -76,12 +84,29 @@ class CoresScreen(TableScreen):
         self._view = view
         cores = _cores(view)
         self.query_one("#host", RenderWidget).show(view)
+        self.query_one("#map", RenderWidget).show(self._device_map(view, cores))
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
         self.table.nothing = (*NOTHING, *map(safe, view.absent))
         self.table.show_columns(core_rows.columns(cores))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
+
+    def _device_map(self, view: CoreTable, cores: list[CoreRow]) -> tuple[DeviceMap, int, int] | None:
+        """By device, with the room there is beside the table; None where a line per core says the same."""
+        if len(cores) <= MANY:
+            return None
+        return view.devices(self._metric), self.size.width, max(3, self.size.height - LEAST_TABLE)
+
+    def action_map_metric(self) -> None:
+        """Draw the map by the next metric that any core tells."""
+        cores = _cores(self._view) if self._view is not None else []
+        told = [one.name for one in METRICS if any(share_of(one, row) is not None for row in cores)]
+        if len(cores) <= MANY or not told:
+            self.notice("the map is drawn where there are more than 16 cores")
+            return
+        self._metric = told[(told.index(self._metric) + 1) % len(told)] if self._metric in told else told[0]
+        self._show_again()
 
     def opened(self, row: Item) -> None:
         """Fold a group, or open a core's page."""
@@ -138,6 +163,17 @@ def rank_query(row: CoreRow) -> str:
 
 def _cores(view: CoreTable) -> list[CoreRow]:
     return [row for group in view.groups for row in group.rows]
+
+
+def _map_lines(shown: tuple[DeviceMap, int, int] | None) -> int:
+    return 1 + device_lines(*shown) if shown is not None else 0
+
+
+def _map(theme: Theme, shown: tuple[DeviceMap, int, int] | None, width: int, height: int) -> list[Strip]:
+    if shown is None or height < 1:
+        return []
+    view = shown[0]
+    return [rule(theme, width, "Devices", summary(view)), *device_rows(theme, view, width, height - 1)]
 
 
 def _legend(theme: Any, cores: Any, width: int, height: int) -> Any:

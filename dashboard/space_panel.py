@@ -1,0 +1,67 @@
+"""Where the caches lie and what they could give back: budget, disk, and what each part costs to compile again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import dcc
+
+from neuron_top.dashboard.components import note, stacked_bar, table
+from neuron_top.services.caches import Disk
+from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.entries import EntryTable
+from neuron_top.views.reclaim import Reclaim, reclaimable
+
+
+def space_panel(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> Any:
+    """A line per cache, then what could go."""
+    if not view.rows:
+        return note("No entry takes space.")
+    return [_caches(view, disks, budget), *_parts(reclaimable(view.rows))]
+
+
+def _caches(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> Any:
+    sizes: dict[str, int] = {}
+    for row in view.rows:
+        sizes[row.root] = sizes.get(row.root, 0) + row.bytes
+    rows = []
+    for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+        disk = disks.get(root)
+        limit = f"{percent_text(size / budget)} of {bytes_text(budget)}" if budget else "no budget set"
+        free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else "—"
+        rows.append((root, bytes_text(size), [_bar(size, disk, budget), limit], free))
+    return table(("cache", "takes", "budget", "disk, free"), rows, caption="Where the caches lie", right=(1,))
+
+
+def _bar(size: int, disk: Disk | None, budget: int | None) -> Any:
+    whole = budget or (disk.total if disk is not None else 0)
+    if not whole:
+        return None
+    name = "failed" if size > whole else "hit"
+    parts = [("taken", min(size, whole), name), ("left", max(0, whole - size), "left")]
+    of = "its budget" if budget else "its disk"
+    return stacked_bar(parts, total=whole, label=f"{percent_text(size / whole)} of {of}")
+
+
+def _parts(parts: list[Reclaim]) -> list[Any]:
+    if not parts:
+        return [note("Nothing is failed, unfinished, older than a week, or of an older compiler.")]
+    rows = [
+        (
+            dcc.Link(part.title, href="?" + urlencode({"q": part.query})),
+            count_text(part.entries),
+            bytes_text(part.bytes),
+            _price(part),
+        )
+        for part in parts
+    ]
+    head = ("could be reclaimed", "entries", "frees", "to compile again")
+    return [table(head, rows, caption="What could be reclaimed", right=(1, 2, 3))]
+
+
+def _price(part: Reclaim) -> str:
+    known = duration_text(part.rebuild_seconds) if part.rebuild_seconds else ""
+    unknown = f"{part.rebuild_unknown:,} of unknown duration" if part.rebuild_unknown else ""
+    return " + ".join(filter(None, (known, unknown))) or "nothing"

@@ -1,0 +1,58 @@
+"""One act is one drawer: the sum first, a line for each plan, one confirmation for all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import plotly
+
+from neuron_top.dashboard.plan_panel import plan_drawer
+from neuron_top.services.caches import CacheService, Verb
+from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.settings import Settings
+from neuron_top.views.plan_act import act_choice, act_sum
+from tests.actions.caches import entry
+
+
+def executions(tmp_path: Path) -> list[PlanExecution]:
+    """Plans that empty two compiler versions."""
+    root = tmp_path / "cache"
+    for number in range(6):
+        entry(root, number, blocks=8, compiler=f"neuronxcc-2.{15 + number % 2}.0.0+00000000")
+    service = CacheService(Settings(), trash=tmp_path / "trash")
+    found = service.snapshot(str(root)).entries
+    groups = [[one.path for one in found if one.compiler.startswith(f"neuronxcc-2.{minor}")] for minor in (15, 16)]
+    return [PlanExecution(plan=plan) for plan in service.plan_together(Verb.EVICT, str(root), groups)]
+
+
+def written(component: Any) -> str:
+    return json.dumps(component, cls=plotly.utils.PlotlyJSONEncoder, ensure_ascii=False)
+
+
+def test_two_plans_of_one_act_have_one_sum_and_one_button(tmp_path: Path) -> None:
+    both = executions(tmp_path)
+    plans = [one.plan for one in both]
+    text = written(plan_drawer(both))
+    assert act_sum(plans).startswith("6 entries · ")
+    assert "6 compiles of unknown duration" in act_sum(plans)
+    assert act_sum(plans) in text
+    assert act_choice(plans).startswith("Evict: 6 entries, ")
+    assert text.count('"plan-confirm"') == 1
+    assert ",".join(plan.identity for plan in plans) in text
+    assert text.index('"plan-close"') < text.index('"plan-confirm"'), "the keyboard meets Cancel first"
+
+
+def test_free_afterwards_counts_one_disk_once(tmp_path: Path) -> None:
+    plans = [one.plan for one in executions(tmp_path)]
+    free = {plan.before.free for plan in plans}
+    assert len(free) == 1, "both lie on one disk, looked at once"
+    assert "free afterwards" in act_sum(plans)
+
+
+def test_room_is_made_on_a_disk_once(tmp_path: Path) -> None:
+    executions(tmp_path)
+    service = CacheService(Settings(), trash=tmp_path / "trash")
+    (plan,) = service.plan_room([str(tmp_path / "cache")], 1)
+    assert plan.steps == (), "a byte is free already"

@@ -1,0 +1,65 @@
+"""What a cache could give back, and the sum of an act."""
+
+from __future__ import annotations
+
+from neuron_top.views.entries import EntryRow, entry_filter
+from neuron_top.views.reclaim import reclaimable
+
+DAY = 86400.0
+
+
+def row(
+    number: int,
+    *,
+    state: str = "hit",
+    compiler: str = "neuronxcc-2.15.1.0+aa",
+    days: float = 1,
+    took: float | None = 60.0,
+) -> EntryRow:
+    return EntryRow(
+        key=f"/cache/{compiler}/{number}",
+        root="/cache",
+        compiler=compiler,
+        module=f"MODULE_{number}",
+        state=state,
+        bytes=1000 + number,
+        artifact_bytes=900,
+        used=0.0,
+        age=days * DAY,
+        compile_seconds=took,
+        flags="",
+        lock="",
+        failure="",
+        advice="",
+        problems=(),
+    )
+
+
+def test_parts_by_state_age_and_version_with_what_they_cost_to_compile_again() -> None:
+    rows = [
+        row(1),
+        row(2, state="failed", took=None),
+        row(3, days=40),
+        row(4, days=100, took=None),
+        row(5, compiler="neuronxcc-2.9.4.0+bb"),
+        row(6, compiler="inductor-2.1.0"),
+    ]
+    parts = {part.title: part for part in reclaimable(rows)}
+    assert list(parts) == [
+        "failed compiles", "unused for 90 days", "unused for 30 days", "unused for 7 days",
+        "older compiler neuronxcc-2.9.4.0+bb",
+    ]  # fmt: skip
+    assert (parts["failed compiles"].rebuild_seconds, parts["failed compiles"].rebuild_unknown) == (0.0, 0)
+    month = parts["unused for 30 days"]
+    assert (month.entries, month.bytes, month.rebuild_seconds, month.rebuild_unknown) == (2, 2007, 60.0, 1)
+    assert parts["older compiler neuronxcc-2.9.4.0+bb"].entries == 1
+
+
+def test_the_filter_of_a_part_shows_exactly_its_entries() -> None:
+    rows = [
+        row(n, state="hit" if n % 3 else "failed", days=n * 20, compiler=f"neuronxcc-2.{n % 2 * 6 + 9}.0.0+a")
+        for n in range(9)
+    ]
+    for part in reclaimable(rows):
+        kept = list(filter(entry_filter(part.query), rows))
+        assert (len(kept), sum(one.bytes for one in kept)) == (part.entries, part.bytes), part.title
