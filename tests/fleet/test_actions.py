@@ -23,6 +23,7 @@ from neuron_top.store.errors import StoreNotAllowed
 from neuron_top.store.fleet_records import IntentState, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.actions.caches import entry, module
+from tests.actions.states import LOG
 from tests.servers.postgresql import PostgresServer
 
 SECONDS = 120.0
@@ -207,3 +208,32 @@ def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(
     assert main(["fleet", "unlock", "--nodes", "nobody"]) == 3
     with FleetStore(postgres_url) as store:
         assert [one.state for one in store.intents.newest()] == [IntentState.CANCELED]
+
+
+def test_a_pull_and_a_retry_are_planned_and_carried_out_as_on_the_node_itself(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    source = tmp_path / "source"
+    for number in (3, 4, 5):
+        entry(source, number)
+    failed = entry(node.cache, 9, files={"model.hlo_module.pb": b"\x0a\x01m", **LOG})
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    requests = (
+        FleetRequest(action="pull", source=str(source), root=str(node.cache), assume_exclusive=True),
+        FleetRequest(action="retry", modules=(failed.name,), root=str(node.cache), assume_exclusive=True),
+    )
+    with FleetActions(settings) as actions, FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)
+        for request, steps in zip(requests, (2, 1), strict=True):
+            batch = actions.ask(request, ["n1"]).batch
+            worker._look()
+            plan = actions.of(batch)
+            assert plan.steps == steps, plan
+            actions.confirm(plan, plan.word)
+            worker._look()
+            (did,) = actions.of(batch).nodes
+            assert (did.state, did.done is not None and did.done.done) == (IntentState.DONE, steps), did
+    assert {module(4), module(5)} <= node.modules()
+    assert not (failed / "model.log").exists()
