@@ -30,7 +30,7 @@ from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.processes.launch import CommandNotStarted, Job
 from neuron_top.processes.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
-from neuron_top.run.graph import CompileOutcome
+from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
@@ -196,7 +196,7 @@ def measured_compiles(run: Run, node: str, name: str) -> list[CompileRecord]:
         for graph in run.compiles.graphs.values()
         for attempt in graph.attempts
         if graph.module
-        and attempt.outcome is CompileOutcome.DONE
+        and attempt.outcome is AttemptOutcome.DONE
         and attempt.seconds is not None
         and attempt.end is not None
     ]

@@ -28,7 +28,7 @@ from neuron_top.events import (
     QueueCounted,
 )
 from neuron_top.run.compile_counts import CompileCounts
-from neuron_top.run.graph import Attempt, CompileOutcome, Graph, Message, WorkerGraph
+from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, Message, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 
@@ -52,7 +52,7 @@ class Attempts:
             for graph, worker, attempt in self._graphs.running_of(key):
                 if Message.BEGAN not in worker.message_counts and event.time != attempt.start:
                     worker.message_counts[Message.FINISHED] = len(worker.attempts)
-                    self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE, inferred=True)
+                    self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
         self.header(key, event.time)
 
     def missed(self, event: CacheMissed) -> None:
@@ -96,7 +96,7 @@ class Attempts:
         if running and self._unassigned_passes >= len(running):
             self._unassigned_passes = 0
             for graph, worker, attempt in running:
-                self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE, inferred=True)
+                self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
 
     def completed(self, event: CompileCompleted) -> None:
         """A line tells the end; the oldest format's names no graph."""
@@ -107,7 +107,7 @@ class Attempts:
         self._graphs.end_wait(worker, event.time)
         attempt = worker.attempt(Message.FINISHED)
         self._start_backwards(attempt, event)
-        self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE, exact=event.at is not None)
+        self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, exact=event.at is not None)
         self._lookups.completed(worker_key(event), event.time)
         self._graphs.header(worker_key(event), event.time)
 
@@ -119,7 +119,7 @@ class Attempts:
         if ended is not None:
             graph, worker, attempt = ended
             worker.message_counts[Message.FINISHED] = len(worker.attempts)
-            self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE, exact=event.at is not None)
+            self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, exact=event.at is not None)
         self.header(key, event.time)
 
     def failed(self, event: CompileFailed) -> None:
@@ -137,7 +137,7 @@ class Attempts:
         attempt.exit_status = event.exit_status if event.exit_status is not None else attempt.exit_status
         graph.message = event.message or graph.message
         self._start_backwards(attempt, event)
-        self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.FAILED, exact=event.at is not None)
+        self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.FAILED, exact=event.at is not None)
         self._lookups.completed(worker_key(event), event.time)
 
     def given_up(self, event: CompileGaveUp) -> None:
@@ -145,7 +145,7 @@ class Attempts:
         if event.module is None:
             return
         _graph, worker = self._graphs.of_event(event)
-        if not worker.attempts or worker.attempts[-1].outcome is not CompileOutcome.FAILED:
+        if not worker.attempts or worker.attempts[-1].outcome is not AttemptOutcome.FAILED:
             self.failed(
                 CompileFailed(
                     at=event.at,
@@ -187,8 +187,8 @@ class Attempts:
         if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
             began = event.time - event.seconds
             attempt.start, attempt.exact_start = min(began, attempt.start or began), True
-        outcome = CompileOutcome.FAILED if event.cause.is_last_word else CompileOutcome.INTERRUPTED
-        self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE if event.ok else outcome, exact=True)
+        outcome = AttemptOutcome.FAILED if event.cause.is_last_word else AttemptOutcome.INTERRUPTED
+        self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE if event.ok else outcome, exact=True)
 
     # --- what other families say about graphs ---
 
@@ -198,7 +198,7 @@ class Attempts:
         if event.pid is not None:
             undated = self._graphs.undated(key)
             for graph, worker, attempt in [*self._graphs.running_of(key), *([undated] if undated else [])]:
-                self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.DONE, exact=event.at is not None)
+                self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, exact=event.at is not None)
         self.header(key, event.time)
 
     def reported(self, event: GraphReported) -> None:
@@ -217,7 +217,7 @@ class Attempts:
             attempt.start, attempt.end, attempt.dots = unnamed.start, unnamed.end, unnamed.dots
         attempt.seconds = event.seconds
         self._graphs.close(
-            graph, worker, attempt, attempt.end, CompileOutcome.DONE if event.ok else CompileOutcome.FAILED
+            graph, worker, attempt, attempt.end, AttemptOutcome.DONE if event.ok else AttemptOutcome.FAILED
         )
 
     def measured(self, event: GraphMeasured) -> None:
@@ -228,7 +228,7 @@ class Attempts:
             return
         told = ((worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts)
         unmeasured = (
-            (worker, one) for worker, one in told if one.seconds is None and one.outcome is not CompileOutcome.FAILED
+            (worker, one) for worker, one in told if one.seconds is None and one.outcome is not AttemptOutcome.FAILED
         )
         worker, attempt = next(unmeasured, (None, None))
         if worker is None or attempt is None:
@@ -237,7 +237,7 @@ class Attempts:
             began = event.at + (event.lower_seconds or 0.0) if event.at is not None else None
             attempt.start, attempt.end = began, began + event.compile_seconds if began is not None else None
         attempt.seconds = event.compile_seconds
-        self._graphs.close(graph, worker, attempt, attempt.end, CompileOutcome.DONE)
+        self._graphs.close(graph, worker, attempt, attempt.end, AttemptOutcome.DONE)
 
     def process_seen(self, event: ProcessSeen) -> None:
         """A compiler process that names its graph: the start, exact, whatever the log says or does not."""
@@ -259,14 +259,14 @@ class Attempts:
         """What a process had open when it ended was interrupted, unless a late line still says otherwise."""
         key = f"{event.node}/{event.pid}"
         for graph, worker, attempt in self._graphs.running_of(key):
-            self._graphs.close(graph, worker, attempt, event.time, CompileOutcome.INTERRUPTED, inferred=True)
+            self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.INTERRUPTED, inferred=True)
         if (compiled := self._by_compiler.pop(key, None)) is None:
             return
         graph, worker = compiled
         last = worker.open_attempt
         if last is not None and worker.pid is None:  # nobody but the process table tells of this compile
             last.exit_status = event.exit_code
-            outcome = CompileOutcome.DONE if event.exit_code in (0, None) else CompileOutcome.FAILED
+            outcome = AttemptOutcome.DONE if event.exit_code in (0, None) else AttemptOutcome.FAILED
             self._graphs.close(graph, worker, last, event.time, outcome, exact=True, inferred=True)
 
     def run_over(self, at: float | None, node: str) -> None:
@@ -274,7 +274,7 @@ class Attempts:
         for key, time in self._lookups.unanswered():
             self._add_unnamed(key, time, node)
         for graph, worker, attempt in list(self._graphs.running):
-            self._graphs.close(graph, worker, attempt, at, CompileOutcome.INTERRUPTED, inferred=True)
+            self._graphs.close(graph, worker, attempt, at, AttemptOutcome.INTERRUPTED, inferred=True)
 
     # --- what stands behind several events ---
 

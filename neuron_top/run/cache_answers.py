@@ -13,7 +13,7 @@ from neuron_top.events import (
     LockWaited,
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
-from neuron_top.run.graph import FOLDED, CompileOutcome, Graph, GraphState, Wait, WorkerGraph
+from neuron_top.run.graph import FOLDED, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import Entry, GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
@@ -46,7 +46,7 @@ class CacheAnswers:
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
         for _, compiling, attempt in self._running_on(graph, event.node):
-            self._graphs.close(graph, compiling, attempt, event.time, CompileOutcome.DONE, inferred=True)
+            self._graphs.close(graph, compiling, attempt, event.time, AttemptOutcome.DONE, inferred=True)
         self._graphs.settle(graph, GraphState.HIT, event.time)
 
     def _running_on(self, graph: Graph, node: str) -> list[Entry]:

@@ -35,7 +35,7 @@ class GraphState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-class CompileOutcome(StrEnum):
+class AttemptOutcome(StrEnum):
     """How one call of the compiler ended."""
 
     DONE = "done"
@@ -68,7 +68,7 @@ class Attempt(msgspec.Struct, kw_only=True):
     exact_end: bool = False
     seconds: float | None = None
     """As measured by whoever compiled; beats the difference of the two times."""
-    outcome: CompileOutcome | None = None
+    outcome: AttemptOutcome | None = None
     """None while running."""
     inferred: bool = False
     """The end was concluded from a later line; a line that says how it ended may still correct it."""
@@ -315,7 +315,7 @@ class Graph(msgspec.Struct, kw_only=True):
     @property
     def failures(self) -> int:
         """Compiles that failed in this run; quoted and cached failures are not among them."""
-        return sum(attempt.outcome is CompileOutcome.FAILED for attempt in self.attempts)
+        return sum(attempt.outcome is AttemptOutcome.FAILED for attempt in self.attempts)
 
     @property
     def failures_met(self) -> int:

@@ -12,7 +12,7 @@ from neuron_top.events import (
     GraphReused,
     LogEvent,
 )
-from neuron_top.run.graph import LINES_KEPT, Attempt, CompileOutcome, Graph, GraphState, LineRef, Message, WorkerGraph
+from neuron_top.run.graph import LINES_KEPT, Attempt, AttemptOutcome, Graph, GraphState, LineRef, Message, WorkerGraph
 from neuron_top.run.lookups import worker_key
 
 GraphEvent = (
@@ -22,9 +22,9 @@ GraphEvent = (
 Entry = tuple[Graph, WorkerGraph, Attempt]
 
 _LASTING = {
-    CompileOutcome.DONE: GraphState.COMPILED,
-    CompileOutcome.FAILED: GraphState.FAILED,
-    CompileOutcome.INTERRUPTED: GraphState.INTERRUPTED,
+    AttemptOutcome.DONE: GraphState.COMPILED,
+    AttemptOutcome.FAILED: GraphState.FAILED,
+    AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
 }
 _STAYS = {
     GraphState.COMPILED: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
@@ -159,7 +159,7 @@ class GraphTracker:
         worker: WorkerGraph,
         attempt: Attempt,
         time: float | None,
-        outcome: CompileOutcome,
+        outcome: AttemptOutcome,
         *,
         exact: bool = False,
         inferred: bool = False,
@@ -170,8 +170,8 @@ class GraphTracker:
         better = attempt.inferred or (exact and not attempt.exact_end)
         if attempt.outcome is None or (better and not inferred):
             attempt.end, attempt.exact_end, attempt.inferred = time, exact, inferred
-            attempt.outcome = attempt.outcome if attempt.outcome is CompileOutcome.FAILED else outcome
-        elif outcome is CompileOutcome.FAILED:
+            attempt.outcome = attempt.outcome if attempt.outcome is AttemptOutcome.FAILED else outcome
+        elif outcome is AttemptOutcome.FAILED:
             attempt.outcome = outcome
         if attempt.end is None and attempt.seconds is None:
             self._undated.append((graph, worker, attempt))

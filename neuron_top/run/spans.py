@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.run.graph import CompileOutcome
+from neuron_top.run.graph import AttemptOutcome
 
 
 class SpanKind(StrEnum):
@@ -29,7 +29,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     kind: SpanKind
     start: float
     end: float | None
-    outcome: CompileOutcome | None = None
+    outcome: AttemptOutcome | None = None
     exact: bool = True
     """False where one end is only a bound."""
     by_pytorch: bool = False

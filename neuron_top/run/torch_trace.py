@@ -27,7 +27,7 @@ from neuron_top.events import (
     TorchTraceFamily,
     TritonKernelsCompiled,
 )
-from neuron_top.run.graph import CompileOutcome
+from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.spans import Span, SpanKind
 
 FRAMES_KEPT = 2000
@@ -294,6 +294,6 @@ def _spans(frame: FrameCompile, kind: SpanKind) -> Iterator[Span]:
                 kind=kind,
                 start=start,
                 end=end,
-                outcome=CompileOutcome.FAILED if frame.failure else CompileOutcome.DONE,
+                outcome=AttemptOutcome.FAILED if frame.failure else AttemptOutcome.DONE,
                 by_pytorch=True,
             )

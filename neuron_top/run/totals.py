@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from neuron_top.run.graph import Attempt, CompileOutcome, Graph, GraphState, Wait, WorkerGraph
+from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.spans import Interval, Span, SpanKind, union_seconds
 
@@ -173,7 +173,7 @@ def _span(
     kind: SpanKind,
     start: float,
     end: float | None,
-    outcome: CompileOutcome | None,
+    outcome: AttemptOutcome | None,
     exact: bool,
 ) -> Span:
     return Span(

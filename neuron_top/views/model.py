@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.events import CoreKind
 from neuron_top.run.estimate import Estimator, Range
-from neuron_top.run.graph import CompileOutcome, GraphState, LineRef, Precision
+from neuron_top.run.graph import AttemptOutcome, GraphState, LineRef, Precision
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.views.alerts import Alert, Limits, alerts
@@ -20,7 +20,7 @@ __all__ = [
     "HITS",
     "Limits",
     "LineRef",
-    "CompileOutcome",
+    "AttemptOutcome",
     "Point",
     "Precision",
     "Range",

@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.cache.model.failures import failure_of
 from neuron_top.explain.flag_changes import differences
-from neuron_top.run.graph import Attempt, CompileOutcome, Graph, WorkerGraph
+from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.metric import Provenance
 
@@ -163,7 +163,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
         if not (digest.failures or digest.failures_met):
             continue
         graph = digest.graph
-        failed = next((one for one in reversed(graph.attempts) if one.outcome is CompileOutcome.FAILED), None)
+        failed = next((one for one in reversed(graph.attempts) if one.outcome is AttemptOutcome.FAILED), None)
         judged = failure_of(_evidence(graph, failed))
         found.append(
             FailureLine(
@@ -231,7 +231,7 @@ def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
 
 def _done(run: Run, key: str) -> list[Attempt]:
     graph = run.compiles.graphs.get(key)
-    return [one for one in graph.attempts if one.outcome is CompileOutcome.DONE] if graph is not None else []
+    return [one for one in graph.attempts if one.outcome is AttemptOutcome.DONE] if graph is not None else []
 
 
 def _same_graph(lines: Sequence[GraphLine]) -> list[list[GraphLine]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.run.graph import CompileOutcome
+from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
@@ -77,7 +77,7 @@ def _marks(run: Run) -> tuple[Mark, ...]:
     training = run.training
     found = [
         Mark(
-            "failed" if span.outcome == CompileOutcome.FAILED else "compiling", span.start, training.step_at(span.start)
+            "failed" if span.outcome == AttemptOutcome.FAILED else "compiling", span.start, training.step_at(span.start)
         )
         for span in run.compiles.totals.spans()
         if span.kind is SpanKind.COMPILE

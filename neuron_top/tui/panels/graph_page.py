@@ -16,13 +16,13 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
-from neuron_top.views.model import CompileOutcome, GraphState, LineRef, Precision
+from neuron_top.views.model import AttemptOutcome, GraphState, LineRef, Precision
 
 _ATTEMPT_STATES = {
     "": GraphState.COMPILING,
-    CompileOutcome.DONE: GraphState.COMPILED,
-    CompileOutcome.FAILED: GraphState.FAILED,
-    CompileOutcome.INTERRUPTED: GraphState.INTERRUPTED,
+    AttemptOutcome.DONE: GraphState.COMPILED,
+    AttemptOutcome.FAILED: GraphState.FAILED,
+    AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
 }
 """The state of a graph whose sign a compile that ended so has."""
 FACT_CELLS = 15

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
-from neuron_top.views.model import CompileOutcome
+from neuron_top.views.model import AttemptOutcome
 from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
 LABEL = 10
@@ -59,7 +59,7 @@ def _lane(theme: Theme, lane: Lane, start: float, span: float, width: int, label
 def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
-    state = "compiling" if bar.end is None else bar.outcome if bar.outcome == CompileOutcome.FAILED else "compiled"
+    state = "compiling" if bar.end is None else bar.outcome if bar.outcome == AttemptOutcome.FAILED else "compiled"
     style = theme.state(state)
     cell = (theme.glyphs.hollow, theme.state("waiting")) if bar.kind is SpanKind.WAIT else (theme.glyphs.bar, style)
     for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from neuron_top.cache.model.keys import parse_key
 from neuron_top.cache.model.states import HITS, State
 from neuron_top.explain.flag_changes import differences
-from neuron_top.run.graph import Attempt, CompileOutcome, Graph, WorkerGraph
+from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, WorkerGraph
 from neuron_top.store.fleet_records import NodeKey
 from neuron_top.units import duration_text
 from neuron_top.views.blame.facts import FleetFacts
@@ -88,7 +88,7 @@ class Causes:
         for one in calls:
             if one.attempt is call.attempt:
                 return
-            if one.attempt.outcome not in (CompileOutcome.FAILED, CompileOutcome.INTERRUPTED):
+            if one.attempt.outcome not in (AttemptOutcome.FAILED, AttemptOutcome.INTERRUPTED):
                 yield one
 
     def _had_elsewhere(self, call: Call) -> Iterator[Had]:
@@ -185,7 +185,7 @@ class Causes:
         """Calls for another key, of other nodes, that began no later."""
         for one in others:
             earlier = one.began is None or call.began is None or one.began <= call.began
-            if one.node != call.node and earlier and one.attempt.outcome is not CompileOutcome.FAILED:
+            if one.node != call.node and earlier and one.attempt.outcome is not AttemptOutcome.FAILED:
                 yield one
 
     def _flags_text(self, call: Call, before: Call) -> str:
