@@ -25,6 +25,7 @@ from neuron_top.telemetry.source import Emit
 LOOK_SECONDS = 5.0
 MOST_NODES_WITH_CORES = 64
 """Above that the cores of a job are shown node by node, on the fleet's screen."""
+_TOO_MANY = "of {:,} nodes they are not shown here; screen 7 has each node's worst core, and enter opens its cores"
 _LONGEST_PAUSE = 30.0
 
 
@@ -37,6 +38,7 @@ class JobSource:
         self._merge, self._cursor = JobMerge(job), Cursor()
         self._stopped = threading.Event()
         self._looked = float("-inf")
+        self._too_many = False
         self._sampled: dict[str, float] = {}
 
     def start(self, emit: Emit) -> None:
@@ -78,6 +80,9 @@ class JobSource:
             if node.clock_offset is not None:
                 emit(ClockMeasured(node=node.node, at=node.seen, source="agent", offset_seconds=node.clock_offset))
         if len(nodes) > MOST_NODES_WITH_CORES:
+            if not self._too_many:
+                self._too_many = True
+                emit(SourceUnavailable(name="cores", reason=_TOO_MANY.format(len(nodes))))
             return
         devices = {node.node for node in nodes if node.attributes.get("devices")}
         for now in self._store.now(self._job, cores=True):
