@@ -218,15 +218,16 @@ class Wrapper:
     ) -> CompiledEntry:
         began, waited, asked = time.time(), 0.0, False
         while True:
+            seen = entry.state()
             found = self._looked_up(entry, graph.digest, began)
             if found is not None:
                 return msgspec.structs.replace(found, waited_seconds=waited)
-            if not asked and entry.state() is Lookup.MISS:
+            if not asked:
                 asked, fetched = True, self._fetched(entry, graph.digest)
                 waited += fetched.waited
                 if fetched.look_again:
                     continue
-            with self._turn(entry) as turn:
+            with self._turn(entry, seen) as turn:
                 waited += turn.waited
                 if not turn.mine:
                     continue
@@ -248,22 +249,21 @@ class Wrapper:
                     lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
 
-    def _turn(self, entry: WritableEntry) -> AbstractContextManager[Turn]:
-        """The right to compile an entry among all nodes, where nodes claim what they compile."""
+    def _turn(self, entry: WritableEntry, seen: Lookup) -> AbstractContextManager[Turn]:
+        """The right to compile an entry among all nodes, where nodes claim what they compile; `seen`: what it was."""
         if self._turns is None:
             self._turns = turns_for(entry.root, self.log)
-        began = entry.state()
         return self._turns.turn(
             entry.path,
-            settled=lambda: entry.state() is not began,
+            settled=lambda: entry.state() is not seen,
             interrupted=lambda: self._compiling.interrupted,
         )
 
     def _fetched(self, entry: WritableEntry, digest: str, *, anew: bool = False) -> Fetched:
-        """Ask where artifacts may be fetched from, where there is such a place."""
-        fetcher = self._fetcher_of(entry.root)
-        if fetcher is None:
-            return Fetched(look_again=False, waited=0.0)
+        """Ask where artifacts may be fetched from, where there is such a place; a stored failure is not asked for."""
+        fetcher, state = self._fetcher_of(entry.root), entry.state()
+        if fetcher is None or state is not Lookup.MISS:  # published a moment ago, perhaps
+            return Fetched(look_again=state is Lookup.HIT, waited=0.0)
         return fetcher.fetch(entry, digest, lambda: self._compiling.interrupted, anew=anew)
 
     def _fetcher_of(self, root: Path) -> Fetcher | None:
