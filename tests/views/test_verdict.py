@@ -7,6 +7,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.events.levels import LogLevel
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, SILENT_SECONDS
 from neuron_top.run.model import Run
 from neuron_top.views.overview import overview
@@ -111,7 +112,7 @@ def test_a_followed_log_in_a_long_compile_is_not_cut_off() -> None:
 
 
 def test_errors_that_nothing_explains_are_an_alert() -> None:
-    error = ev.LineMarked(level="ERROR", text="something odd", at=NOW, source=LOG)
+    error = ev.LineMarked(level=LogLevel.ERROR, text="something odd", at=NOW, source=LOG)
     one = at(run_of(step(3, NOW), error, error), NOW + 1)
     assert one.alert == "error lines that nothing explains: 2 in the log, the last: something odd"
 
