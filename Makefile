@@ -10,8 +10,9 @@ BIN    := $(VENV)/bin
 RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
-# Python compiles what is imported, when it is imported: compiling all of PyTorch first takes minutes on two cores.
+# Compiling every module of PyTorch takes minutes on two cores: WARM compiles those that a job imports, once for all ranks.
 PIP    := --quiet --no-compile -c constraints.txt
+WARM   := -c 'import torch._dynamo, torch._inductor.compile_fx'
 
 .PHONY: run fleet test check format bench fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
@@ -77,11 +78,13 @@ $(VENV)/.base:
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP) -e '.[torch]'
+	$(BIN)/python $(WARM)
 	@touch $@
 
 $(VENV)/.fleet: $(VENV)/.base pyproject.toml constraints.txt
 	.ci/system fleet
 	$(BIN)/python -m pip install $(PIP) -e '.[torch,fleet]'
+	$(BIN)/python $(WARM)
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: $(VENV)/.run

@@ -6,9 +6,11 @@ A database that cannot be reached is tried again, ever more seldom; what is not 
 from __future__ import annotations
 
 import random
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from neuron_top.agent.spool import Spool
@@ -104,7 +106,7 @@ class Shipper:
         except NodeNameTaken as problem:
             self.refused = problem
             return False
-        except NeuronTopError as problem:
+        except (NeuronTopError, sqlite3.Error) as problem:
             self._mark, self._record, self.is_reached = None, None, False
             self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
             if not self._problem:  # once an outage
@@ -122,7 +124,7 @@ class Shipper:
         self._describe()
         while batches := self._spool.batches(self._mark or 0, MOST_BATCHES):
             self._mark = self._store.ship(self._here.name, self._spool.id, batches)
-            self._spool.shipped(self._mark)
+            self._forget(self._mark)
         if self._is_due("beat", BEAT_SECONDS):
             self._beat()
         if self._is_due("keys", KEYS_SECONDS) and (rows := self._here.keys()):
@@ -134,9 +136,14 @@ class Shipper:
         self._describe()
         self._store.open_job(self._here.job, name=self._title, started=time.time())
         mark = self._store.shipped(self._here.name, self._spool.id)
-        self._spool.shipped(mark)
+        self._forget(mark)
         self._spool.continue_after(mark)
         self._mark = mark
+
+    def _forget(self, mark: int) -> None:
+        """Free the room of what the database has; on a full disk with the next batch, as the mark says the same."""
+        with suppress(sqlite3.Error):
+            self._spool.shipped(mark)
 
     def _describe(self) -> None:
         record = self._here.record(self._offset)

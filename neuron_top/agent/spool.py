@@ -141,6 +141,10 @@ class Spool:
 
     def continue_after(self, sequence: int) -> None:
         """Never number a batch as one that the database knows already."""
+        with self._lock:
+            row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'batches'").fetchone()
+        if row is not None and row[0] >= sequence:  # nothing to write: a disk may be full
+            return
         with self._transaction() as connection:
             connection.execute(
                 "INSERT INTO sqlite_sequence (name, seq) SELECT 'batches', 0 WHERE NOT EXISTS "
