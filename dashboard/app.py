@@ -32,8 +32,8 @@ from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.dashboard.permissions import callback_permissions
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
-PAGES = (live, compile_page, cache, memory, runs, logs, fleet_page)
-"""Registered by hand: in this order in the navigation."""
+PAGES = (live, memory, compile_page, cache, logs, runs, fleet_page)
+"""Registered by hand: in this order in the navigation, which is that of the terminal's screens."""
 
 
 def create_app(

@@ -16,12 +16,12 @@ from contextvars import ContextVar
 from http.cookies import CookieError, SimpleCookie
 from math import ceil
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, unquote_to_bytes
+from urllib.parse import parse_qs, quote, unquote_to_bytes
 
 from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import SESSION_SECONDS, Access, Permission, same_origin
 from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_of
-from neuron_top.dashboard.sign_in import sign_in_page
+from neuron_top.dashboard.sign_in import sign_in_page, wrong_page
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -201,13 +201,15 @@ class Guard:
         """Sign-in and sign-out."""
         path, method = scope["path"][len(self._prefix) :], scope["method"]
         if path == "sign-in" and method in ("GET", "HEAD"):
-            await _respond(send, 200, sign_in_page(self._prefix), "text/html; charset=utf-8")
+            query = parse_qs(scope["query_string"].decode("utf-8", "replace"), max_num_fields=20)
+            back = self._own_address((query.get("to") or [""])[0])
+            await _respond(send, 200, sign_in_page(self._prefix, back=back), "text/html; charset=utf-8")
             return True
         if path not in ("sign-in", "sign-out") or method != "POST":
             return False
         self._check_origin(headers)
         if path == "sign-out":
-            await self._to_front_page(scope, headers, send, "", 0)
+            await self._signed(scope, headers, send, "", 0, self._prefix)
             return True
         if not self._sign_in_rate.allows(client_of(_address(scope)), time.monotonic()):
             raise Refused(429, "too many attempts to sign in; wait a minute", retry_after=60.0)
@@ -216,18 +218,28 @@ class Guard:
         except ValueError:
             raise Refused(400, "the form has too many fields") from None
         granted = self._right_of_token(scope, (form.get("token") or [""])[0].strip())
+        back = self._own_address((form.get("to") or [""])[0])
         if granted is Permission.NONE:
-            await _respond(send, 403, sign_in_page(self._prefix, wrong=True), "text/html; charset=utf-8")
+            page = sign_in_page(self._prefix, wrong=True, back=back)
+            await _respond(send, 403, page, "text/html; charset=utf-8")
             return True
         session = self._access.session(max(granted, right), time.time())
-        await self._to_front_page(scope, headers, send, session, int(SESSION_SECONDS))
+        await self._signed(scope, headers, send, session, int(SESSION_SECONDS), back)
         return True
 
-    async def _to_front_page(self, scope: Scope, headers: dict[str, str], send: Send, value: str, age: int) -> None:
+    def _own_address(self, wanted: str) -> str:
+        """Where somebody goes back to: a page of ours, else the front page. Never another site."""
+        path, mark, query = wanted.partition("?")
+        is_page = path.startswith(self._prefix) and path[len(self._prefix) :] in self._pages
+        if not is_page or not f"{path}{query}".isascii() or not f"{path}{query}".isprintable() or " " in query:
+            return self._prefix
+        return f"{path}{mark}{query}"
+
+    async def _signed(self, scope: Scope, headers: dict[str, str], send: Send, value: str, age: int, back: str) -> None:
         secure = scope.get("scheme") == "https" or headers.get("x-forwarded-proto") == "https"
         cookie = f"{COOKIE}={value}; Path={self._prefix}; Max-Age={age}; HttpOnly; SameSite=Strict"
         cookie += "; Secure" if secure else ""
-        await _respond(send, 303, "", "text/plain", (("location", self._prefix), ("set-cookie", cookie)))
+        await _respond(send, 303, "", "text/plain", (("location", back), ("set-cookie", cookie)))
 
     async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Permission) -> bytes:
         """The body of a request that changes something or asks a callback: bounded, JSON, and of text."""
@@ -262,7 +274,12 @@ class Guard:
         accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
         wants_page = b"text/html" in accepted and scope["method"] == "GET"
         if refused.status == 401 and wants_page:
-            await _respond(send, 303, "", "text/plain", (("location", f"{self._prefix}sign-in"),))
+            query = scope["query_string"].decode("latin-1")
+            wanted = quote(f"{scope['path']}?{query}" if query else scope["path"], safe="/")
+            await _respond(send, 303, "", "text/plain", (("location", f"{self._prefix}sign-in?to={wanted}"),))
+            return
+        if refused.status in (400, 404, 414) and wants_page:
+            await _respond(send, refused.status, wrong_page(self._prefix, refused.text), "text/html; charset=utf-8")
             return
         extra: tuple[tuple[str, str], ...] = (("www-authenticate", "Bearer"),) if refused.status == 401 else ()
         if refused.retry_after:

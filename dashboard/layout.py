@@ -14,6 +14,8 @@ from neuron_top.views.jobs import JobCard
 from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
+RANGES = (("", "all of the time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last 1 h"), ("360", "last 6 h"))
+"""Minutes, and their words."""
 
 
 class Link(NamedTuple):
@@ -71,7 +73,7 @@ def _tools(prefix: str, right: Permission) -> Any:
     sign = (
         html.Form(html.Button("Sign out", type="submit", className="plain"), method="post", action=f"{prefix}sign-out")
         if right is Permission.ACT
-        else html.A("Sign in to act", href=f"{prefix}sign-in", className="plain")
+        else html.A("Sign in to act", href=f"{prefix}sign-in", className="plain sign")
     )
     return html.Div(
         [
@@ -79,6 +81,22 @@ def _tools(prefix: str, right: Permission) -> Any:
                 id="run", options=[], placeholder="live", clearable=True, searchable=True, className="run-picker"
             ),
             html.Span("connecting", id="connection", className="chip", role="status"),
+            html.Span("", id="said", role="status", className="quiet"),
+            html.Select(
+                [html.Option(name, value=minutes) for minutes, name in RANGES],
+                id="range",
+                title="Time range of all charts of the page",
+                **attributes(aria_label="Time range of all charts of the page"),
+            ),
+            html.Button("Find", id="palette-open", className="plain", title="Find anything (ctrl K)", n_clicks=0),
+            html.Button(
+                "Link",
+                id="copy-link",
+                className="plain",
+                title="Copy the link to what is shown",
+                n_clicks=0,
+                **attributes(aria_label="Copy the link to what is shown"),
+            ),
             html.Button(
                 "◐",
                 id="theme-switch",

@@ -2,7 +2,7 @@
    itself. Names come from logs and commands: they become text nodes. */
 (function () {
   "use strict";
-  let known = null, told = "";
+  let known = null, told = "", latest = [];
   const chosen = () => new URLSearchParams(location.search).get("run") || "";
   const make = (tag, name, text) => {
     const one = document.createElement(tag);
@@ -51,6 +51,7 @@
 
   function tell(jobs, pin) {
     const list = document.getElementById("jobs");
+    latest = jobs;
     if (!list) { return; }
     const fresh = known ? jobs.filter((job) => !known.has(job.id) && job.id !== chosen()) : [];
     known = new Set([...(known || []), ...jobs.map((job) => job.id)]);
@@ -82,5 +83,5 @@
   }
 
   document.addEventListener("click", keepJob, true);
-  window.neurontopJobs = {tell: tell, choose: choose, go: go};
+  window.neurontopJobs = {tell: tell, choose: choose, go: go, all: () => latest};
 })();

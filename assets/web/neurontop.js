@@ -215,6 +215,7 @@
 
   document.addEventListener("click", (event) => {
     toggleGroup(event);
+    if (event.target.closest("a.sign")) { event.preventDefault(); signIn(); }
     const exported = event.target.closest("a[data-export]");
     if (exported) { exported.href = prefix + exported.dataset.export + (run ? "?run=" + encodeURIComponent(run) : ""); }
     const button = event.target.closest("button[data-chart]");

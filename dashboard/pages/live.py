@@ -27,7 +27,7 @@ from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.trends import Trends, trends
 
-PATH, NAME = "", "Live"
+PATH, NAME = "", "Overview"
 LINES_SHOWN = 12
 RUNNING_SHOWN = 20
 ALERTS_SHOWN = 3

@@ -23,7 +23,7 @@ from neuron_top.views.exhausted import ExhaustedCore, ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
 
-PATH, NAME = "memory", "Memory"
+PATH, NAME = "memory", "Cores"
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
 EXHAUSTED_SHOWN = 128

@@ -80,7 +80,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if not on_screen and (buckets := bucket_paths(arguments.paths)):
         raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
-    feed = job_feed(settings, arguments.job) if arguments.job else live_feed(settings, arguments.paths, piped)
+    feed = (
+        job_feed(settings, arguments.job)
+        if arguments.job
+        else live_feed(settings, arguments.paths, piped, stays=on_screen)
+    )
     if arguments.view and not arguments.json:
         raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
     with notifying(feed, settings, log_stderr, on_screen=on_screen):

@@ -37,10 +37,10 @@ def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Tele
     return [*telemetry_sources(settings), *caches_of_job(environ, settings)]
 
 
-def machine_feed(settings: Settings) -> LiveFeed:
-    """Whatever runs here: jobs as they come and go, and the devices."""
+def machine_feed(settings: Settings, *, stays: bool = False) -> LiveFeed:
+    """Whatever runs here: jobs as they come and go, and the devices. `stays`: with the first recorded job."""
     buffer = LogBuffer()
-    later = partial(_sources_of_machine, settings, buffer)
+    later = partial(_sources_of_machine, settings, buffer, stays=stays)
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
@@ -59,10 +59,10 @@ def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callabl
     return LiveFeed((), later=sources, buffer=buffer, sink=sink, history_seconds=settings.history_seconds, node=node)
 
 
-def _sources_of_machine(settings: Settings, buffer: LogBuffer) -> Iterator[TelemetrySource]:
+def _sources_of_machine(settings: Settings, buffer: LogBuffer, *, stays: bool = False) -> Iterator[TelemetrySource]:
     from neuron_top.ingest.discover import Discovery, GatedSource
 
-    jobs = Discovery(settings, buffer)
+    jobs = Discovery(settings, buffer, stays=stays)
     yield jobs
     from neuron_top.ingest.caches import caches_of_machine
     from neuron_top.telemetry.sources import telemetry_sources

@@ -31,7 +31,10 @@ class Discovery:
 
     name = "jobs"
 
-    def __init__(self, settings: Settings, buffer: LogBuffer) -> None:
+    def __init__(self, settings: Settings, buffer: LogBuffer, *, stays: bool = False) -> None:
+        """`stays`: with the first job that it has followed, also when that has ended: a person chooses another one."""
+        self._stays = stays
+        self._shown = ""
         self._settings, self._buffer = settings, buffer
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
@@ -48,7 +51,10 @@ class Discovery:
         """Look, follow, look again; until stopped."""
         while not self._stopped.is_set():
             running = recordings_in_progress(self._settings)
-            if running:
+            if self._stays and self._shown:
+                pass
+            elif running:
+                self._shown = running[0]
                 self._follow(running[0], emit)
             else:
                 self._look_at_processes(emit)
@@ -67,6 +73,7 @@ class Discovery:
         try:
             self._followed.start(emit)
         except NeuronTopError as problem:  # the store is not there yet, or was moved aside: ask again
+            self._shown = ""
             self._tell(SourceUnavailable(name=self.name, reason=str(problem)), emit)
         finally:
             self._followed = None
@@ -76,7 +83,7 @@ class Discovery:
         if pids:
             words = f"{len(pids)} worker processes, found by their environment; their output is not recorded"
             if self._strangers.jobs > 1:
-                words += f" (the newest of {self._strangers.jobs} jobs)"
+                words += f" (one of {self._strangers.jobs} jobs)"
             self._tell(SourceAvailable(name=self.name, detail=words), emit)
         else:
             self._tell(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)

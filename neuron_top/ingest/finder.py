@@ -31,12 +31,14 @@ class _Known(msgspec.Struct):
 
 
 class WorkerFinder:
-    """Workers of this user's, outside of recordings: those of the newest job, where several run at a time."""
+    """Workers of this user, outside of recordings: those of one job, the newest when first looked at."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._known: dict[int, _Known] = {}
         self._found: list[int] = []
+        self._parent: int | None = None
+        """What started the job that was found."""
         self.jobs = 0
         """How many jobs the last look saw: workers that were started by one process are one job."""
 
@@ -56,8 +58,9 @@ class WorkerFinder:
             if stat.parent not in workers:
                 jobs.setdefault(stat.parent, []).append(stat)
         self.jobs = len(jobs)
-        newest = max(jobs.values(), key=lambda job: max(stat.started for stat in job), default=[])
-        self._found = [stat.pid for stat in newest]
+        if self._parent not in jobs:  # one that is shown is shown until it ends, whatever begins meanwhile
+            self._parent = max(jobs, key=lambda parent: max(stat.started for stat in jobs[parent]), default=None)
+        self._found = [stat.pid for stat in jobs[self._parent]] if self._parent is not None else []
         return self._found
 
     def _looked_at(self, pid: int, now: float) -> _Known:

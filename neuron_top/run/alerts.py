@@ -20,6 +20,7 @@ from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
 from neuron_top.run.training import RaisedError
 
 
@@ -167,16 +168,17 @@ def _most_so(key: str, alerts: list[RaisedAlert]) -> RaisedAlert:
 def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
     """The job failed, or its logs tell of a failure and nothing more came. What a person stopped is no failure."""
     diagnosis = run.job.diagnosis
-    if diagnosis is None or not diagnosis.failed or run.job.interrupted_by:
+    if run.job.interrupted_by:
         return
-    if run.over(now) or run.quiet(now):
+    told = diagnosis is not None and diagnosis.failed and (run.over(now) or run.quiet(now))
+    if told or run.job.ended_as in (JobState.FAILED, JobState.KILLED):
         yield RaisedAlert(
             kind=AlertKind.JOB_FAILED,
             key="job failed",
             severity=Severity.ERROR,
             since=run.silence.last if run.job.finished is None else run.job.finished,
             exit_code=run.job.exit_code,
-            cause=diagnosis.cause,
+            cause=diagnosis.cause if diagnosis is not None else None,
         )
 
 

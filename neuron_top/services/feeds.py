@@ -38,8 +38,12 @@ __all__ = [
 ]
 
 
-def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None = None) -> EndingFeed:
+def live_feed(
+    settings: Settings, paths: Sequence[str] = (), piped: int | None = None, *, stays: bool = False
+) -> EndingFeed:
     """The feed of these logs, folders, caches and telemetry files; without any, of this machine.
+
+    `stays`: of this machine, with the first job that is recorded here; a screen offers others.
 
     `piped`: a descriptor to read `-` from, for a screen that scrolls back through it. Buckets among the paths have no
     events of their own: a screen lists them, beside what runs here. Raises NothingToShow for a path that cannot exist.
@@ -47,7 +51,7 @@ def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None =
     from neuron_top.ingest import assembly
 
     watched = [path for path in paths if not is_bucket(path)]
-    return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings)
+    return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings, stays=stays)
 
 
 def job_feed(settings: Settings, job: str) -> EndingFeed:

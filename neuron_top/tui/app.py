@@ -11,6 +11,7 @@ import importlib
 import locale
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
+from neuron_top.tui.job_list import JobList
 from neuron_top.tui.keys import FLEET, SCREENS, Key, ScreenSpec, app_bindings, keys_for
 from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.refresh import Refresher
@@ -38,12 +40,22 @@ from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
+from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits, Run
 from neuron_top.views.overview import Overview, header, overview
 from neuron_top.views.verdict import Verdict, verdict
 
 if TYPE_CHECKING:  # screens are imported when they are first switched to
+    from textual.command import Provider
+
     from neuron_top.tui.screens.logs import LogsScreen
+
+
+def _finder() -> type[Provider]:
+    """What finds names; imported when the palette is first opened."""
+    from neuron_top.tui.finder import Finder
+
+    return Finder
 
 
 class TopApp(App[int], inherit_bindings=False):
@@ -54,6 +66,7 @@ class TopApp(App[int], inherit_bindings=False):
     BINDINGS = app_bindings()
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {}
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {_finder}
     ALLOW_SELECT = False
 
     def __init__(
@@ -84,6 +97,7 @@ class TopApp(App[int], inherit_bindings=False):
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
         self.playback = ReplayController(feed, self.announce)
+        self._jobs = JobList(self)
         self._gate = OutputGate(self, self._send)
         self.services = services or Services(self.settings, caches)
         self.estimator, self._past = Estimator(), past
@@ -91,6 +105,7 @@ class TopApp(App[int], inherit_bindings=False):
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
+        self._begun_at = time.monotonic()
         self._verdict: tuple[Run, float, Verdict] | None = None
         """The newest, with its run and when it was made."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
@@ -120,7 +135,13 @@ class TopApp(App[int], inherit_bindings=False):
         """Draw after the messages that wait already: a key is answered before the next drawing."""
         self.call_later(self.draw)
 
+    @property
+    def begun_seconds(self) -> float:
+        """Since the first frame."""
+        return time.monotonic() - self._begun_at
+
     def _begin(self) -> None:
+        self._begun_at = time.monotonic()
         self.begun.set()
         self.playback.start()
         self.set_interval(1.0, self._tick)
@@ -163,6 +184,7 @@ class TopApp(App[int], inherit_bindings=False):
             self._refresher.announce()
 
     def _tick(self) -> None:
+        self._jobs.tick()
         if self._refresher is not None:
             self._refresher.tick()
 
@@ -274,6 +296,24 @@ class TopApp(App[int], inherit_bindings=False):
         self.go("overview")
         self.announce()
 
+    def jobs(self) -> tuple[JobCard, ...]:
+        """The jobs that can be shown; at most a second old."""
+        return self._jobs.cards()
+
+    def show_job(self, job: str) -> None:
+        """Show a job on these screens; it stays until another one is chosen."""
+        from neuron_top.services.jobs import PREFIX, job_feed_of
+
+        try:
+            feed = job_feed_of(self.playback.first, job) if job.startswith(PREFIX) else self.services.runs.open(job)
+        except NeuronTopError as problem:
+            if self.front is not None:
+                self.front.notice(str(problem))
+            return
+        self.playback.play(feed)
+        self.go("overview")
+        self.announce()
+
     def leave_replay(self) -> bool:
         """Show what the program was started with; False when that is shown already."""
         if not self.playback.leave():
@@ -310,6 +350,13 @@ class TopApp(App[int], inherit_bindings=False):
 
         if self.front is not None:
             self.open(HelpPage(self.front.NAME))
+
+    def action_jobs(self) -> None:
+        """The list of jobs."""
+        from neuron_top.tui.screens.jobs import JobsPage
+
+        if self.front is not None and self.front.NAME != "detail":
+            self.open(JobsPage())
 
     def action_alerts(self) -> None:
         """All alerts, each with its whole text."""

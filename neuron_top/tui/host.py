@@ -16,6 +16,7 @@ from neuron_top.tui.keys import Key, ScreenSpec
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
+from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits
 
 
@@ -68,6 +69,12 @@ class Host(Protocol):
 
     def play(self, run: str) -> None:
         """Show a recording in place of what is shown."""
+
+    def jobs(self) -> tuple[JobCard, ...]:
+        """The jobs that can be shown; at most a second old."""
+
+    def show_job(self, job: str) -> None:
+        """Show a job, of the list of jobs, in place of what is shown."""
 
     def leave_replay(self) -> bool:
         """Show what the program was started with; False when that is shown already."""

@@ -124,6 +124,7 @@ KEYS = (
     Key("right_square_bracket", "]", "app.seek(10)", "on 10 s", "in a replay: ten seconds on"),
     Key("minus", "-", "app.speed(-1)", "slower", "in a replay: half the speed"),
     Key("plus,equals_sign", "+", "app.speed(1)", "faster", "in a replay: twice the speed"),
+    Key("J", "J", "app.jobs", "jobs", "the list of jobs: of several logs, and being recorded here"),
     Key("a", "a", "app.alerts", "alerts", "all alerts with their evidence and what to do", footer=True),
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
     Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),

@@ -40,6 +40,11 @@ class ReplayController:
         self._changed = changed
 
     @property
+    def first(self) -> Feed:
+        """What the program was started with."""
+        return self._first
+
+    @property
     def clock(self) -> PlaybackClock | None:
         """The clock of the feed that is shown; None for a live one."""
         return getattr(self.feed, "clock", None)

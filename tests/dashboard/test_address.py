@@ -31,7 +31,7 @@ def test_fast_keys_stay_in_order_narrow_the_lines_and_stand_in_the_address(
         seen.page.add_init_script(LATE)
         seen.page.goto(served.address)
         seen.page.wait_for_selector("#connection.up")
-        seen.page.keyboard.press("6")
+        seen.page.keyboard.press("5")
         seen.until("#logs-lines", "line 39")
         seen.page.keyboard.press("/")
         seen.page.keyboard.type("line 17", delay=100)

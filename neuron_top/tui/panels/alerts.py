@@ -67,7 +67,8 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
     glyphs = theme.glyphs
     sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
     style = theme.level(alert.severity)
-    since = f" for {duration_text(now - alert.since)}" if alert.since is not None else ""
+    held = now - alert.since if alert.since is not None else 0.0
+    since = f" for {duration_text(held)}" if held > 0.0 else ""
     line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, theme.quiet)
     return line.gap(2).put(alert.evidence, theme.text).strip() if evidence else line.strip()
 

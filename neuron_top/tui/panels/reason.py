@@ -12,8 +12,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.views.alerts import Severity
 from neuron_top.views.diagnosis import Headline, headline
 from neuron_top.views.overview import Overview
-from neuron_top.views.states import JobState
-from neuron_top.views.verdict import verdict
+from neuron_top.views.verdict import VerdictState, verdict
 
 
 def size_request(view: Overview, width: int) -> SizeRequest:
@@ -46,10 +45,10 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
 def _told(view: Overview) -> Headline | None:
     """The diagnosis; of a job whose log just stops, that; None where the first line of the screen says it all."""
     told = headline(view.diagnosis, over=view.header.over)
-    if told is not None or view.header.state is not JobState.CUT_OFF:
-        return told
     one = verdict(view)
-    return Headline(severity=Severity.WARNING, text=f"cut off: {one.reason}", next_step=one.next_step)
+    if told is not None or one.state not in (VerdictState.CUT_OFF, VerdictState.FAILED):
+        return told
+    return Headline(severity=one.severity, text=f"{one.state}: {one.reason}", next_step=one.next_step)
 
 
 def _reason(told: Headline, width: int) -> list[str]:

@@ -1,0 +1,94 @@
+/* One range of time and one crosshair for all charts of a page. The range stands in the address (`from`, `to`); what is
+   dragged in one chart holds for the others, and a double click shows all of the time again. */
+(function () {
+  "use strict";
+  const LOOK_MS = 700;
+  const seen = new WeakSet();
+  let busy = false;
+
+  const asked = () => {
+    const terms = new URLSearchParams(location.search), from = terms.get("from"), to = terms.get("to");
+    return from && to && !isNaN(Date.parse(from)) && !isNaN(Date.parse(to)) ? [from, to] : null;
+  };
+  const isTime = (chart) => chart._fullLayout && chart._fullLayout.xaxis && chart._fullLayout.xaxis.type === "date";
+  const charts = () => [...document.querySelectorAll("#page .js-plotly-plot")].filter(isTime);
+
+  function hold(range) {
+    const terms = new URLSearchParams(location.search);
+    if (range) { terms.set("from", range[0]); terms.set("to", range[1]); } else { terms.delete("from"); terms.delete("to"); }
+    const search = terms.size ? "?" + terms : "";
+    if (search === location.search) { return; }
+    history.replaceState(history.state, "", location.pathname + search);
+    window.dash_clientside.set_props("url", {search: search, href: location.href});
+  }
+
+  const same = (chart, range) => {
+    const axis = chart._fullLayout.xaxis;
+    return range ? String(axis.range) === String(range) : axis.autorange;
+  };
+
+  async function apply(range, except) {
+    busy = true;
+    try {
+      for (const chart of charts()) {
+        if (chart !== except && !same(chart, range)) {
+          await window.Plotly.relayout(chart, range ? {"xaxis.range": [...range]} : {"xaxis.autorange": true});
+        }
+      }
+    } finally { busy = false; }
+  }
+
+  function moved(chart, change) {
+    if (busy) { return; }
+    const range = change["xaxis.range"] || (change["xaxis.range[0]"] ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
+    if (!range && !change["xaxis.autorange"]) { return; }
+    const told = range ? range.map((one) => String(one).slice(0, 23)) : null;
+    hold(told);
+    apply(told, chart);
+  }
+
+  function cross(chart, event) {
+    const time = event && event.xvals ? event.xvals[0] : null;
+    for (const other of charts()) {
+      let line = other.querySelector(":scope > .crosshair");
+      if (time === null || other === chart) { line?.remove(); continue; }
+      if (!line) {
+        line = document.createElement("div");
+        line.className = "crosshair";
+        other.append(line);
+      }
+      const axis = other._fullLayout.xaxis, place = axis.l2p(time), size = other._fullLayout._size;
+      line.hidden = !(place >= 0 && place <= axis._length);
+      line.style.cssText = `left:${axis._offset + place}px;top:${size.t}px;height:${size.h}px`;
+    }
+  }
+
+  function look() {
+    for (const chart of charts()) {
+      if (seen.has(chart) || !chart.on) { continue; }
+      seen.add(chart);
+      chart.on("plotly_relayout", (change) => moved(chart, change));
+      chart.on("plotly_hover", (event) => cross(chart, event));
+      chart.on("plotly_unhover", () => cross(chart, null));
+      const range = asked();
+      if (range && !same(chart, range)) { apply(range, null); }
+    }
+  }
+
+  /* Of a chosen span the newest part: what was measured last is its end, not the clock, so that old logs have one too. */
+  function span(event) {
+    if (event.target.id !== "range") { return; }
+    const minutes = Number(event.target.value);
+    event.target.blur();
+    if (!minutes) { hold(null); apply(null, null); return; }
+    const ends = charts().flatMap((chart) => (chart.data || []).map((trace) => Date.parse((trace.x || []).at?.(-1) + "Z")));
+    const last = Math.max(...ends.filter((end) => !isNaN(end)));
+    if (!isFinite(last)) { return; }
+    const range = [last - minutes * 60000, last].map((time) => new Date(time).toISOString().slice(0, 23));
+    hold(range);
+    apply(range, null);
+  }
+
+  document.addEventListener("change", span);
+  setInterval(look, LOOK_MS);
+})();

@@ -1,0 +1,72 @@
+"""The jobs that the terminal program can show: listed at most once a second, and offered when they begin."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.views.jobs import JobCard
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
+
+_FRESH_SECONDS = 1.0
+_LOOK_SECONDS = 3.0
+"""How often the recordings in progress are asked for, in a thread."""
+
+
+class JobList:
+    """Cards of the jobs of the feed, and of recordings that are being made."""
+
+    def __init__(self, app: TopApp) -> None:
+        self._app = app
+        self._cards: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
+        self._recorded: tuple[JobCard, ...] = ()
+        self._looked = float("-inf")
+        self._known: set[str] | None = None
+        """Jobs that were there when the program began, or were offered."""
+        self._opened = False
+
+    def cards(self) -> tuple[JobCard, ...]:
+        """The jobs, those of logs first."""
+        from neuron_top.services.jobs import log_cards
+
+        made_at, cards = self._cards
+        if time.monotonic() - made_at >= _FRESH_SECONDS:
+            cards = (*log_cards(self._app.playback.first), *self._recorded)
+            self._cards = (time.monotonic(), cards)
+        return cards
+
+    def tick(self) -> None:
+        """Once a second: open the list where several logs turned out to be several jobs; offer a job that begins."""
+        if time.monotonic() - self._looked >= _LOOK_SECONDS:
+            self._looked = time.monotonic()
+            self._app.run_worker(self._look, thread=True, exit_on_error=False)
+        cards = self.cards()
+        is_several = sum(card.id.startswith("job:") for card in cards) > 1
+        if is_several and not self._opened:
+            self._opened = True
+            self._known = {card.id for card in cards}
+            if self._app.playback.feed is self._app.playback.first:
+                self._app.action_jobs()
+            return
+        self._offer(cards)
+
+    def _offer(self, cards: tuple[JobCard, ...]) -> None:
+        if self._known is None:
+            if self._recorded or self._app.begun_seconds > 2 * _LOOK_SECONDS:
+                self._known = {card.id for card in cards}
+            return
+        fresh = [card for card in cards if card.id not in self._known]
+        self._known.update(card.id for card in fresh)
+        if fresh and self._app.front is not None:
+            self._app.front.notice(f"a new job runs: {fresh[0].name}; J lists the jobs")
+
+    def _look(self) -> None:
+        from neuron_top.services.jobs import running_cards
+
+        try:
+            self._recorded = tuple(running_cards(self._app.services.runs.rows(20)))
+        except NeuronTopError:
+            self._recorded = ()

@@ -1,0 +1,65 @@
+"""The list of jobs, a card each; enter shows one on all screens."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.header import state_sign
+from neuron_top.views.jobs import JobCard
+from neuron_top.views.verdict import VerdictState, freshness_text, progress_text, state_words
+
+View = tuple[tuple[JobCard, ...], str]
+"""The jobs, and the id of the chosen one."""
+
+
+class JobsPage(DetailPage):
+    """Jobs; the selection stays with its job while others come."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda run, now: (), jobs_lines, "", complete=lambda _nothing: self._view_now())
+        self._chosen = ""
+
+    def _view_now(self) -> View:
+        cards = self.host.jobs()
+        if cards and self._chosen not in [card.id for card in cards]:
+            self._chosen = cards[0].id
+        return cards, self._chosen
+
+    def action_move(self, by: int) -> None:
+        """Choose another job."""
+        ids = [card.id for card in self.host.jobs()]
+        if ids:
+            index = ids.index(self._chosen) if self._chosen in ids else 0
+            self._chosen = ids[max(0, min(index + by, len(ids) - 1))]
+            self.show(())
+            before = tuple(card for card in self.host.jobs() if card.id in ids[: ids.index(self._chosen)])
+            self.page.reveal(len(jobs_lines(self.host.render_theme, (before, ""), self.size.width)) if before else 0)
+
+    def action_open(self) -> None:
+        """Show the job under the cursor."""
+        if self._chosen:
+            self.host.show_job(self._chosen)
+        else:
+            self.notice("there is no other job")
+
+
+def jobs_lines(theme: Theme, view: View, width: int) -> list[Strip]:
+    """The page."""
+    cards, chosen = view
+    strips = [rule(theme, width, "Jobs", "enter shows one · esc closes")]
+    if not cards:
+        return [*strips, *paragraph(theme, "Nothing else runs here, and one log is read.", width, theme.quiet)]
+    for card in cards:
+        one = card.verdict
+        state = one.state if one is not None else VerdictState.RUNNING
+        sign, style = state_sign(theme, state)
+        fresh = freshness_text(one) if one is not None else "live"
+        line = Line(theme, width).put(f"{theme.glyphs.cursor} " if card.id == chosen else "  ", theme.title)
+        line.put(f"{sign} {state_words(state)}", style).gap(2).put(card.name, theme.strong)
+        strips.append(line.end(f"{fresh} ", theme.quiet).strip())
+        words = "  ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded"
+        strips += paragraph(theme, words, width, theme.quiet, left=4)[:2]
+    return strips

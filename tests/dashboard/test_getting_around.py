@@ -1,0 +1,98 @@
+"""Getting around on the pages: palette, keys, titles, the address, wrong addresses, the way back after signing in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import READ, serving
+from tests.tui.feeds import StillFeed
+
+
+def opened(browser: Any, address: str) -> Watched:
+    seen = Watched(browser)
+    seen.page.goto(address)
+    seen.page.wait_for_selector("#connection.up")
+    return seen
+
+
+def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.until("#live-step", "60")
+        assert seen.page.title().startswith("● ")
+        seen.page.keyboard.press("Control+k")
+        seen.until("#palette-list", "Cores")
+        seen.page.keyboard.type("graph MODULE_")
+        seen.until("#palette-list", "MODULE_")
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_function(
+            "() => location.pathname === '/compile' && location.search.includes('graph=MODULE_')"
+        )
+        seen.page.keyboard.press("Control+k")
+        seen.page.keyboard.type("core trn1/neuron/3")
+        seen.until("#palette-list", "trn1/neuron/3")
+        seen.page.keyboard.press("Enter")
+        seen.until("#live-core-words", "core 3")
+        seen.page.keyboard.press("Control+k")
+        seen.page.keyboard.type("no such name anywhere")
+        seen.until("#palette-count", "Nothing has that name")
+        seen.page.keyboard.press("Escape")
+        seen.page.wait_for_function("() => !document.querySelector('#palette').open")
+        seen.page.keyboard.press("?")
+        seen.until("#keys", "ctrl K")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
+def test_one_range_of_time_holds_for_all_charts_and_stands_in_the_address(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    dates = """() => [...document.querySelectorAll('#page .js-plotly-plot')]
+        .filter((one) => one._fullLayout?.xaxis?.type === 'date')"""
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function(f"() => ({dates})().length >= 2")
+        seen.page.select_option("#range", "5")
+        seen.page.wait_for_function("() => location.search.includes('from=')")
+        ranges = f"() => new Set(({dates})().map((one) => String(one._fullLayout.xaxis.range))).size === 1"
+        seen.page.wait_for_function(ranges)
+        seen.page.reload()
+        seen.until("#live-step", "60")
+        seen.page.wait_for_function(f"() => ({dates})().length >= 2")
+        seen.page.wait_for_function(ranges)
+        seen.page.select_option("#range", "")
+        seen.page.wait_for_function("() => !location.search.includes('from=')")
+        assert (seen.complaints, seen.foreign) == ([], [])
+
+
+def test_a_wrong_address_gets_a_page_and_a_program_gets_json(feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path) as served:
+        page = served.ask("/no-such-page", Accept="text/html,*/*")
+        assert page.status == 404
+        assert page.headers["content-type"].startswith("text/html")
+        assert b"There is nothing at this address" in page.body
+        assert served.ask("/no-such-page").json == {"error": "this path is not served"}
+
+
+def test_signing_in_returns_to_where_one_was_and_never_to_another_site(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path, read=READ) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}logs?q=line")
+        assert "NEURONTOP_READ_TOKEN" in seen.text("main"), "it says where the token is found"
+        seen.page.fill("#token", READ)
+        seen.page.click("button[type=submit]")
+        seen.page.wait_for_url("**/logs?q=line")
+        for elsewhere in ("//evil.example/", "https://evil.example/", "/no-such-page", "/logs\r\nX: y"):
+            form = f"token={READ}&to={elsewhere}".encode()
+            answer = served.ask(
+                "/sign-in",
+                method="POST",
+                body=form,
+                Content_Type="application/x-www-form-urlencoded",
+                Origin=f"http://127.0.0.1:{served.port}",
+            )
+            assert (answer.status, answer.headers["location"]) == (303, "/"), elsewhere
