@@ -64,19 +64,20 @@
   async function gather() {
     items = commands();
     const run = runOf() ? "?run=" + encodeURIComponent(runOf()) : "";
-    const [runs, graphs, cores] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run)]);
+    const [runs, graphs, table] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run)]);
+    const cores = (table ? table.groups : []).flatMap((group) => group.rows);
     items = [...commands(),
       ...window.neurontopJobs.all().map((job) => ({kind: "job", name: job.name, more: job.state, act: () => window.neurontopJobs.choose(job.id)})),
       ...(runs || []).map((one) => ({kind: "recording", name: (one.name + " " + one.id).trim(), more: one.state_text, act: () => window.neurontopJobs.choose(one.id)})),
       ...(graphs ? graphs.rows : []).map((one) => ({kind: "graph", name: one.key, more: one.state, act: to("compile", {graph: one.key})})),
-      ...(cores ? cores.rows : []).map((one) => ({kind: "core", name: one.key, more: one.rank === null ? "" : "rank " + one.rank, act: to("", {core: one.key})})),
+      ...cores.map((one) => ({kind: "core", name: one.key, more: one.rank === null ? "" : "rank " + one.rank, act: to("", {core: one.key})})),
       ...ranks(cores, graphs)];
     find();
   }
 
   function ranks(cores, graphs) {
     const found = new Set();
-    for (const one of cores ? cores.rows : []) { if (one.rank !== null) { found.add(one.rank); } }
+    for (const one of cores) { if (one.rank !== null) { found.add(one.rank); } }
     for (const one of graphs ? graphs.rows : []) { for (const rank of one.ranks) { found.add(rank); } }
     return [...found].sort((a, b) => a - b).map((rank) =>
       ({kind: "rank", name: "rank " + rank, more: "its log lines", act: to("logs", {q: "rank:" + rank})}));
