@@ -390,7 +390,8 @@ def test_a_grid_library_of_another_name_is_left_to_dash() -> None:
 def test_the_live_page_begins_with_the_reason_why_the_job_failed() -> None:
     whole = lived(failed_log())
     told = words_of(whole["live-reason"])
-    assert told.startswith("failed: the compiler rejected a graph: [NCC_EVRF031]")
+    assert told.startswith("✗ FAILED train.log")
+    assert "the compiler rejected a graph: [NCC_EVRF031]" in told
     assert "Next:  Change the model" in told
     assert "1202 compiling the third graph 1203 [NCC_EVRF031]" in told
     assert whole["live-state"] == "failed"
@@ -399,8 +400,11 @@ def test_the_live_page_begins_with_the_reason_why_the_job_failed() -> None:
     assert [getattr(part, "id", "") for part in page][:2] == ["live-marks", "live-reason"]
 
 
-def test_the_live_page_of_a_job_without_a_failure_has_no_such_panel() -> None:
-    assert lived(full(4))["live-reason"] is None
+def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:
+    panel = lived(full(4))["live-reason"]
+    assert words_of(panel).startswith("● COMPILING bert-tp")
+    assert "error" not in panel.className
+    assert "The log at" not in words_of(panel)
 
 
 def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_last_line() -> None:
