@@ -143,7 +143,7 @@
     const [box, fresh] = dialog("palette", "Find anything");
     if (fresh) {
       const field = make("input", ""), list = make("ul", ""), count = make("p", "quiet");
-      field.id = "palette-field"; field.type = "search"; field.autocomplete = "off";
+      field.id = "palette-field"; field.type = "text"; field.autocomplete = "off";
       field.placeholder = "page, job, recording, graph, core, rank, entry …";
       for (const [name, value] of [["role", "combobox"], ["aria-label", "Find"], ["aria-expanded", "true"], ["aria-controls", "palette-list"], ["aria-autocomplete", "list"]]) { field.setAttribute(name, value); }
       list.id = "palette-list";
