@@ -81,6 +81,7 @@ def test_graphs_and_artifacts_travel_through_the_bucket_and_are_claimed_there(sl
     site.check_stored()  # not compiled again
 
 
+@pytest.mark.xdist_group("ray")
 def test_ray_goes_on_from_another_host_where_it_was_interrupted(tmp_path, server):
     site = BucketSite(tmp_path, dict(os.environ), f"{server}/ray-{tmp_path.name}")
     gate = site.mark("wait")
