@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, Part, bar, rule, safe, short_command, spark, stacked
+from neuron_top.tui.drawing import SMALL, Line, Part, bar, rule, safe, short_command, spark, stacked
 from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
@@ -54,7 +54,8 @@ def cores_panel(
     kinds = legend_kinds(cores)
     scale = memory_scale(cores)
     room = height - 1
-    legend = [legend_line(theme, cores, kinds, width)] if kinds and len(cores) < room else []
+    is_by_kind = bool(kinds) and _bar_widths(width)[1] >= SMALL
+    legend = [legend_line(theme, cores, kinds, width)] if is_by_kind and len(cores) < room else []
     room -= len(legend)
     if len(cores) <= min(room, MANY):
         return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
@@ -105,17 +106,23 @@ def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, w
     line = Line(theme, width)
     line.put(f"{core.core}", theme.quiet if quiet else theme.strong, 3, right=True).gap()
     line.put(f"r{core.rank}" if core.rank is not None else "", theme.quiet, 4)
-    free = width - 8 - 7 - 10 - 4
-    size = max(6, min(30, free // 4))
-    line.add(bar(theme, core.utilization, size, theme.faint if quiet else None)).gap()
+    use, memory = _bar_widths(width)
+    line.add(bar(theme, core.utilization, use, theme.faint if quiet else None)).gap()
     line.put("stale" if quiet else percent_text(core.utilization), theme.quiet, 6, right=True).gap()
-    line.add(memory_bar(theme, core, kinds, scale, size)).gap()
+    line.add(memory_bar(theme, core, kinds, scale, memory)).gap()
     line.put(bytes_text(core.memory), theme.quiet if quiet else theme.load(used_share(core)), 9, right=True).gap()
     trend = min(60, max(0, width - line.used - (24 if width >= 130 else 0)))
     line.put(spark(theme, core.trend, trend, top=1.0), theme.faint if quiet else theme.accent).gap()
     if width >= 130:
         line.put(f"{core.pid if core.pid is not None else ''} {short_command(core.process)}".strip(), theme.quiet)
     return line.strip()
+
+
+def _bar_widths(width: int) -> tuple[int, int]:
+    """Cells of a core's bars of utilization and of memory, whose kinds are told apart from SMALL cells on."""
+    free = width - 8 - 7 - 10 - 4
+    size = max(6, min(30, free // 4))
+    return size, max(size, SMALL) if free >= 2 * SMALL + size else size
 
 
 def used_share(core: CoreRow) -> float | None:
