@@ -153,7 +153,8 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
     )
     async def offered(search: str, _typed: str) -> Any:
-        return run_options(feeds.recordings(), feeds.jobs()), state_of(search).get("run") or "live"
+        options = run_options(feeds.recordings(), feeds.jobs(), is_replay=feeds.is_replay)
+        return options, state_of(search).get("run") or "live"
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -51,6 +51,8 @@ class FeedRegistry:
     def __init__(self, settings: Settings, live: Feed) -> None:
         self.settings = settings
         self._runs, self._live = RunService(settings), live
+        self.is_replay = getattr(live, "clock", None) is not None
+        """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
         self._views: dict[tuple[str, Any], tuple[int, float, Any]] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
@@ -124,7 +126,7 @@ class FeedRegistry:
         now = time.monotonic()
         if made is None or now - made[0] >= PULSE_SECONDS:
             view = self.cached_view(run, overview)
-            one = verdict(view, clock=time.time() if run else None)
+            one = verdict(view, replayed=self.is_replay and run == LIVE, clock=time.time() if run else None)
             made = self._pulses[run] = now, Pulse(title_text(one), str(one.freshness), freshness_text(one))
         return made[1]
 

@@ -14,6 +14,8 @@ import pytest
 import neuron_top
 from neuron_top import events as ev
 from neuron_top.cli.main import main
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.layout import run_options
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
@@ -36,6 +38,16 @@ def test_the_recording_holds_what_the_help_promises() -> None:
     assert all(graph.state != "failed" for graph in run.compiles.graphs.values())
     assert run.training.reports >= 20
     assert run.cores.cores
+
+
+def test_nothing_of_the_demo_is_called_live_on_the_web() -> None:
+    with demo_settings(Settings()) as settings:
+        feed = demo_feed(settings)
+        feed.show(feed.clock.end)
+        feeds = FeedRegistry(settings, feed)
+        assert feeds.pulse(LIVE)[1:] == ("replay", "replay")
+        assert run_options((), (), is_replay=feeds.is_replay)[0]["label"] == "the demo, played"
+    assert run_options(())[0]["label"].startswith("live")
 
 
 def test_the_demo_shows_what_its_job_printed() -> None:
