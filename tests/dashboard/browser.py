@@ -73,6 +73,10 @@ class Watched:
         )
         return self.text(selector)
 
+    def titled(self, words: str) -> None:
+        """Wait until the tab's title begins with `words`: it comes with the next message of the server."""
+        self.page.wait_for_function("words => document.title.startsWith(words)", arg=words, timeout=PATIENCE * 1000)
+
     def drawn(self, selector: str, words: str) -> None:
         """Wait until an element says `words`, and every chart and grid of the page has been drawn."""
         self.page.wait_for_function(DRAWN, arg=[selector, words])

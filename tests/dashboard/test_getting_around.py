@@ -21,7 +21,7 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
     with serving(feed, tmp_path) as served:
         seen = opened(browser, served.address)
         seen.until("#live-step", "60")
-        assert seen.page.title().startswith("● ")
+        seen.titled("● ")
         seen.page.keyboard.press("Control+k")
         seen.until("#palette-list", "Cores")
         seen.page.keyboard.type("graph MODULE_")
