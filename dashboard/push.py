@@ -33,15 +33,17 @@ MOST_OF_ONE = 300
 
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
-    """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there."""
+    """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there; with
+    `?run=…` it tells what a message of the socket would."""
     sockets: dict[WebSocket, str] = {}
 
     @server.get(f"{prefix}alive", include_in_schema=False)
     async def alive(request: Request) -> Response:
-        try:
-            return Response(_news(feeds, request.query_params.get("run", LIVE)), media_type="application/json")
-        except NeuronTopError:
-            return Response(status_code=204)
+        run = request.query_params.get("run")
+        with contextlib.suppress(NeuronTopError):
+            if run is not None:
+                return Response(_news(feeds, run), media_type="application/json")
+        return Response(status_code=204)
 
     @server.websocket(f"{prefix}push")
     async def push(socket: WebSocket) -> None:
