@@ -117,7 +117,8 @@ def test_the_status_of_a_recording_begins_with_the_cause_and_carries_the_diagnos
     result = neurontop("status", "last", home=tmp_path)
     assert result.returncode == 1
     first = result.stdout.splitlines()[0]
-    assert first == "failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    cause = "the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    assert first.startswith(f"FAILED python · {cause} · after ")
     document = json.loads(neurontop("status", "last", "--json", home=tmp_path).stdout)
     assert document["diagnosis"] == json.loads(neurontop("diagnose", "--json", "last", home=tmp_path).stdout)
 
@@ -137,7 +138,8 @@ def test_the_summary_at_the_end_of_a_run_begins_with_the_cause(tmp_path: Path) -
 def test_the_status_of_a_job_that_ended_well_begins_with_its_name_and_has_no_cause(tmp_path: Path) -> None:
     neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print('step 1')", home=tmp_path)
     result = neurontop("status", "last", home=tmp_path)
-    assert (result.returncode, result.stdout.split(" ", 1)[0]) == (0, "fine")
+    assert result.returncode == 0
+    assert result.stdout.startswith("COMPLETED fine · ")
     diagnosis = json.loads(neurontop("status", "last", "--json", home=tmp_path).stdout)["diagnosis"]
     assert (diagnosis["failed"], diagnosis["job_ended"], diagnosis["causes"]) == (False, "finished", [])
 

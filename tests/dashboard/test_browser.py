@@ -122,7 +122,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, f
     with serving(feed, tmp_path, read=READ) as served:
         seen = Watched(browser)
         seen.page.goto(served.address)
-        assert seen.page.url.endswith("/sign-in")
+        assert seen.page.url.endswith("/sign-in?to=/")
         seen.page.fill("#token", "wrong")
         seen.page.click("button[type=submit]")
         assert "not valid" in seen.text("[role=alert]")
