@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.tui.replay_controller import ReplayController
+from neuron_top.tui.services import Services
 from neuron_top.views.jobs import JobCard
-
-if TYPE_CHECKING:
-    from neuron_top.tui.app import TopApp
 
 _FRESH_SECONDS = 1.0
 _LOOK_SECONDS = 3.0
 """How often the recordings in progress are asked for, in a thread."""
 
 
+class _Notified(Protocol):
+    def notice(self, text: str) -> None: ...
+
+
+class JobListHost(Protocol):
+    """What the list asks of the application."""
+
+    playback: ReplayController
+
+    @property
+    def begun_seconds(self) -> float: ...
+    @property
+    def services(self) -> Services: ...
+    @property
+    def front(self) -> _Notified | None: ...
+    def run_worker(self, work: Callable[[], None], *, thread: bool, exit_on_error: bool) -> object: ...
+    def action_jobs(self) -> None: ...
+
+
 class JobList:
     """Cards of the jobs of the feed, and of recordings that are being made."""
 
-    def __init__(self, app: TopApp) -> None:
+    def __init__(self, app: JobListHost) -> None:
         self._app = app
         self._cards: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
         self._recorded: tuple[JobCard, ...] = ()

@@ -50,7 +50,7 @@ def test_a_grid_keeps_its_selection_and_its_place_while_rows_come_in(browser: An
 def test_a_page_that_a_returned_server_does_not_answer_is_loaded_anew(
     browser: Any, feed: StillFeed, tmp_path: Path
 ) -> None:
-    questions, alive, sockets = "**/_dash-update-component*", "**/alive", []
+    questions, alive, sockets = "**/_dash-update-component*", "**/alive*", []
     away = threading.Event()
 
     def pushed(socket: Any) -> None:

@@ -53,7 +53,7 @@ def test_without_a_token_no_path_but_the_sign_in_page_answers(closed: Served) ->
     assert [closed.ask(path).status for path in DATA] == [401] * len(DATA)
     assert [closed.ask(path, token="wrong").status for path in DATA] == [401] * len(DATA)
     assert closed.ask("/sign-in").status == 200
-    assert closed.ask("/", Accept="text/html").headers["location"] == "/sign-in"
+    assert closed.ask("/", Accept="text/html").headers["location"] == "/sign-in?to=/"
     assert closed.ask("/api/overview", token=READ).json["header"]["name"] == "bert-tp"
 
 

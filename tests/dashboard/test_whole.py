@@ -144,11 +144,11 @@ def stepped(seen: Watched, beyond: int) -> int:
     return int(re.sub(r"\D", "", seen.text("#live-step")))
 
 
-def points(seen: Watched) -> list[str]:
-    """The times of the points of the loss chart."""
+def points(seen: Watched) -> list[float]:
+    """The steps of the points of the loss chart."""
     seen.page.locator("#live-losses").scroll_into_view_if_needed()  # a chart out of sight is not drawn again
     found = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot')?.data?.[0]?.x ?? []")
-    return [str(time) for time in found]
+    return [float(step) for step in found]
 
 
 def test_a_real_jobs_values_move_in_two_browsers_and_a_killed_server_loses_nothing(
@@ -179,7 +179,7 @@ def test_a_real_jobs_values_move_in_two_browsers_and_a_killed_server_loses_nothi
         )
         kept, whole = points(one), points(fresh)
         assert kept == sorted(set(kept)), "no point twice, none out of order"
-        assert set(whole) <= set(kept) | {time for time in whole if time > kept[-1]}, "what was missed came afterwards"
+        assert set(whole) <= set(kept) | {step for step in whole if step > kept[-1]}, "what was missed came afterwards"
     finally:
         again.kill()
 

@@ -88,7 +88,8 @@ def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None
     while not feed.log_tail(5):
         assert rang.wait(60)
         rang.clear()
-    (tmp_path / "attempt_0" / "1.log").write_text("from rank 1\n")
+    (tmp_path / "attempt_0" / "1").mkdir()
+    (tmp_path / "attempt_0" / "1" / "stdout.log").write_text("from rank 1\n")
     while len(feed.log_tail(5)) < 2:
         assert rang.wait(60)
         rang.clear()
