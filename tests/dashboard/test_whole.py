@@ -202,6 +202,8 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.fill("#token", ACT)
     seen.page.click("button[type=submit]")
     seen.page.wait_for_selector("#connection.up", timeout=PATIENCE * 1000)
+    seen.until("#compile-depth", "Why it missed", PATIENCE)  # where one was before signing in
+    seen.page.click("#to-live")
     before = stepped(seen, 0)
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entry", PATIENCE)

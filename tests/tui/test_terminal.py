@@ -78,7 +78,7 @@ def test_with_a_log_that_does_not_exist_yet_it_opens_waits_and_picks_the_job_up(
     tmux.open(f"{NEURONTOP} watch {log}")
     waiting = tmux.until("Nothing runs here yet")
     assert "neurontop run --" in waiting
-    assert "waiting for a job" in waiting
+    assert "IDLE" in waiting
     log.write_text("INFO: the first line\nTraceback (most recent call last):\nValueError: shapes differ\n")
     shown = tmux.until("ValueError: shapes differ")
     assert "Nothing runs here yet" not in shown
