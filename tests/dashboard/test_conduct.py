@@ -127,7 +127,6 @@ def test_groups_fold_in_the_grid_stand_in_the_address_and_are_selected_as_a_whol
         seen.page.locator("#cache-grid .group-row", has_text=three).locator("[col-id=module]").press("Enter")
         seen.page.wait_for_function("s => document.querySelectorAll(s).length === 2", arg=rows)
         seen.page.locator("#cache-grid .group-row", has_text=three).locator("input[type=checkbox]").click()
-        seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "3 entries")
         seen.drawn("#cache-shown", "4 entries")
