@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import boto3
+
+from tests.aws_environment import pointed_at
 
 BUCKET, PREFIX = "caches", "team/neuron"
 
@@ -27,25 +28,16 @@ def served(*, versioned: bool = False) -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    own = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "made-up",
-        "AWS_SECRET_ACCESS_KEY": "made-up-too",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    before = {name: os.environ.get(name) for name in own}
-    os.environ.update(own)
+    url = f"http://127.0.0.1:{port}"
     try:
-        _wait(own["AWS_ENDPOINT_URL"], server)
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        if versioned:
-            client.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-        yield f"s3://{BUCKET}/{PREFIX}"
+        with pointed_at(url):
+            _wait(url, server)
+            client = boto3.client("s3")
+            client.create_bucket(Bucket=BUCKET)
+            if versioned:
+                client.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+            yield f"s3://{BUCKET}/{PREFIX}"
     finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
         server.terminate()
         server.wait()
 

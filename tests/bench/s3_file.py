@@ -15,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.aws_environment import pointed_at
+
 BUCKET, PREFIX = "caches", "team/neuron/"
 
 
@@ -25,20 +27,10 @@ def serving(files: Mapping[str, Path]) -> Iterator[str]:
     with subprocess.Popen([sys.executable, "-m", __name__, named], stdout=subprocess.PIPE, text=True) as server:
         if server.stdout is None:
             raise AssertionError("it is a pipe")
-        own = {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.stdout.readline().strip()}",
-            "AWS_ACCESS_KEY_ID": "made-up",
-            "AWS_SECRET_ACCESS_KEY": "made-up-too",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
-        before = {name: os.environ.get(name) for name in own}
-        os.environ.update(own)
         try:
-            yield f"s3://{BUCKET}/{PREFIX}".rstrip("/")
+            with pointed_at(f"http://127.0.0.1:{server.stdout.readline().strip()}"):
+                yield f"s3://{BUCKET}/{PREFIX}".rstrip("/")
         finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
             server.terminate()
 
 

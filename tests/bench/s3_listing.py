@@ -6,13 +6,14 @@ objects. Pages of 1,000 keys are written once, before the first request; the sam
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from tests.aws_environment import pointed_at
 
 PREFIX, PAGE = "team/neuron/", 1000
 NAMES = ("compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff", "wrapped_neff.hlo")
@@ -24,19 +25,10 @@ def listed(count: int) -> Iterator[str]:
     with subprocess.Popen([sys.executable, "-m", __name__, str(count)], stdout=subprocess.PIPE, text=True) as server:
         if server.stdout is None:
             raise AssertionError("it is a pipe")
-        own = {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.stdout.readline().strip()}",
-            "AWS_ACCESS_KEY_ID": "made-up",
-            "AWS_SECRET_ACCESS_KEY": "made-up-too",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
-        before = {name: os.environ.get(name) for name in own}
-        os.environ.update(own)
         try:
-            yield f"s3://caches/{PREFIX}"
+            with pointed_at(f"http://127.0.0.1:{server.stdout.readline().strip()}"):
+                yield f"s3://caches/{PREFIX}"
         finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
             server.terminate()
 
 
