@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection
-from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.errors import NothingToShow
 from neuron_top.ingest.agent_logs import LogRequest
 from neuron_top.ingest.log_line import LogPage
 from neuron_top.ingest.node_logs import NodeLogs
 from neuron_top.run.step_times import STEPS_KEPT
+from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
@@ -24,43 +24,19 @@ from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
-    from neuron_top.store.postgres.fleet import FleetStore
 
 __all__ = ["FleetService", "LogPage", "LogRequest", "NodeLogs"]
 
 
-class FleetService:
+class FleetService(FleetDatabase):
     """The fleet of the store that the settings name. Every call asks the database: screens make it in a thread."""
 
     def __init__(self, settings: Settings, *, connections: int = 1) -> None:
         """Raises UsageError where no database is named. Connects with the first question."""
-        if not settings.store:
-            raise UsageError(
-                "no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database"
-            )
-        self._settings, self._connections = settings, connections
+        super().__init__(settings, connections=connections)
         self._blaming = threading.Lock()
         self._read: NodeRuns | None = None
         """Events of the job that was blamed last."""
-
-    @cached_property
-    def _store(self) -> FleetStore:
-        from neuron_top.store.postgres.fleet import FleetStore
-
-        return FleetStore(
-            self._settings.store, insecure=self._settings.store_insecure, pool=max(0, self._connections - 1)
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_given: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Leave the database."""
-        if "_store" in self.__dict__:
-            self._store.close()
 
     @property
     def place(self) -> str:

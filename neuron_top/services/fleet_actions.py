@@ -5,53 +5,23 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from neuron_top.actions.fleet_request import FleetRequest
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
-from neuron_top.settings import Settings
+from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.store.fleet_records import IntentState
 from neuron_top.views.fleet_plan import FleetPlan, fleet_plan
-
-if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
-    from neuron_top.store.postgres.fleet import FleetStore
 
 __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest"]
 
 _LOOK_SECONDS = 0.3
 
 
-class FleetActions:
+class FleetActions(FleetDatabase):
     """The changes of a fleet. Every call asks the database: screens make it in a thread."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Raises UsageError where no database is named. Connects with the first question."""
-        if not settings.store:
-            raise UsageError(
-                "no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database"
-            )
-        self._settings = settings
-
-    @cached_property
-    def _store(self) -> FleetStore:
-        from neuron_top.store.postgres.fleet import FleetStore
-
-        return FleetStore(self._settings.store, insecure=self._settings.store_insecure)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_given: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Leave the database."""
-        if "_store" in self.__dict__:
-            self._store.close()
 
     def ask(self, request: FleetRequest, nodes: Collection[str]) -> FleetPlan:
         """Ask these nodes to plan it. Raises UsageError, NothingToShow for nodes nobody heard of, StoreNotAllowed."""

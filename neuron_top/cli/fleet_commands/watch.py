@@ -16,6 +16,7 @@ import sys
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
 from neuron_top.errors import UsageError
+from neuron_top.services.fleet_database import check_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
     settings = settings_of(arguments)
-    if not settings.store:
-        raise UsageError("no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database")
+    check_named(settings)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         raise UsageError("the screen needs a terminal; `neurontop fleet nodes` and `fleet jobs` print lines")
     disable_gc()

@@ -1,0 +1,46 @@
+"""The database of the fleet that the settings name, opened with the first question."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from neuron_top.errors import UsageError
+from neuron_top.settings import Settings
+
+if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
+    from neuron_top.store.postgres.fleet import FleetStore
+
+
+def check_named(settings: Settings) -> None:
+    """Raises UsageError where the settings name no database."""
+    if not settings.store:
+        raise UsageError("no fleet is named: set NEURONTOP_STORE, or give --store, as postgresql://user@host/database")
+
+
+class FleetDatabase:
+    """What services of the fleet share. Every call asks the database: screens make it in a thread."""
+
+    def __init__(self, settings: Settings, *, connections: int = 1) -> None:
+        """Raises UsageError where no database is named. Connects with the first question."""
+        check_named(settings)
+        self._settings, self._connections = settings, connections
+
+    @cached_property
+    def _store(self) -> FleetStore:
+        from neuron_top.store.postgres.fleet import FleetStore
+
+        return FleetStore(
+            self._settings.store, insecure=self._settings.store_insecure, pool=max(0, self._connections - 1)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_given: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the database."""
+        if "_store" in self.__dict__:
+            self._store.close()
