@@ -64,6 +64,16 @@ class Rank:
         return [event for event in self.events if isinstance(event, ArtifactFetched)]
 
 
+def eight_ranks(node: Path, source: Counting) -> list[Rank]:
+    """Ranks of one node that asked for the graph at once, and have their answers."""
+    ranks = [Rank(node, source) for _ in range(8)]
+    for rank in ranks:
+        rank.thread.start()
+    for rank in ranks:
+        rank.thread.join()
+    return ranks
+
+
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
     """The root of a cache that has the graph."""
@@ -73,11 +83,7 @@ def shared(tmp_path: Path) -> Path:
 
 def test_ranks_of_a_node_are_one_question_and_nobody_compiles(tmp_path: Path, shared: Path) -> None:
     source = Counting(FolderSource(shared))
-    ranks = [Rank(tmp_path / "node", source) for _ in range(8)]
-    for rank in ranks:
-        rank.thread.start()
-    for rank in ranks:
-        rank.thread.join()
+    ranks = eight_ranks(tmp_path / "node", source)
     assert source.asked == 1
     assert source.read == 5  # graph, flags, record, two files of the artifact
     assert sum(rank.compiler.compiled for rank in ranks) == 0
@@ -93,11 +99,7 @@ def test_ranks_of_a_node_are_one_question_and_nobody_compiles(tmp_path: Path, sh
 
 def test_what_is_not_there_is_asked_for_once_and_compiled(tmp_path: Path) -> None:
     source = Counting(FolderSource(tmp_path / "none"))
-    ranks = [Rank(tmp_path / "node", source) for _ in range(8)]
-    for rank in ranks:
-        rank.thread.start()
-    for rank in ranks:
-        rank.thread.join()
+    ranks = eight_ranks(tmp_path / "node", source)
     assert source.asked == 1
     assert sum(rank.compiler.compiled for rank in ranks) == 1
     assert [event for rank in ranks for event in rank.fetched()] == []
