@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from neuron_top.identity import machine_id
 from neuron_top.ingest.agent_logs import LogRequest, LogsUnreachable, fetch
@@ -53,24 +53,12 @@ class FleetJobFeed(LiveFeed):
         logs = self._log([source] if source is not None else [])
         return logs.log_tail(count, source) if logs is not None else []
 
-    def log_older(
-        self,
-        before: Mapping[str, int],
-        count: int,
-        query: LogQuery | None = None,
-        sources: Container[str] | None = None,
-    ) -> LogPage:
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that ends before these offsets."""
         logs = self._log(before, query)
         return logs.log_older(before, count, query) if logs is not None else _nothing()
 
-    def log_newer(
-        self,
-        after: Mapping[str, int],
-        count: int,
-        query: LogQuery | None = None,
-        sources: Container[str] | None = None,
-    ) -> LogPage:
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets."""
         logs = self._log(after, query)
         return logs.log_newer(after, count, query) if logs is not None else _nothing()

@@ -125,11 +125,11 @@ class JobFeed:
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that ends before these offsets."""
-        return self._whole.log_older(before, count, query, self._sources())
+        return self._whole.log_older_of(self._sources(), before, count, query)
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets."""
-        return self._whole.log_newer(after, count, query, self._sources())
+        return self._whole.log_newer_of(self._sources(), after, count, query)
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places."""

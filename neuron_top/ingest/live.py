@@ -172,26 +172,26 @@ class LiveFeed:
         """The last lines of these logs."""
         return self._buffer.tail(count, sources=sources)
 
-    def log_older(
-        self,
-        before: Mapping[str, int],
-        count: int,
-        query: LogQuery | None = None,
-        sources: Container[str] | None = None,
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets, out of the files themselves."""
+        return self.log_older_of(None, before, count, query)
+
+    def log_older_of(
+        self, sources: Container[str] | None, before: Mapping[str, int], count: int, query: LogQuery | None = None
     ) -> LogPage:
-        """A page that ends before these offsets, out of the files themselves; of these `sources`, else of all."""
+        """The same of these logs; None: of all."""
         from neuron_top.ingest.log_files import older
 
         return older(self._ends(sources), before, count, query, file_map=self._file_map())
 
-    def log_newer(
-        self,
-        after: Mapping[str, int],
-        count: int,
-        query: LogQuery | None = None,
-        sources: Container[str] | None = None,
-    ) -> LogPage:
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets, likewise."""
+        return self.log_newer_of(None, after, count, query)
+
+    def log_newer_of(
+        self, sources: Container[str] | None, after: Mapping[str, int], count: int, query: LogQuery | None = None
+    ) -> LogPage:
+        """The same of these logs; None: of all."""
         from neuron_top.ingest.log_files import newer
 
         return newer(self._ends(sources), after, count, query, file_map=self._file_map())
