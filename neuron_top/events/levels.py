@@ -6,7 +6,16 @@ from enum import StrEnum
 from typing import Self
 
 
-class LogLevel(StrEnum):
+class _Ordered(StrEnum):
+    """Members in ascending order."""
+
+    def and_worse(self) -> tuple[Self, ...]:
+        """This level and those after it."""
+        every = tuple(type(self))
+        return every[every.index(self) :]
+
+
+class LogLevel(_Ordered):
     """The level that a program printed with its line, whatever that program calls it. Later is more severe."""
 
     NOTSET = ""
@@ -57,7 +66,7 @@ _NAMES = {
 }
 
 
-class LineLevel(StrEnum):
+class LineLevel(_Ordered):
     """How much a line matters to the person who reads the log. Later matters more."""
 
     PLAIN = ""
@@ -75,8 +84,3 @@ class LineLevel(StrEnum):
     def is_marked(self) -> bool:
         """A warning or an error."""
         return self in (LineLevel.WARNING, LineLevel.ERROR)
-
-    def and_worse(self) -> tuple[Self, ...]:
-        """This level and those that matter more."""
-        every = tuple(type(self))
-        return every[every.index(self) :]

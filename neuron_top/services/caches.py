@@ -37,6 +37,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.events.levels import LogLevel
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
@@ -394,7 +395,7 @@ class CacheService(CacheReader):
         from neuron_top.compile.wrapper import log_lines
 
         compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
-        parallel = ParallelLog(form=log_lines.generation(), level="ERROR", stream=log)
+        parallel = ParallelLog(form=log_lines.log_format(), level=LogLevel.ERROR, stream=log)
         journal = self.backend(plan.root).journal()
         return compile_now(plan, journal, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
 

@@ -93,7 +93,7 @@ class PrecompileJob:
             check_root(self._root)
         except CacheUnusable as problem:  # before the trial run, which can take hours
             raise UsageError(str(problem)) from None
-        self._log = ParallelLog(form=log_lines.generation(), level=self._options.log_level, stream=output.log)
+        self._log = ParallelLog(form=log_lines.log_format(), level=self._options.log_level, stream=output.log)
         for remark in self._options.remarks():
             self._log.remark(remark)
 

@@ -15,6 +15,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -58,14 +59,22 @@ class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class RootKind(StrEnum):
+    """What is found at the path of a cache root."""
+
+    FOLDER = "folder"
+    FILE = "file"
+    MISSING = "missing"
+    REMOTE = "remote"
+
+
 class RootFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A cache root. `cache` is its kind as in `cache.roots`; `lies` is what is there; sizes in bytes."""
+    """A cache root. `cache` is its kind as in `cache.roots`; sizes in bytes."""
 
     path: str
     cache: str
     origin: str
-    lies: str
-    """`folder`, `file`, `missing` or `remote`."""
+    found: RootKind
     owner: str = ""
     mode: int | None = None
     untrusted: str = ""
@@ -242,7 +251,8 @@ def look_at_root(
 ) -> RootFacts:
     """One root: what lies there, whose it is, and the file system below it."""
     place = Path(path)
-    root = RootFacts(path=path, cache=cache, origin=origin, used_by=used_by, lies="remote" if remote else "missing")
+    found = RootKind.REMOTE if remote else RootKind.MISSING
+    root = RootFacts(path=path, cache=cache, origin=origin, used_by=used_by, found=found)
     if remote:
         return root
     try:
@@ -250,15 +260,15 @@ def look_at_root(
     except OSError:
         above = next((folder for folder in place.parents if folder.exists()), Path("/"))
         return _on_disk(msgspec.structs.replace(root, writable=_may_write(above)), above)
-    found = msgspec.structs.replace(
+    seen = msgspec.structs.replace(
         root,
-        lies="folder" if stat.S_ISDIR(status.st_mode) else "file",
+        found=RootKind.FOLDER if stat.S_ISDIR(status.st_mode) else RootKind.FILE,
         owner=_owner(path),
         mode=stat.S_IMODE(status.st_mode),
         untrusted=trust.problem_with(path) if cache in EXECUTED else "",
         writable=_may_write(place),
     )
-    return _on_disk(found, place)
+    return _on_disk(seen, place)
 
 
 def device_nodes(dev: Path) -> list[DeviceNode]:

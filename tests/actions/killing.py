@@ -33,6 +33,7 @@ from neuron_top.cache import s3
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import NeuronTopError
+from neuron_top.events.levels import LogLevel
 
 REPOSITORY = Path(__file__).parents[2]
 TOUCHES = frozenset(
@@ -123,7 +124,7 @@ def _copy(root: Path, plan: str) -> None:
 def _compile(root: Path, plan: str) -> None:
     """With the compiler that lies beside the plan."""
     one = NeuronxCC(str(Path(plan).with_name("neuronx-cc")))
-    log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    log = ParallelLog(level=LogLevel.ERROR, stream=io.StringIO())
     compile_now(_read(plan), Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True)
 
 

@@ -26,6 +26,7 @@ from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.compile_queue import QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
+from neuron_top.events.levels import LogLevel
 from neuron_top.views.plan import reason_text
 from neuron_top.views.plan_sentences import caveat_text
 from tests.actions import caches, states
@@ -64,7 +65,7 @@ def planned(root: Path, *, deterministic: bool = False, folders: frozenset[str] 
 def compiled(
     plan: Plan, one: Compiler, watch: Callable[[QueueProgress], bool] = lambda progress: True, jobs: int = 2
 ) -> Outcome:
-    log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    log = ParallelLog(level=LogLevel.ERROR, stream=io.StringIO())
     return compile_now(plan, Trash(plan.root), {one.graph_name: one}, jobs=jobs, log=log, watch=watch)
 
 
@@ -151,7 +152,7 @@ def test_a_saved_plan_is_not_carried_out_by_another_version_of_the_compiler(root
 
 
 def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_path: Path) -> None:
-    one, log = sdk_compiler(tmp_path), ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    one, log = sdk_compiler(tmp_path), ParallelLog(level=LogLevel.ERROR, stream=io.StringIO())
     snapshot = caches.looked_at(root)
     shared = plan_retry(
         snapshot.entries, str(root), caches.context(snapshot, shared="nfs4"), compilers={caches.COMPILER}

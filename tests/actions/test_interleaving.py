@@ -20,11 +20,12 @@ from pathlib import Path
 from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.errors import CompileError
+from neuron_top.events.levels import LogLevel
 from tests.compile.fakes import Copying, wrapper
 
 root, seed, rounds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 chance = random.Random(seed)
-ours = wrapper(root, Copying(delay=0.002), log_level="ERROR")
+ours = wrapper(root, Copying(delay=0.002), log_level=LogLevel.ERROR)
 
 def load(number):
     data = b"graph %d" % number

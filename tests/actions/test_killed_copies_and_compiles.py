@@ -28,6 +28,7 @@ from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model.states import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.events.levels import LogLevel
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer
 
@@ -92,7 +93,7 @@ def test_a_killed_compile_leaves_the_failure_or_a_hit_and_can_be_gone_on_with(ki
         assert (place / "model.log").exists() or (place / "model.neff").exists(), f"killed at touch {at}"
         assert (place / "model.neff").exists() or not (place / "model.done").exists(), f"killed at touch {at}"
         one = sdk_compiler(folder)
-        log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+        log = ParallelLog(level=LogLevel.ERROR, stream=io.StringIO())
         outcome = compile_now(plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True)
         assert (outcome.done, outcome.refused) == (1, ()), f"killed at touch {at}"
         assert [entry.state for entry in caches.looked_at(root).entries] == [State.HIT], f"killed at touch {at}"

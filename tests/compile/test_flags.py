@@ -8,6 +8,7 @@ import pytest
 
 from neuron_top.compile.wrapper.flags import local_root, parse_environment
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LogLevel
 
 ALL_OWN = "--cache_dir=/c --no_cache --retry_failed_compilation --log_level=ERROR --compile_workdir /w --dump=/d"
 
@@ -17,7 +18,7 @@ def test_the_wrappers_own_flags_never_reach_the_compiler() -> None:
     assert options.compiler_flags == ("--target=trn1", "-O1")
     assert options.no_cache
     assert options.retry_failed
-    assert (options.cache_url, options.log_level, options.workdir, options.dump) == ("/c", "ERROR", "/w", "/d")
+    assert (options.cache_url, options.log_level, options.workdir, options.dump) == ("/c", LogLevel.ERROR, "/w", "/d")
     assert options.warnings == ()
 
 

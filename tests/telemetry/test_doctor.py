@@ -17,14 +17,14 @@ from neuron_top.services.doctor import flag_warnings
 from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
 from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
-from neuron_top.telemetry.doctor_facts import DeviceNode, MachineFacts, RootFacts, RunningJob, Terminal
+from neuron_top.telemetry.doctor_facts import DeviceNode, MachineFacts, RootFacts, RootKind, RunningJob, Terminal
 from neuron_top.telemetry.doctor_variables import EFFECTS, nearest
 from tests.telemetry import trees
 from tests.telemetry.executables import executable
 
 GIB = 1024**3
 ROOT = RootFacts(
-    path="/cache", cache="neuron", origin="default", lies="folder", owner="me", mode=0o755, writable=True,
+    path="/cache", cache="neuron", origin="default", found=RootKind.FOLDER, owner="me", mode=0o755, writable=True,
     filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
 )  # fmt: skip
 SOUND = MachineFacts(
@@ -69,8 +69,8 @@ def test_each_trouble_is_a_problem_with_a_next_step(changes: dict[str, Any], wor
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"lies": "file"}, "a file lies where"),
-        ({"lies": "missing", "writable": False}, "we may not make it"),
+        ({"found": RootKind.FILE}, "a file lies where"),
+        ({"found": RootKind.MISSING, "writable": False}, "we may not make it"),
         ({"writable": False}, "may not be written"),
         ({"owner": "eve", "mode": 0o755, "untrusted": "/cache belongs to user 7 (eve)"}, "belongs to user 7 (eve)"),
         ({"filesystem": "tmpfs"}, "in memory"),
@@ -123,12 +123,12 @@ def test_the_sdks_system_packages_are_found_in_dpkgs_own_file() -> None:
 
 def test_a_root_is_looked_at_without_being_made(tmp_path: Path) -> None:
     found = doctor_facts.look_at_root(str(tmp_path / "a" / "b"), cache="neuron", origin="x")
-    assert (found.lies, found.writable) == ("missing", True)
+    assert (found.found, found.writable) == (RootKind.MISSING, True)
     assert list(tmp_path.iterdir()) == []
     assert found.free
     (tmp_path / "file").touch()
-    assert doctor_facts.look_at_root(str(tmp_path / "file"), cache="neuron", origin="x").lies == "file"
-    assert doctor_facts.look_at_root("s3://b/p", cache="neuron", origin="x", remote=True).lies == "remote"
+    assert doctor_facts.look_at_root(str(tmp_path / "file"), cache="neuron", origin="x").found is RootKind.FILE
+    assert doctor_facts.look_at_root("s3://b/p", cache="neuron", origin="x", remote=True).found is RootKind.REMOTE
 
 
 def doctor(tmp_path: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -22,6 +22,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.events.levels import LogLevel
 from neuron_top.units import duration_text
 
 
@@ -118,7 +119,7 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
         return not stopped()
 
     compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)
-    log = ParallelLog(level="ERROR", stream=io.StringIO())
+    log = ParallelLog(level=LogLevel.ERROR, stream=io.StringIO())
     return compile_now(
         job.plan, Trash(job.plan.root), compilers, jobs=job.jobs, log=log, watch=watch, read_only=job.read_only
     )

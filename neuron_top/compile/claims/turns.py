@@ -16,6 +16,7 @@ from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
 from neuron_top.compile.claims.node_gate import NodeGate
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.errors import CompileError
+from neuron_top.events.levels import LogLevel
 from neuron_top.identity import node_name
 from neuron_top.units import duration_text
 
@@ -145,7 +146,7 @@ class _Asking:
         now = self._clock()
         if now - self._said >= SAY_EVERY_SECONDS:
             self._said = now
-            self._log.remark(f"{self._module}: {who}; waited {duration_text(self.waited())}", level="INFO")
+            self._log.remark(f"{self._module}: {who}; waited {duration_text(self.waited())}", level=LogLevel.INFO)
 
 
 class _Lease(Turn):

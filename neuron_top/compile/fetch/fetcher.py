@@ -23,6 +23,7 @@ from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import ArtifactFetched
+from neuron_top.events.levels import LogLevel
 from neuron_top.identity import node_name
 from neuron_top.settings import load
 from neuron_top.units import bytes_text, duration_text
@@ -114,7 +115,7 @@ class Fetcher:
         self._log.remark(
             f"Fetched {entry.module} from {self.source.place}: {bytes_text(arriving.arrived)} in "
             f"{duration_text(arriving.seconds)} ({rate}/s), verified",
-            level="INFO",
+            level=LogLevel.INFO,
         )
         return True
 

@@ -7,42 +7,43 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
-from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.log_lines import LogFormat, WrapperLog
+from neuron_top.events.levels import LogLevel
 
 TAG = "NEURON_PARALLEL_COMPILE"
 _CACHE = "NEURON_CACHE"
 
 
 class ParallelLog(WrapperLog):
-    """The wrapper's lines and those of `neuron_parallel_compile`. `form` is the generation, `g2` or `g3`."""
+    """The wrapper's lines and those of `neuron_parallel_compile`."""
 
     def trial_run(self, command: Sequence[str]) -> None:
         """The command is about to run for its graphs only."""
         self._say(
-            "INFO",
+            LogLevel.INFO,
             TAG,
             "Running trial run (add option to terminate trial run early; "
             "also ignore trial run's generated outputs, i.e. loss, checkpoints)",
         )
-        words = "Running cmd" if self._form == "g2" else "run_train_script: executing trial run cmd"
-        self._say("INFO", TAG, f"{words}: {list(command)}")
+        words = "Running cmd" if self._form is LogFormat.G2 else "run_train_script: executing trial run cmd"
+        self._say(LogLevel.INFO, TAG, f"{words}: {list(command)}")
 
     def graph_list(self, paths: Iterable[str], source: str) -> None:
         """The graphs that the trial run met, one per rank and graph."""
-        self._say("INFO", TAG, f"New graph list from script: {source}")
+        self._say(LogLevel.INFO, TAG, f"New graph list from script: {source}")
         self._write("".join(f"\t{path}\n" for path in paths))
 
     def worker_started(self, worker: int, graphs: int) -> None:
         """A worker takes part in compiling so many graphs."""
-        if self._form == "g2":
-            self._say("INFO", TAG, f"worker {worker} starts dynamic scheduleing on {graphs}....")
+        if self._form is LogFormat.G2:
+            self._say(LogLevel.INFO, TAG, f"worker {worker} starts dynamic scheduleing on {graphs}....")
         else:
-            self._say("INFO", TAG, f"Worker {worker}/None starting dynamic scheduling for {graphs} HLOs")
+            self._say(LogLevel.INFO, TAG, f"Worker {worker}/None starting dynamic scheduling for {graphs} HLOs")
 
     def counters(self, *, remaining: int, locked: int, failed: int, done: int, total: int) -> None:
         """Counts of the whole cache directory of this compiler version."""
         self._say(
-            "INFO",
+            LogLevel.INFO,
             _CACHE,
             f"Current remaining items are {remaining}, locked are {locked}, failed are {failed}, "
             f"done are {done}, total is {total}",
@@ -50,32 +51,32 @@ class ParallelLog(WrapperLog):
 
     def worker_finished(self, worker: int, tasks: int) -> None:
         """A worker has nothing left to do."""
-        if self._form == "g2":
-            self._say("INFO", TAG, f"worker {worker} finished with num of tasks {tasks}....")
+        if self._form is LogFormat.G2:
+            self._say(LogLevel.INFO, TAG, f"worker {worker} finished with num of tasks {tasks}....")
         else:
-            self._say("INFO", TAG, f"Worker {worker} completed: {tasks} tasks compiled")
+            self._say(LogLevel.INFO, TAG, f"Worker {worker} completed: {tasks} tasks compiled")
 
     def gave_up(self, graph: Path, retries: int) -> None:
         """A graph failed in every attempt."""
-        self._say("ERROR", TAG, f"Compilation failed for {graph} after {retries} retries.")
+        self._say(LogLevel.ERROR, TAG, f"Compilation failed for {graph} after {retries} retries.")
 
     def summary(self, report: Mapping[str, Any]) -> None:
         """The totals of this run, with the older format's report."""
         total = len(report["compilation_report"])
         failed = sum(not entry["status"] for entry in report["compilation_report"].values())
-        if self._form == "g2":
+        if self._form is LogFormat.G2:
             self._report(report)
-            self._say("INFO", TAG, f"Total graphs: {total}")
-            self._say("INFO", TAG, f"Total successful compilations: {total - failed}")
-            self._say("INFO", TAG, f"Total failed compilations: {failed}")
+            self._say(LogLevel.INFO, TAG, f"Total graphs: {total}")
+            self._say(LogLevel.INFO, TAG, f"Total successful compilations: {total - failed}")
+            self._say(LogLevel.INFO, TAG, f"Total failed compilations: {failed}")
             return
         good = total - failed
-        self._say("INFO", TAG, f"Compilation summary - Total graphs: {total}, Success: {good}, Failed: {failed}")
-        self._say("INFO", TAG, f"Total successful compilations: {good}")
-        self._say("INFO", TAG, f"Compilation summary: {failed}/{total} failed, {good} succeeded")
+        self._say(LogLevel.INFO, TAG, f"Compilation summary - Total graphs: {total}, Success: {good}, Failed: {failed}")
+        self._say(LogLevel.INFO, TAG, f"Total successful compilations: {good}")
+        self._say(LogLevel.INFO, TAG, f"Compilation summary: {failed}/{total} failed, {good} succeeded")
 
     def _report(self, report: Mapping[str, Any]) -> None:
-        self._say("INFO", TAG, report_text(report))
+        self._say(LogLevel.INFO, TAG, report_text(report))
 
 
 def report_of(outcomes: Mapping[CollectedGraph, CompileResult], started: float, seconds: float) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.compile.parallel.memory import available_bytes, resident_bytes
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import CompileBegan, CompileEnded, Event
+from neuron_top.events.levels import LogLevel
 
 _JOIN_SECONDS = 15.0
 _AGAIN_SECONDS = 0.2
@@ -149,5 +150,5 @@ class LocalExecutor:
             if self._stopped:
                 raise KeyboardInterrupt from None
             if not isinstance(problem, NeuronTopError):
-                self._log.remark("".join(traceback.format_exception(problem)), level="ERROR")
+                self._log.remark("".join(traceback.format_exception(problem)), level=LogLevel.ERROR)
             return None, str(problem) or type(problem).__name__

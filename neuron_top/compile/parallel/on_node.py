@@ -152,7 +152,7 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
         said = f"its compiler is {directory}, the graph is for {wanted} (another version or instruction set)"
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
     options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
-    log = log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
+    log = log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
     root = graph.parent.parent.parent
     if bucket is None:
         wrapper = Wrapper(compiler, options, log=log, turns=turns_for(root, log, many_nodes=True))

@@ -21,12 +21,14 @@ import msgspec
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import default_root
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LogLevel
 
 FLAGS_VARIABLE = "NEURON_CC_FLAGS"
 ROOT_VARIABLE = "NEURON_COMPILE_CACHE_URL"
 EXTRACT_VARIABLE = "NEURON_EXTRACT_GRAPHS_ONLY"
 ON_MISS_VARIABLE = "NEURONTOP_ON_MISS"
-LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+LEVELS = (LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR)
+"""What `--log_level` may name."""
 
 _SWITCHES = {"--no_cache": "no_cache", "--retry_failed_compilation": "retry_failed"}
 _VALUED = {
@@ -78,7 +80,7 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     """`--cache_dir`, `NEURON_COMPILE_CACHE_URL` or `default`."""
     no_cache: bool = False
     retry_failed: bool = False
-    log_level: str = "INFO"
+    log_level: LogLevel = LogLevel.INFO
     workdir: str | None = None
     dump: str | None = None
     extract_only: bool = False
@@ -122,7 +124,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
     """
     compiler, own, warnings = split_flags(environ.get(FLAGS_VARIABLE, ""))
     url, origin, remark = _root(own, environ)
-    level = own.get("log_level", "INFO").upper()
+    level = own.get("log_level", LogLevel.INFO).upper()
     if level not in LEVELS:
         raise UsageError(f"{FLAGS_VARIABLE}: --log_level must be one of {', '.join(LEVELS)}, is {own['log_level']!r}")
     on_miss = environ.get(ON_MISS_VARIABLE, "").lower() or OnMiss.COMPILE
@@ -134,7 +136,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
         cache_origin=origin,
         no_cache="no_cache" in own,
         retry_failed="retry_failed" in own,
-        log_level=level,
+        log_level=LogLevel(level),
         workdir=own.get("workdir"),
         dump=own.get("dump"),
         extract_only=environ.get(EXTRACT_VARIABLE, "").lower() in ("1", "true", "yes", "on"),

@@ -71,7 +71,7 @@ class Wrapper:
         their turn at it; with it, the fetcher is asked again when it is ours.
         """
         self.compiler, self.options = compiler, options
-        self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
+        self.log = log or log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
         self._scratch = scratch or process_scratch()
         self._compiling = Compiling(compiler, options, self.log, emit, self._scratch)
         self._keys = keys_in_force()

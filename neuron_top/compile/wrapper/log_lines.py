@@ -1,7 +1,6 @@
 """The wrapper's lines on stderr, in the SDK's own shapes, so that one parser reads the SDK's jobs and ours.
 
-Two generations: `g3` (since the end of 2025: no tag, no start line, a completion line) and `g2` (tagged, with the
-cache path and the start line). Timestamps carry milliseconds padded with zeros to six digits, as the SDK prints them.
+Timestamps carry milliseconds padded with zeros to six digits, as the SDK prints them.
 """
 
 from __future__ import annotations
@@ -11,15 +10,24 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TextIO
 
-from neuron_top.compile.wrapper.flags import LEVELS
 from neuron_top.errors import UsageError
+from neuron_top.events.levels import LogLevel
 
 FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"
-GENERATIONS = ("g2", "g3")
 _CACHE, _WRAPPER = "NEURON_CACHE", "NEURON_CC_WRAPPER"
+
+
+class LogFormat(StrEnum):
+    """How the SDK's wrapper prints its lines."""
+
+    G2 = "g2"
+    """With a tag, the cache path and a start line."""
+    G3 = "g3"
+    """Since the end of 2025: no tag, no start line, a completion line."""
 
 
 def timestamp(seconds: float) -> str:
@@ -28,40 +36,44 @@ def timestamp(seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(whole))}.{milliseconds:06d}"
 
 
-def generation(environ: Mapping[str, str] = os.environ) -> str:
-    """The format asked for in `NEURONTOP_LOG_FORMAT`, `g3` by default. Raises UsageError for another word."""
-    text = environ.get(FORMAT_VARIABLE, "g3").lower() or "g3"
-    if text not in GENERATIONS:
-        raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(GENERATIONS)}, is {text!r}")
-    return text
+def log_format(environ: Mapping[str, str] = os.environ) -> LogFormat:
+    """The format that `NEURONTOP_LOG_FORMAT` names, `g3` by default. Raises UsageError for another word."""
+    text = environ.get(FORMAT_VARIABLE, "").lower() or LogFormat.G3
+    if text not in tuple(LogFormat):
+        raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(LogFormat)}, is {text!r}")
+    return LogFormat(text)
 
 
 class WrapperLog:
     """Prints the lines of one process. Each line leaves in one write, so ranks never tear each other's."""
 
-    def __init__(self, *, form: str = "g3", level: str = "INFO", stream: TextIO | None = None) -> None:
-        self._form, self._least, self._stream = form, LEVELS.index(level), stream
+    def __init__(
+        self, *, form: LogFormat = LogFormat.G3, level: LogLevel = LogLevel.INFO, stream: TextIO | None = None
+    ) -> None:
+        self._form, self._levels, self._stream = form, level.and_worse(), stream
         self._lock = threading.Lock()
         self._once: set[str] = set()
 
     def cache_path(self, url: str) -> None:
         """A look-up begins (the newer format does not say so)."""
-        if self._form == "g2":
-            self._say("INFO", _CACHE, f"Compile cache path: {url}")
+        if self._form is LogFormat.G2:
+            self._say(LogLevel.INFO, _CACHE, f"Compile cache path: {url}")
 
     def hit(self, artifact: Path) -> None:
         """The artifact of an entry is used."""
-        self._say("INFO", _CACHE, f"Using a cached neff at {artifact}")
+        self._say(LogLevel.INFO, _CACHE, f"Using a cached neff at {artifact}")
 
     def cached_failure(self, artifact: Path, message: str, *, retrying: bool) -> None:
         """The entry holds a failure; `message` is its stored log."""
         if retrying:
             self._say(
-                "INFO", _CACHE, f"Got a cached failed neff at {artifact}. With eror log: [{message}]. Retrying..."
+                LogLevel.INFO,
+                _CACHE,
+                f"Got a cached failed neff at {artifact}. With eror log: [{message}]. Retrying...",
             )
         else:
             self._say(
-                "ERROR",
+                LogLevel.ERROR,
                 _CACHE,
                 f"Got a cached failed neff at {artifact}. Will skip compilation, please set "
                 f"--retry_failed_compilation for recompilation: \n {message}",
@@ -69,33 +81,35 @@ class WrapperLog:
 
     def compile_started(self, command: Sequence[str]) -> None:
         """The compiler is called (the newer format does not say so)."""
-        if self._form == "g2":
-            self._say("INFO", _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
+        if self._form is LogFormat.G2:
+            self._say(LogLevel.INFO, _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
 
     def compile_passed(self, module: str, graph_name: str) -> None:
         """The compiler is done and the artifact is stored."""
         self._write("\nCompiler status PASS\n")
-        if self._form == "g3":
+        if self._form is LogFormat.G3:
             name = graph_name.removeprefix("model.")
-            self._say("INFO", _WRAPPER, f"Compilation Successfully Completed for model.{module}.{name}")
+            self._say(LogLevel.INFO, _WRAPPER, f"Compilation Successfully Completed for model.{module}.{name}")
 
     def compile_failed(self, text: str) -> None:
         """The compile failed; `text` starts with `Failed compilation with [`, as the entry's log does."""
-        self._say("ERROR", _WRAPPER, text)
+        self._say(LogLevel.ERROR, _WRAPPER, text)
 
     def lock_wait(self, graph: Path, minutes: float) -> None:
         """Another process compiles this graph."""
-        self._say("INFO", _CACHE, f"Another process must be compiling {graph}, been waiting for: {minutes:.1f} minutes")
+        self._say(
+            LogLevel.INFO, _CACHE, f"Another process must be compiling {graph}, been waiting for: {minutes:.1f} minutes"
+        )
 
     def extracted(self, graph: Path) -> None:
         """The graph was stored for a later compile."""
         self._say(
-            "INFO",
+            LogLevel.INFO,
             _WRAPPER,
             f"Extracting graphs ({graph}) for ahead-of-time parallel compilation. No compilation was done.",
         )
 
-    def remark(self, text: str, *, level: str = "WARNING") -> None:
+    def remark(self, text: str, *, level: LogLevel = LogLevel.WARNING) -> None:
         """A remark of our own, in the same header."""
         self._say(level, _WRAPPER, text)
 
@@ -107,10 +121,10 @@ class WrapperLog:
             self._once.add(text)
         self.remark(text)
 
-    def _say(self, level: str, tag: str, text: str) -> None:
-        if LEVELS.index(level) < self._least:
+    def _say(self, level: LogLevel, tag: str, text: str) -> None:
+        if level not in self._levels:
             return
-        body = f"{level} ||{tag}||: {text}" if self._form == "g2" else f"[{level}]: {text}"
+        body = f"{level} ||{tag}||: {text}" if self._form is LogFormat.G2 else f"[{level}]: {text}"
         self._write(f"{timestamp(time.time())}:  {os.getpid()}  {body}\n")
 
     def _write(self, text: str) -> None:
