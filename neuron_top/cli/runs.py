@@ -1,12 +1,18 @@
-"""List recordings, newest first: start, duration, state, share of compile time, hit rate and size.
+"""List recordings, newest first: start, duration, state, share of compile time, hit rate and size; label them.
 
     neurontop runs                 the newest 20
     neurontop runs --all --json    all of them, as JSON
+    neurontop runs --starred --tag sweep     those with a star and this tag
+    neurontop runs name RUN "tp 2, bs 16"    call it so from now on; "" is the name that it was recorded under
+    neurontop runs tag RUN sweep bf16        give it tags; with --remove take them away
+    neurontop runs star RUN …                mark recordings; with --remove take the star away
+    neurontop runs note RUN "lr too high"    write a note; "" removes it
     neurontop runs push RUN …      copy recordings of this machine into the database that --store names
     neurontop runs pull RUN …      copy recordings of that database to this machine
 
-`neurontop replay RUN` plays one back; RUN is an id, a unique prefix of one, a name, or `last`. A copy that was cut
-short, or whose recording went on since, is completed by the next one. The log of a job stays on its machine.
+`neurontop replay RUN` plays one back; RUN is an id, a unique prefix of one, a name, or `last`. Names, tags, stars and
+notes are kept in the state folder of this user. A copy that was cut short, or whose recording went on since, is
+completed by the next one. The log of a job stays on its machine.
 
 exit status: 0 fine · 1 the store cannot be used · 2 usage · 3 no recording found · 4 refused for safety
 """
@@ -27,13 +33,18 @@ from neuron_top.views.runs import RunRow
 
 _SHOWN = 20
 _COPIES = ("push", "pull")
-_HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size")
+_LABELS = ("name", "tag", "star", "note")
+_HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size", "tags")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `runs`."""
-    parser.add_argument("action", nargs="?", choices=_COPIES, metavar="push|pull", help="copy recordings instead")
-    parser.add_argument("names", nargs="*", metavar="RUN", help="which recordings to copy")
+    actions = (*_LABELS, *_COPIES)
+    parser.add_argument("action", nargs="?", choices=actions, metavar="|".join(actions), help="label or copy instead")
+    parser.add_argument("names", nargs="*", metavar="RUN", help="which recordings; behind it the name, tags or note")
+    parser.add_argument("--remove", action="store_true", help="with tag and star: take them away")
+    parser.add_argument("--starred", action="store_true", help="list recordings with a star only")
+    parser.add_argument("--tag", metavar="TAG", help="list recordings with this tag only")
     parser.add_argument("--all", action="store_true", help="list all recordings, not only the newest 20")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     add_store(parser)
@@ -42,21 +53,71 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """List them, or copy some."""
     settings = settings_of(arguments)
-    if arguments.action:
+    if arguments.action in _COPIES:
         return _copy(settings, arguments)
     service = RunService(settings)
-    rows, count = service.rows(None if arguments.all else _SHOWN), service.count()
+    if arguments.action:
+        return _label(service, arguments)
+    rows, count = _listed(service, arguments)
     if arguments.json and service.was_used:
         print_json({"schema": 1, "runs": rows})
         return 0
+    if not rows and count:
+        raise NothingToShow("no recording has these labels; `neurontop runs --all` lists all")
     if not rows:
         raise NothingToShow(
             f"nothing was recorded yet in {service.folder}; `neurontop run -- <command>` makes a recording"
         )
-    print(table(_HEADER, [_cells(row) for row in rows], right=(3, 5, 6, 7)))
-    if count > len(rows):
+    columns = len(_HEADER) if any(row.tags for row in rows) else len(_HEADER) - 1
+    print(table(_HEADER[:columns], [_cells(row)[:columns] for row in rows], right=(3, 5, 6, 7)))
+    if count > len(rows) and not _is_filtered(arguments):
         log_stderr(f"{count - len(rows)} older recordings; list them with neurontop runs --all")
     return 0
+
+
+def _listed(service: RunService, arguments: argparse.Namespace) -> tuple[list[RunRow], int]:
+    """(what is shown, how many recordings there are)."""
+    rows = service.rows(None if arguments.all or _is_filtered(arguments) else _SHOWN)
+    shown = [
+        row
+        for row in rows
+        if (row.starred or not arguments.starred) and (arguments.tag is None or arguments.tag in row.tags)
+    ]
+    return shown, service.count()
+
+
+def _is_filtered(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.starred or arguments.tag is not None)
+
+
+def _label(service: RunService, arguments: argparse.Namespace) -> int:
+    action, names = arguments.action, arguments.names
+    if action == "star":
+        if not names:
+            raise UsageError("runs star: name the recordings; `neurontop runs` lists them")
+        rows = [service.label(name, starred=not arguments.remove) for name in names]
+    elif action == "tag":
+        if len(names) < 2:
+            raise UsageError("runs tag: give a recording, then its tags: `neurontop runs tag last sweep bf16`")
+        gone, come = (names[1:], ()) if arguments.remove else ((), names[1:])
+        rows = [service.label(names[0], add_tags=come, remove_tags=gone)]
+    else:
+        if len(names) != 2:
+            raise UsageError(f'runs {action}: give a recording, then one text: `neurontop runs {action} last "text"`')
+        text = {"new_name": names[1]} if action == "name" else {"note": names[1]}
+        rows = [service.label(names[0], **text)]
+    if arguments.json:
+        print_json({"schema": 1, "runs": rows})
+        return 0
+    for row in rows:
+        print_text(f"{row.id}: {_labels_text(row)}")
+    return 0
+
+
+def _labels_text(row: RunRow) -> str:
+    words = [row.name, "starred" if row.starred else "", f"tags {' '.join(row.tags)}" if row.tags else ""]
+    words.append(f"note: {row.note}" if row.note else "")
+    return " · ".join(filter(None, words)) or "no name, no tags, no note"
 
 
 def _copy(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -77,11 +138,13 @@ def _cells(row: RunRow) -> tuple[str, ...]:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else units.UNKNOWN
     return (
         row.id,
-        row.name or (row.command[0].rpartition("/")[2] if row.command else units.UNKNOWN),
+        ("* " if row.starred else "")
+        + (row.name or (row.command[0].rpartition("/")[2] if row.command else units.UNKNOWN)),
         started,
         units.duration_text(row.seconds),
         row.state_text,
         units.percent_text(row.compile_share),
         units.percent_text(row.hit_rate),
         units.bytes_text(row.bytes),
+        " ".join(row.tags),
     )

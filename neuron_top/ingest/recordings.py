@@ -15,6 +15,7 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
+from neuron_top.store.run_labels import LabelFile
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 RUNS_NAME = "runs"
@@ -90,6 +91,19 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
     return record
 
 
+def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:
+    """As `find_recording`; the name that a person gave a recording goes before those they were recorded under.
+
+    Raises NothingToShow.
+    """
+    named = {run for run, labels in LabelFile(state).known().items() if wanted and labels.name == wanted}
+    if named:
+        newest = next((record for record in store.runs() if record.id in named), None)
+        if newest is not None:
+            return newest
+    return find_recording(store, wanted)
+
+
 def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: Run | None = None) -> Run:
     """The run as it stood at the end of its recording, or as it stands now. `into`: a new run that takes the events."""
     loaded = Run(history_seconds) if into is None else into
@@ -99,6 +113,16 @@ def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: 
     if loaded.job.finished is None and record is not None and is_cut_off(record, store):
         loaded.cut_off(record.touched)
     return loaded
+
+
+def load_labeled(store: Store, wanted: str, settings: Settings, into: Run | None = None) -> Run:
+    """The run of a recording that a person names, under the name that it was given. Raises NothingToShow."""
+    record = find_labeled(store, wanted, settings.state_path)
+    run = load_run(store, record.id, settings.history_seconds, into)
+    labels = LabelFile(settings.state_path).known().get(record.id)
+    if labels is not None and labels.name:
+        run.job.name = labels.name
+    return run
 
 
 def is_cut_off(record: RunRecord, store: Store) -> bool:

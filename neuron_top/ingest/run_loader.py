@@ -12,7 +12,7 @@ from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
-from neuron_top.ingest.recordings import find_recording, load_run
+from neuron_top.ingest.recordings import load_labeled
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
@@ -54,7 +54,7 @@ def load(
     if not kept.exists:
         raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {kept}")
     with kept.open() as store:
-        return load_run(store, find_recording(store, names[0]).id, settings.history_seconds, into)
+        return load_labeled(store, names[0], settings, into)
 
 
 def is_log(name: str) -> bool:

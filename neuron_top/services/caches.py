@@ -501,13 +501,13 @@ class CacheService(CacheReader):
 
     def _recording(self, text: str) -> str:
         """The id of a recording that is named by its id, its beginning, its name or `last`."""
-        from neuron_top.ingest.recordings import find_recording, store_path
+        from neuron_top.ingest.recordings import find_labeled, store_path
         from neuron_top.store.sqlite import SqliteStore
 
         if not store_path(self._settings).exists():
             raise NothingToShow(f"{text!r} is no file, and nothing was recorded yet in {self._settings.state_path}")
         with SqliteStore(store_path(self._settings), read_only=True) as store:
-            return find_recording(store, text).id
+            return find_labeled(store, text, self._settings.state_path).id
 
     def modules_of_run(self, run: str) -> tuple[str, ...]:
         """Every module that a recorded run used or compiled. Raises NothingToShow."""

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.ingest.recordings import (
+    find_labeled,
     find_recording,
     goes_on,
     is_folder_name,
     is_recording,
+    load_labeled,
     load_run,
     recordings_in_progress,
     run_folder,
@@ -22,6 +24,8 @@ from neuron_top.settings import Settings
 from neuron_top.store.location import location_of
 from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
+from neuron_top.store.run_labels import NO_LABELS, LabelFile, RunLabels
+from neuron_top.views.overlay import OverlaidRun, overlaid_run
 from neuron_top.views.runs import RunRow, run_row
 
 if TYPE_CHECKING:
@@ -40,6 +44,7 @@ class RunService:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._kept = location_of(settings)
+        self._labels = LabelFile(settings.state_path)
 
     @property
     def folder(self) -> str:
@@ -55,10 +60,12 @@ class RunService:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
         if not self._kept.exists:
             return ()
-        now = time.time()
+        now, labels = time.time(), self._labels.known()
         with self._kept.open() as store:
-            records = store.runs(limit=limit)
-            return tuple(run_row(record, now, recorder_alive=goes_on(record, store)) for record in records)
+            return tuple(
+                run_row(record, now, recorder_alive=goes_on(record, store), labels=labels.get(record.id, NO_LABELS))
+                for record in store.runs(limit=limit)
+            )
 
     def count(self) -> int:
         """How many recordings there are. Raises StoreUnusable."""
@@ -70,7 +77,7 @@ class RunService:
     def find(self, name: str) -> RunRecord:
         """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
-            return _find(store, name)
+            return self._find(store, name)
 
     def in_progress(self) -> str | None:
         """The newest recording that is being made now."""
@@ -80,7 +87,7 @@ class RunService:
     def load(self, name: str) -> Run:
         """The run as its recording left it, or as it stands now. Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
-            return load_run(store, _find(store, name).id, self._settings.history_seconds)
+            return load_labeled(store, self._find(store, name).id, self._settings)
 
     def load_running(self, run: str) -> Run:
         """A run that is being recorded, by its id: nothing yet where its recorder has only begun."""
@@ -90,7 +97,7 @@ class RunService:
     def read_end(self, name: str, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` at the end of a recording. Raises NothingToShow, StoreUnusable."""
         with self._store() as store:
-            record = _find(store, name)
+            record = self._find(store, name)
             run = load_run(store, record.id, self._settings.history_seconds)
         return view(run, record.finished if record.finished is not None else record.touched)
 
@@ -105,8 +112,49 @@ class RunService:
             raise RefusedForSafety(f"recording {run} is still being written; delete it when its job has ended")
         with self._kept.open(read_only=False) as store:
             if self._kept.address:
-                return _forget(store, run)
-            return delete(store, self._settings.state_path, run).freed_bytes
+                freed = _forget(store, run)
+            else:
+                freed = delete(store, self._settings.state_path, run).freed_bytes
+        self._labels.forget(run)
+        return freed
+
+    def label(
+        self,
+        name: str,
+        *,
+        new_name: str | None = None,
+        starred: bool | None = None,
+        note: str | None = None,
+        add_tags: Iterable[str] = (),
+        remove_tags: Iterable[str] = (),
+    ) -> RunRow:
+        """Name, star, annotate or tag a recording; None leaves a label as it is, "" takes it away. Gives its row.
+
+        Raises NothingToShow, StoreUnusable, UsageError for a label that is too long, RefusedForSafety.
+        """
+        with self._store() as store:
+            record = self._find(store, name)
+            alive = goes_on(record, store)
+        gone, added = set(remove_tags), tuple(add_tags)
+
+        def change(labels: RunLabels) -> RunLabels:
+            return RunLabels(
+                name=labels.name if new_name is None else new_name,
+                tags=tuple(tag for tag in (*labels.tags, *added) if tag not in gone),
+                starred=labels.starred if starred is None else starred,
+                note=labels.note if note is None else note,
+            )
+
+        labels = self._labels.change(record.id, change)
+        return run_row(record, time.time(), recorder_alive=alive, labels=labels)
+
+    def overlay(self, names: Iterable[str]) -> tuple[OverlaidRun, ...]:
+        """The curves of several recordings, in the order they are named. Raises NothingToShow, StoreUnusable."""
+        return tuple(self._curves(name) for name in dict.fromkeys(names))
+
+    def _curves(self, name: str) -> OverlaidRun:
+        run = self.load(name)
+        return overlaid_run(run.job.run, run.job.name or run.job.run, run)
 
     def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""
@@ -139,14 +187,13 @@ class RunService:
             )
         return self._kept.open()
 
-
-def _find(store: Store, name: str) -> RunRecord:
-    if name != BEFORE_LAST:
-        return find_recording(store, name)
-    newest = store.runs(limit=2)
-    if len(newest) < 2:
-        raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
-    return newest[1]
+    def _find(self, store: Store, name: str) -> RunRecord:
+        if name != BEFORE_LAST:
+            return find_labeled(store, name, self._settings.state_path)
+        newest = store.runs(limit=2)
+        if len(newest) < 2:
+            raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
+        return newest[1]
 
 
 def _forget(store: Store, run: str) -> int:

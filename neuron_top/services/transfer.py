@@ -12,7 +12,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import RunStarted
-from neuron_top.ingest.recordings import find_recording
+from neuron_top.ingest.recordings import find_labeled
 from neuron_top.settings import Settings
 from neuron_top.store.location import StoreLocation, location_of
 from neuron_top.store.protocol import Store
@@ -67,7 +67,7 @@ def _alone(here: StoreLocation) -> Iterator[None]:
 
 def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], here: StoreLocation) -> list[Copied]:
     with _alone(here), source.open() as read, target.open(read_only=False) as written:
-        records = [find_recording(read, name) for name in names]
+        records = [find_labeled(read, name, here.path.parent) for name in names]
         return [copy(read, written, record) for record in records]
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
+from neuron_top.store.run_labels import NO_LABELS, RunLabels
 from neuron_top.views.states import job_text
 
 
@@ -16,6 +17,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
+    """The one that a person gave it, else the one that it was recorded under."""
     node: str
     command: tuple[str, ...]
     state: JobState
@@ -32,6 +34,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     bytes: int
     folder: str
+    starred: bool = False
+    tags: tuple[str, ...] = ()
+    note: str = ""
 
 
 class _Closing(msgspec.Struct, frozen=True):
@@ -48,14 +53,14 @@ class _Closing(msgspec.Struct, frozen=True):
 _closing = msgspec.json.Decoder(_Closing)  # made once, in one thread: see `cache/scan/index.py`
 
 
-def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:
+def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunLabels = NO_LABELS) -> RunRow:
     """A recording as a row; whether its recording process lives is looked up by the caller."""
     closing = _summary(record.summary)
     state, text = _state(record, closing, recorder_alive)
     end = record.finished if record.finished is not None else (now if recorder_alive else record.touched)
     return RunRow(
         id=record.id,
-        name=record.name,
+        name=labels.name or record.name,
         node=record.node,
         command=record.command,
         state=state,
@@ -70,6 +75,9 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:
         events=record.events,
         bytes=record.bytes,
         folder=record.folder,
+        starred=labels.starred,
+        tags=labels.tags,
+        note=labels.note,
     )
 
 
