@@ -116,7 +116,8 @@ def layout(state: dict[str, str]) -> Any:
             panel("What is different", html.Div(id="fleet-different")),
             panel(
                 "Who compiled, who waited",
-                [html.Div(id="fleet-blame"), chart("fleet-blame-time", "Nodes over time: compiling and waiting", 120)],
+                html.Div(id="fleet-blame"),
+                chart("fleet-blame-time", "Nodes over time: compiling and waiting", 120),
                 wide=True,
             ),
             html.Section(
@@ -265,7 +266,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
     answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        question = (tuple(sorted(asked.state.items())), asked.colors)
+        question = (tuple(sorted(asked.state.items())), asked.colors.name)
         return await answers.get(question, lambda: render(answer_of(fleet, asked.state), asked.colors))
 
     bind(app, "fleet", OUTPUTS, answer)

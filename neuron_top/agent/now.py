@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from neuron_top.run.graph import Wait
 from neuron_top.run.history import median
@@ -11,6 +11,7 @@ from neuron_top.run.node_findings import holder_host
 from neuron_top.store.fleet_records import NodeNow, Spread, WaitRecord
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.fleet import WORST_IS_HIGH
 from neuron_top.views.rank_steps import told_rows
 
 
@@ -31,7 +32,7 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
         graphs_left=counts.remaining if counts is not None else None,
         worst_wait=max(waits, default=None),
         clock_offset=offset,
-        metrics={name: _spread(rows, values) for name, values in known.items()},
+        metrics={name: _spread(rows, values, max if name in WORST_IS_HIGH else min) for name, values in known.items()},
         cores=known,
         steps=told_rows(run),
         notes=notes,
@@ -61,7 +62,8 @@ def _end(wait: Wait, now: float) -> float:
     return wait.end if wait.end is not None else now
 
 
-def _spread(rows: list[CoreRow], values: list[float | None]) -> Spread:
+def _spread(rows: list[CoreRow], values: list[float | None], worst: Callable[[list[float]], float]) -> Spread:
     known = [(value, row.core) for row, value in zip(rows, values, strict=True) if value is not None]
     numbers = [value for value, _ in known]
-    return Spread(low=min(numbers), median=median(numbers), high=max(numbers), worst_core=max(known)[1])
+    worst_core = next(core for value, core in known if value == worst(numbers))
+    return Spread(low=min(numbers), median=median(numbers), high=max(numbers), worst_core=worst_core)

@@ -58,7 +58,8 @@ METRICS = (
     FleetMetric("clock_offset", "clock offset", Unit.SECONDS, True, "distance of the node's clock from the database's"),
 )
 """What a fleet's pages can show; the first is shown without a choice."""
-_WORST_IS_HIGH = frozenset(metric.name for metric in METRICS if metric.worst_is_high)
+WORST_IS_HIGH = frozenset(metric.name for metric in METRICS if metric.worst_is_high)
+"""Names of the metrics of which the highest core is the worst; of all others it is the lowest."""
 
 
 def metric_named(name: str) -> FleetMetric:
@@ -263,7 +264,7 @@ def _core_spread(name: str, spread: Spread) -> CoreSpread:
         low=spread.low,
         median=spread.median,
         high=spread.high,
-        worst=spread.high if name in _WORST_IS_HIGH else spread.low,
+        worst=spread.high if name in WORST_IS_HIGH else spread.low,
         worst_core=str(spread.worst_core) if spread.worst_core is not None else "",
     )
 

@@ -1,0 +1,50 @@
+"""The page of a fleet in a browser: every panel is drawn from a real database, and leads on to nodes and cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.store.fleet_records import StepRow
+from neuron_top.store.postgres.fleet import FleetStore
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import Served, serving
+from tests.fleet.database import NODES, fill
+from tests.fleet.samples import told
+from tests.fleet.test_blame import ship
+from tests.tui.feeds import StillFeed
+
+STEPS = list(range(1, 21))
+
+
+@pytest.fixture
+def served(postgres_url: str, tmp_path: Path) -> Iterator[Served]:
+    """Four nodes that compiled and train, of which n3 is slow."""
+    ship(postgres_url)
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for node in NODES:
+            store.beat(told(node, phase="compiling", job="4711"))
+            seconds = 2.0 if node == "n3" else 1.0
+            rows = [StepRow(rank=int(node[1:]), steps=STEPS, seconds=[seconds] * len(STEPS))]
+            store.beat(told(node, step_seconds=seconds, steps=rows))
+    with serving(StillFeed(), tmp_path, store=postgres_url) as one:
+        yield one
+
+
+def test_every_panel_of_the_fleet_is_drawn(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-summary", "4 nodes")
+    seen.until("#fleet-jobs", "4711")
+    seen.until("#fleet-top", "n3")
+    seen.until("#fleet-different", "compiler")
+    seen.until("#fleet-steps-note", "The slowest: rank 3")
+    seen.until("#fleet-steps", "rank 3")
+    seen.until("#fleet-phases", "compiling")
+    seen.until("#fleet-blame", "lock not seen across nodes")
+    seen.page.wait_for_selector("#fleet-cells .js-plotly-plot")
+    assert seen.complaints == []
