@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -13,7 +14,8 @@ from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.store.fleet_records import IntentState
-from neuron_top.views.fleet_plan import FleetPlan, fleet_plan
+from neuron_top.views.fleet import SILENT_SECONDS
+from neuron_top.views.fleet_plan import FleetPlan, fleet_plan, undoable_nodes
 
 __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest"]
 
@@ -39,6 +41,24 @@ class FleetActions(FleetDatabase):
         for node in sorted(set(nodes)):
             self._store.intents.ask(node, asked, batch)
         return self.of(batch)
+
+    def nodes_named(self, text: str) -> set[str]:
+        """Nodes by names with commas or blanks between them; a pattern means those that match and report now.
+
+        Raises NothingToShow for a pattern that none matches.
+        """
+        found: set[str] = set()
+        for name in text.replace(",", " ").split():
+            if not any(sign in name for sign in "*?["):
+                found.add(name)
+                continue
+            now = self._store.clock()
+            reporting = [one.node for one in self._store.nodes() if now - one.seen <= SILENT_SECONDS]
+            matching = {node for node in reporting if fnmatchcase(node, name)}
+            if not matching:
+                raise NothingToShow(f"no node that reports now matches {name}; `neurontop fleet nodes` lists them")
+            found |= matching
+        return found
 
     def of(self, batch: str) -> FleetPlan:
         """Where a change stands. Raises NothingToShow."""
@@ -94,12 +114,7 @@ class FleetActions(FleetDatabase):
         if missing := sorted(set(nodes) - {node.node for node in plan.nodes}):
             raise NothingToShow(f"change {batch} was not asked of {', '.join(missing)}")
         wanted = [
-            node
-            for node in plan.nodes
-            if (not nodes or node.node in nodes)
-            and node.state in (IntentState.DONE, IntentState.FAILED)
-            and node.done is not None
-            and node.done.undoable
+            node for node in plan.nodes if (not nodes or node.node in nodes) and node.node in undoable_nodes(plan)
         ]
         if not wanted:
             raise NothingToShow(f"nothing that change {batch} did can be undone")

@@ -109,6 +109,11 @@ KEYS = (
     Key("r", "r", "ranks", "steps", "step times of every rank, ranks × steps, with the ones that stand out",
         ("overview", "cores")),
     Key("p", "p", "phases", "phases", "what each node of the job did from when to when", ("fleet",), True),
+    Key("A", "A", "plan_change", "act", "ask the marked nodes, else the one under the cursor, for a change of their "
+        "caches: evict, retry, unlock, verify, pin, pull", ("fleet",), True),
+    Key("A", "A", "plan_change", "act on nodes", "ask nodes of the fleet to evict, retry, verify, pin or pull the "
+        "modules of the marked entries", ("cache",)),
+    Key("C", "C", "changes", "changes", "the changes that were asked of nodes: outcomes, undo", ("fleet",), True),
     Key("D", "D", "different", "different", "what is different about the marked nodes, else about the slow ones",
         ("fleet",), True),
     Key("space", "space", "mark", "mark", "mark a recording to compare it, or remove its mark", ("runs",), True),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neuron_top.services.cache_listing import CacheListing
     from neuron_top.services.caches import CacheService
     from neuron_top.services.fleet import FleetService
+    from neuron_top.services.fleet_actions import FleetActions
     from neuron_top.services.misses import MissService
     from neuron_top.services.reports import ReportService
     from neuron_top.services.runs import RunService
@@ -69,7 +70,16 @@ class Services:
 
         return FleetService(self._settings)
 
+    @cached_property
+    def fleet_actions(self) -> FleetActions:
+        """Changes of the caches of that fleet. Raises UsageError where the settings name none."""
+        from neuron_top.services.fleet_actions import FleetActions
+
+        return FleetActions(self._settings)
+
     def close(self) -> None:
         """Leave what was connected to."""
         if "fleet" in self.__dict__:
             self.fleet.close()
+        if "fleet_actions" in self.__dict__:
+            self.fleet_actions.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import msgspec
 from neuron_top.actions.fleet_request import FleetRequest, NodeDone, NodePlan
 from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.units import bytes_text, counted
+from neuron_top.views.plan import LineKind
 
 WAITS = frozenset({IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING})
 """States in which the node has to say something."""
@@ -162,3 +164,56 @@ def done_text(plan: FleetPlan) -> str:
     nodes = f"{well} of {counted(len(plan.nodes), 'node')} answered well"
     moved = f", {bytes_text(plan.moved_bytes)} moved" if plan.moved_bytes else ""
     return f"{plan.action}: {counted(plan.done, 'step')} done, {nodes}{moved}"
+
+
+class ChangeLine(msgspec.Struct, frozen=True):
+    """One line of a change, as screens and pages draw it."""
+
+    kind: LineKind
+    text: str
+    node: str = ""
+    """Of a heading: whose part begins."""
+
+
+def change_lines(plan: FleetPlan) -> list[ChangeLine]:
+    """The sum, then each node with what it would do or did, what it leaves alone, and what it notes."""
+    is_open = any(node.state in (IntentState.ASKED, IntentState.PLANNED) for node in plan.nodes)
+    lines = [ChangeLine(LineKind.TOTAL, sum_text(plan) if is_open else done_text(plan))]
+    for node in plan.nodes:
+        kind = LineKind.REFUSAL if node.state in (IntentState.REFUSED, IntentState.FAILED) else LineKind.HEADING
+        lines.append(ChangeLine(kind, f"{node.node}: {state_text(node)}: {node_text(node)}".rstrip(": "), node.node))
+        if node.plan is not None:
+            lines += [ChangeLine(LineKind.STEP, f"  {text}") for text in node.plan.shown]
+            if node.plan.steps > len(node.plan.shown):
+                more = counted(node.plan.steps - len(node.plan.shown), "step")
+                lines.append(ChangeLine(LineKind.MORE, f"    and {more} more"))
+        lines += [ChangeLine(LineKind.EXCLUSION, f"    {text}") for text in skipped_texts(node)]
+        lines += [ChangeLine(LineKind.CAVEAT, f"    note: {text}") for text in (node.plan.notes if node.plan else ())]
+    return lines
+
+
+def is_question(plan: FleetPlan) -> bool:
+    """Whether it is still to be decided what is done."""
+    return all(
+        node.state in (IntentState.ASKED, IntentState.PLANNED, IntentState.REFUSED) and not node.expired
+        for node in plan.nodes
+    ) and bool(plan.planned or plan.awaited)
+
+
+def undoable_nodes(plan: FleetPlan) -> tuple[str, ...]:
+    """Nodes that did something that they can bring back."""
+    done = (IntentState.DONE, IntentState.FAILED)
+    return tuple(
+        node.node for node in plan.nodes if node.state in done and node.done is not None and node.done.undoable
+    )
+
+
+def confirm_text(plan: FleetPlan) -> str:
+    """What the button says: `Evict: 12 steps on 3 of 4 nodes, 3.4 GiB`."""
+    return sum_text(plan)[:1].upper() + sum_text(plan)[1:]
+
+
+def change_text(plan: FleetPlan) -> str:
+    """A change in one line, for the list of changes."""
+    states = Counter(state_text(node) for node in plan.nodes)
+    return ", ".join(f"{count} {state}" for state, count in states.most_common())

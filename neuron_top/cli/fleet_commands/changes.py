@@ -9,12 +9,11 @@ exit status: 0 fine · 1 the database cannot be used · 2 no database is named �
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.services.fleet_actions import FleetActions
-from neuron_top.views.fleet_plan import FleetPlan, state_text
+from neuron_top.views.fleet_plan import FleetPlan, change_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,11 +36,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _cells(plan: FleetPlan) -> tuple[str, ...]:
-    states = Counter(state_text(node) for node in plan.nodes)
     return (
         plan.batch,
         plan.action,
         plan.asked_by,
         str(plan.done),
-        ", ".join(f"{count} {state}" for state, count in states.most_common()),
+        change_text(plan),
     )

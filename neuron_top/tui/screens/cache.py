@@ -274,6 +274,15 @@ class CacheScreen(TableScreen):
         """Undo the newest plan."""
         self.actions.undo()
 
+    def action_plan_change(self) -> None:
+        """Ask nodes of the fleet for a change of the selected modules."""
+        if not self.host.settings.store:
+            self.notice("no fleet is named: set NEURONTOP_STORE")
+            return
+        from neuron_top.tui.screens.fleet_request import FleetRequestPage
+
+        self.host.open(FleetRequestPage(["*"], [row.module for row in self.selected_entries()]))
+
     def action_outcome(self) -> None:
         """The newest outcome again."""
         self.actions.show_outcome()

@@ -121,6 +121,20 @@ class FleetScreen(TableScreen):
         self.table.move(1)
         self._show_page()
 
+    def action_plan_change(self) -> None:
+        """Ask the marked nodes, else the one under the cursor, for a change of their caches."""
+        from neuron_top.tui.screens.fleet_request import FleetRequestPage
+
+        row = self.table.order.current
+        nodes = sorted(self._marked) or ([row.node] if row is not None else [])
+        self.host.open(FleetRequestPage(nodes))
+
+    def action_changes(self) -> None:
+        """The changes that were asked for."""
+        from neuron_top.tui.screens.fleet_change import FleetChangesPage
+
+        self.host.open(FleetChangesPage())
+
     def action_different(self) -> None:
         """What is different about the marked nodes, else about the slow ones."""
         find = partial(self._differences, self._marked)

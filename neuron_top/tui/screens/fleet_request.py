@@ -1,0 +1,161 @@
+"""Asks what is wanted of which nodes of the fleet: the action, nodes, modules, where a pull comes from, the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import Binding
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
+
+from neuron_top.services.fleet_actions import FLEET_ACTIONS, FleetRequest
+from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.screens.fleet_change import FleetChangePage
+from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.render_widget import RenderWidget
+from neuron_top.views.model import Run
+
+ACTION, NODES, MODULES, SOURCE, ROOT, EXCLUSIVE = "action", "nodes", "modules", "source", "root", "exclusive"
+FIELDS = (ACTION, NODES, MODULES, SOURCE, ROOT, EXCLUSIVE)
+TYPED = {
+    NODES: "Nodes: names or patterns with commas between them; * means all that report",
+    MODULES: "Modules: names or patterns; none means all that the action concerns",
+    SOURCE: "Source of a pull: s3://bucket/prefix, or a folder that the nodes see",
+    ROOT: "Cache; empty: the one in force on each node",
+}
+"""Fields that are typed into, with what stands above them."""
+PULL = "pull"
+
+
+class FleetRequestPage(LiveScreen):
+    """A form; enter asks the nodes to plan it, and nothing is done yet."""
+
+    NAME: ClassVar[str] = "detail"
+    may_leave = False
+    BINDINGS = [
+        *screen_bindings("detail"),
+        *(Binding(key, f"next_field({by})", priority=True) for key, by in
+          (("tab", 1), ("down", 1), ("shift+tab", -1), ("up", -1))),
+    ]  # fmt: skip
+
+    def __init__(self, nodes: Sequence[str], modules: Sequence[str] = ()) -> None:
+        """What the fields hold at first."""
+        super().__init__()
+        self._first = {NODES: ",".join(nodes), MODULES: " ".join(modules)}
+        self._names = tuple(FLEET_ACTIONS)
+        self.chosen = 0
+        self.field = ACTION
+        self.assume_exclusive = False
+
+    def body(self) -> Iterable[Widget]:
+        """The actions, a line for each field, and what enter does."""
+        yield RenderWidget(ACTION, self._draw_actions, lambda view: 4)
+        for name in TYPED:
+            yield RenderWidget(f"label-{name}", self._draw_label, lambda view: 1)
+            yield Input(self._first.get(name, ""), id=name, classes="field", compact=True)
+        yield RenderWidget(EXCLUSIVE, self._draw_exclusive, lambda view: 3)
+
+    def on_mount(self) -> None:
+        """Draw it once; it has nothing to wait for."""
+        self._redraw()
+
+    def read(self, run: Run, now: float) -> Any:
+        """Nothing of the run."""
+
+    def show(self, view: Any) -> None:
+        """Nothing moves with the run."""
+
+    @property
+    def action(self) -> str:
+        """The chosen action."""
+        return self._names[self.chosen]
+
+    @property
+    def request(self) -> FleetRequest:
+        """What the form says."""
+        return FleetRequest(
+            action=self.action,
+            modules=tuple(self._typed(MODULES).replace(",", " ").split()),
+            root=self._typed(ROOT),
+            source=self._typed(SOURCE) if self.action == PULL else "",
+            assume_exclusive=self.assume_exclusive,
+        )
+
+    def _typed(self, name: str) -> str:
+        return self.query_one(f"#{name}", Input).value.strip()
+
+    # Keys
+
+    def action_next_field(self, by: int) -> None:
+        """The next field."""
+        fields = [name for name in FIELDS if name != SOURCE or self.action == PULL]
+        self.field = fields[(fields.index(self.field) + by) % len(fields)]
+        self.set_focus(self.query_one(f"#{self.field}", Input) if self.field in TYPED else None)
+        self._redraw()
+
+    def action_shift(self, by: int) -> None:
+        """The next action, or the other answer."""
+        if self.field == ACTION:
+            self.chosen = (self.chosen + (1 if by > 0 else -1)) % len(self._names)
+        elif self.field == EXCLUSIVE:
+            self.assume_exclusive = not self.assume_exclusive
+        self._redraw()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Enter in a field asks, too."""
+        message.stop()
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Ask the nodes."""
+        if not self._typed(NODES):
+            self.notice("name a node, or * for all that report")
+        elif self.action == PULL and not self._typed(SOURCE):
+            self.notice("name the source of the pull")
+        else:
+            host, page = self.host, FleetChangePage.asking(self.request, self._typed(NODES))
+            self.dismiss()
+            host.open(page)
+
+    def action_back(self) -> None:
+        """Close; nothing was asked."""
+        self.dismiss()
+
+    # Drawing
+
+    def _redraw(self) -> None:
+        self.query_one(f"#{ACTION}", RenderWidget).show(self.action)
+        for name in TYPED:
+            is_usable = name != SOURCE or self.action == PULL
+            self.query_one(f"#label-{name}", RenderWidget).show((name, is_usable, self.field == name))
+            self.query_one(f"#{name}", Input).disabled = not is_usable
+        self.query_one(f"#{EXCLUSIVE}", RenderWidget).show((self.assume_exclusive, self.field == EXCLUSIVE))
+
+    def _draw_actions(self, theme: Theme, action: str, width: int, height: int) -> list[Strip]:
+        line = Line(theme, width).gap(2)
+        for name in self._names:
+            is_chosen = name == action
+            line.put(f"[ {name} ]" if is_chosen else f"  {name}  ", theme.key if is_chosen else theme.quiet)
+        keys = "← → chooses" if self.field == ACTION else "↑ here to choose another"
+        about = f"{FLEET_ACTIONS[action].help}. {keys}"
+        head = rule(theme, width, "Ask nodes of the fleet for a change", "nothing is done yet")
+        return [head, line.strip(), *paragraph(theme, about, width, theme.quiet)]
+
+    def _draw_label(self, theme: Theme, view: tuple[str, bool, bool], width: int, height: int) -> list[Strip]:
+        name, is_usable, is_here = view
+        style = theme.title if is_here else theme.text if is_usable else theme.faint
+        return [Line(theme, width).gap(2).put(TYPED[name], style).strip()]
+
+    def _draw_exclusive(self, theme: Theme, view: tuple[bool, bool], width: int, height: int) -> list[Strip]:
+        stated, is_here = view
+        text = f"[{'x' if stated else ' '}] no other host or container uses these caches (← → changes it)"
+        keys = "enter asks the nodes for their plans · ↑ ↓ moves · esc closes"
+        return [
+            Line(theme, width).gap(2).put(text, theme.title if is_here else theme.text).strip(),
+            Line(theme, width).strip(),
+            Line(theme, width).gap(2).put(keys, theme.quiet).strip(),
+        ]
