@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from neuron_top.escapes import visible
+from neuron_top.escapes import strip_ansi, visible
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
@@ -39,7 +39,7 @@ _FAILURES = (
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One line of a source for a screen: control characters already made visible."""
+    """One line of a source for a screen: terminal sequences dropped, other control characters made visible."""
 
     source: str
     offset: int
@@ -135,13 +135,14 @@ def readable(source: str, offset: int, text: bytes, facts: LineFacts = PLAIN, en
     """A line for a screen. `end`: where it ends in its source, when `text` is only the beginning of it."""
     # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
     last = wide.narrowed(text).rstrip(b"\r").rpartition(b"\r")[2]
+    shown = strip_ansi(last.decode(errors="replace"))
     return LogLine(
         source=source,
         offset=offset,
-        text=visible(last.decode(errors="replace")),
+        text=visible(shown),
         level=facts.level,
         family=facts.family,
-        rank=facts.rank if facts.rank is not None else rank_in(last),
+        rank=facts.rank if facts.rank is not None else rank_in(shown[:12].encode()),
         end=end if end is not None else offset + len(text) + 1,
     )
 

@@ -94,6 +94,7 @@ KEYS = (
     Key("E", "E", "next_error(-1)", "previous error", "the error line before", ("logs",)),
     Key("f,ctrl+t", "f", "follow", "follow", "follow the end of the log, or stop following", ("logs",), True),
     Key("m", "m", "marked_only", "marked", "only the lines that matter: errors, warnings, events", ("logs",), True),
+    Key("x", "x", "group", "group", "equal lines as one row, or every line by itself", ("logs",), True),
     Key("s", "s", "sort", "sort", "sort by the next column; S reverses the order", TABLES, True),
     Key("S", "S", "reverse", "reverse", "reverse the order", TABLES),
     Key("space", "space", "app.pause", "pause", "pause the screen (in a replay: its clock); again to continue",

@@ -94,6 +94,11 @@ class LogsScreen(LiveScreen):
         """Follow the end, or stop following."""
         self.log_view.toggle_follow()
 
+    def action_group(self) -> None:
+        """Equal lines as one row, or each by itself."""
+        self.log_view.toggle_groups()
+        self.notice("equal lines share a row" if self.log_view.groups else "every line has a row of its own")
+
     def action_marked_only(self) -> None:
         """Show only the lines that are marked, or all again."""
         self.log_view.only_marked()

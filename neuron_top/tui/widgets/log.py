@@ -1,8 +1,9 @@
-"""The end of a log: the newest lines at the bottom, the important ones marked in a gutter."""
+"""The end of a log: the newest lines at the bottom, in columns, equal ones as one row, the important ones marked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from textual.strip import Strip
 
@@ -10,6 +11,13 @@ from neuron_top.services.feeds import LineLevel, LogLine
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
+from neuron_top.views.log_rows import LogRow, grouped
+
+WIDE = 110
+"""Columns from which components have a column of their own."""
+MOST_WHO, MOST_COMPONENT = 10, 20
+LINES_PER_ROW = 4
+"""Lines that are asked for, for each row that there is room for: equal ones share a row."""
 
 
 def mark(theme: Theme, level: LineLevel) -> str:
@@ -19,28 +27,70 @@ def mark(theme: Theme, level: LineLevel) -> str:
     return signs.get(level, " ")
 
 
-def log_strip(theme: Theme, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
-    """One line of a log: mark, then text from column `skip` on."""
+class LogLayout(NamedTuple):
+    """Widths of the columns in front of the messages; 0 leaves one out."""
+
+    time: int = 0
+    who: int = 0
+    component: int = 0
+
+    @property
+    def margin(self) -> int:
+        """Where a line without anything in front of its message begins, behind the sign."""
+        return (self.time and self.time + 1) + (self.who and self.who + 1)
+
+
+def layout_of(rows: Sequence[LogRow[LogLine]], width: int, before: LogLayout) -> LogLayout:
+    """What the rows on the screen need; a column that was there stays, so that nothing jumps sideways."""
+    time = max((len(row.columns.time) for row in rows), default=0)
+    who = min(MOST_WHO, max((len(row.who_text) for row in rows), default=0))
+    component = min(MOST_COMPONENT, max((len(row.columns.component) for row in rows), default=0))
+    apart = component if width >= WIDE else 0
+    return LogLayout(max(time, before.time), max(who, before.who), max(apart, before.component))
+
+
+def log_strip(
+    theme: Theme, row: LogRow[LogLine], layout: LogLayout, width: int, skip: int = 0, selected: bool = False
+) -> Strip:
+    """One row of a log: sign, time, who, component, then the message from column `skip` on, and how often."""
+    line, columns = row.line, row.columns
     style = theme.level(line.level)
-    drawn = Line(theme, width, selected).put(mark(theme, line.level), style).gap()
     text = style if line.level.is_marked else theme.text if line.level else theme.quiet
-    return drawn.put(line.text[skip:], text).strip()
+    drawn = Line(theme, width, selected).put(mark(theme, line.level), style).gap()
+    if columns.begins or columns.who:
+        if layout.time:
+            drawn.put(columns.time, theme.quiet, layout.time).gap()
+        if layout.who:
+            drawn.put(row.who_text, theme.quiet, layout.who).gap()
+        if layout.component and columns.component:
+            drawn.put(columns.component, theme.quiet, layout.component).gap()
+        elif columns.component:
+            drawn.put(f"{columns.component}: ", theme.quiet)
+    else:
+        drawn.gap(layout.margin)
+    count = row.count_text
+    drawn.put(columns.message[skip:], text, max(0, drawn.left - len(count) - 1) if count else None)
+    return drawn.end(count, theme.accent).strip() if count else drawn.strip()
 
 
 class LogStrips:
-    """Draws lines of a log, and keeps what it drew last: while a log scrolls, most is shown again a row higher."""
+    """Draws rows of a log, and keeps what it drew last: while a log scrolls, most is shown again a row higher."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[LogLine, bool], Strip] = {}
-        self._drawn_for: tuple[Theme, int, int] | None = None
+        self._known: dict[tuple[LogRow[LogLine], bool], Strip] = {}
+        self._drawn_for: tuple[Theme, LogLayout, int, int] | None = None
+        self.layout = LogLayout()
 
-    def draw(self, theme: Theme, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
-        """These lines, each with whether the cursor is on it."""
-        before = self._known if (theme, width, skip) == self._drawn_for else {}
-        self._drawn_for = (theme, width, skip)
-        lines = list(lines)
-        strips = [before.get(line) or log_strip(theme, line[0], width, skip, line[1]) for line in lines]
-        self._known = dict(zip(lines, strips, strict=True))
+    def draw(
+        self, theme: Theme, rows: Sequence[LogRow[LogLine]], width: int, skip: int = 0, chosen: int | None = None
+    ) -> list[Strip]:
+        """These rows; the cursor is on the one at `chosen`."""
+        self.layout = layout_of(rows, width, self.layout if width >= WIDE else self.layout._replace(component=0))
+        before = self._known if (theme, self.layout, width, skip) == self._drawn_for else {}
+        self._drawn_for = (theme, self.layout, width, skip)
+        keys = [(row, index == chosen) for index, row in enumerate(rows)]
+        strips = [before.get(key) or log_strip(theme, key[0], self.layout, width, skip, key[1]) for key in keys]
+        self._known = dict(zip(keys, strips, strict=True))
         return strips
 
 
@@ -55,8 +105,8 @@ class LogTail(Lines):
 
     @property
     def wanted(self) -> int:
-        """How many lines fit."""
-        return max(0, self.size.height - 1)
+        """How many lines fill it."""
+        return max(0, self.size.height - 1) * LINES_PER_ROW
 
     def on_resize(self) -> None:
         """There is room now, or more: what is in the log already has not to wait for the next change."""
@@ -77,10 +127,10 @@ class LogTail(Lines):
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines that fit, newest last."""
-        shown = self._lines[-(height - 1) :] if height > 1 else ()
-        marked = sum(line.level.is_marked for line in shown)
+        shown = grouped(self._lines).rows[-(height - 1) :] if height > 1 else ()
+        marked = sum(row.line.level.is_marked for row in shown)
         right = " · ".join(word for word in (f"{marked} marked" if marked else "", self._ended) if word)
         title = rule(self.theme, width, "Log", right)
         if not shown:
             return [title, Line(self.theme, width).put("No log lines yet.", self.theme.quiet).strip()]
-        return [title, *self._strips_of_lines.draw(self.theme, ((line, False) for line in shown), width)]
+        return [title, *self._strips_of_lines.draw(self.theme, shown, width)]

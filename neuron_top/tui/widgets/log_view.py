@@ -14,9 +14,10 @@ from textual.strip import Strip
 from neuron_top.services.feeds import LineLevel, LogLine, LogQuery, source_name
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
-from neuron_top.tui.widgets.log import LogStrips
+from neuron_top.tui.widgets.log import LINES_PER_ROW, LogLayout, LogStrips
 from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow, Reads, Search
 from neuron_top.units import counted
+from neuron_top.views.log_rows import LogRow, LogRows, grouped, single
 
 SEARCH_SECONDS = 0.01
 """Pause between two steps of a search: keys are answered in between."""
@@ -35,7 +36,12 @@ class LogView(Lines, can_focus=True):
         self._filling = False
         self.following = True
         self.marked_only = False
+        self.groups = True
+        """Equal lines share a row."""
+        self._arranged: LogRows[LogLine] = LogRows([], [])
+        self._arranged_for: tuple[object, ...] = ()
         self.cursor: int | None = None
+        """By index of its row; so is `first`."""
         self.first = 0
         self.skip = 0
         self.origin: str | None = None
@@ -47,8 +53,28 @@ class LogView(Lines, can_focus=True):
         return self._window.lines
 
     @property
+    def rows(self) -> list[LogRow[LogLine]]:
+        """What the window holds, arranged."""
+        return self._arrange().rows
+
+    def _arrange(self) -> LogRows[LogLine]:
+        """The rows; arranged anew when the window holds other lines."""
+        lines = self.lines
+        ends = (lines[0], lines[-1]) if lines else ()
+        key = (self._window, len(lines), ends, self.groups)
+        if key != self._arranged_for:
+            self._arranged = grouped(lines) if self.groups else single(lines)
+            self._arranged_for = key
+        return self._arranged
+
+    def _row_of(self, line: LogLine) -> int:
+        """The index of the row that a line of the window is in; the last one for a line that is not there."""
+        index = self._window.index((line.source, line.offset))
+        return self._arrange().of_line[index] if index is not None else len(self.rows) - 1
+
+    @property
     def room(self) -> int:
-        """Lines that fit."""
+        """Rows that fit."""
         return max(1, self.size.height - 1)
 
     def renew(self) -> None:
@@ -56,7 +82,7 @@ class LogView(Lines, can_focus=True):
         if self.following:
             if self._window.query:
                 self._window.take_newer_tail()
-                self.first = max(0, len(self.lines) - self.room)
+                self.first = max(0, len(self.rows) - self.room)
             else:
                 self._take_tail()
             self.redraw()
@@ -65,19 +91,23 @@ class LogView(Lines, can_focus=True):
         query = self._window.query
         self._window = LogWindow(self._feed())
         self._window.query = query
-        self._window.take_tail(self.room if self.following else max(self.room, NEAR_LINES))
-        self.first = max(0, len(self.lines) - self.room)
+        few = self.room * LINES_PER_ROW if self.groups else self.room
+        self._window.take_tail(few if self.following else max(few, NEAR_LINES))
+        if self.groups and len(self.rows) < self.room and len(self.lines) >= few:
+            self._window.take_tail(max(few, NEAR_LINES))
+        self.first = max(0, len(self.rows) - self.room)
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines from the one scrolled to."""
         room = height - 1
-        self.first = max(0, min(self.first, len(self.lines) - room))
+        rows = self.rows
+        self.first = max(0, min(self.first, len(rows) - room))
         title = rule(self.theme, width, "Log", self._summary())
         if not self.lines:
             return [title, Line(self.theme, width).put(self._nothing(), self.theme.quiet).strip()]
-        shown = enumerate(self.lines[self.first : self.first + room], self.first)
-        lines = ((line, at == self.cursor) for at, line in shown)
-        return [title, *self._strips_of_lines.draw(self.theme, lines, width, self.skip)]
+        chosen = self.cursor - self.first if self.cursor is not None else None
+        shown = rows[self.first : self.first + room]
+        return [title, *self._strips_of_lines.draw(self.theme, shown, width, self.skip, chosen)]
 
     def _summary(self) -> str:
         words = ["following"] if self.following else [self._place()]
@@ -90,6 +120,9 @@ class LogView(Lines, can_focus=True):
             words.append(query.problem)
         elif query.text and not self.marked_only:
             words.append(f"'{query.text}'")
+        hidden = len(self.lines) - len(self.rows)
+        if hidden and not self.following:
+            words.append(f"{counted(len(self.lines), 'line')} in {counted(len(self.rows), 'row')}, x shows each")
         if self._window.unseen:
             words.append(f"slow filter: {counted(self._window.unseen, 'older line')} not looked at yet")
         if self._search is not None or self._filling:
@@ -124,7 +157,7 @@ class LogView(Lines, can_focus=True):
         if self.following:
             self.following = False
             self._take_tail()
-            self.cursor = len(self.lines) - 1
+            self.cursor = len(self.rows) - 1
 
     def follow(self) -> None:
         """Go to the end and stay there."""
@@ -146,11 +179,21 @@ class LogView(Lines, can_focus=True):
         self._search = None
         target = (self.cursor or 0) + by
         if target < 0:
-            target += self._window.lengthen_up()
-            self.first += target - (self.cursor or 0) - by
-        elif target >= len(self.lines):
-            target -= self._window.lengthen_down()
+            target += self._kept_in_place(self._window.lengthen_up)
+        elif target >= len(self.rows):
+            target += self._kept_in_place(lambda: -self._window.lengthen_down())
         self._to(target)
+
+    def _kept_in_place(self, lengthen: Callable[[], int]) -> int:
+        """Read further, which moves every line by so many; by how many rows what the cursor is on has moved."""
+        before = self.cursor or 0
+        of_line = self._arrange().of_line
+        line = of_line.index(before) if of_line else 0
+        line += lengthen()
+        of_line = self._arrange().of_line
+        by = of_line[max(0, min(line, len(of_line) - 1))] - before if of_line else 0
+        self.first = max(0, self.first + by)
+        return by
 
     def page(self, by: int) -> None:
         """Move by pages."""
@@ -177,11 +220,30 @@ class LogView(Lines, can_focus=True):
         if found is None:
             self.follow()
             return False
-        self._to(found, middle=True)
+        self._to_line(found)
         return True
 
+    def _to_line(self, index: int) -> None:
+        """To a line of the window; one that is only alike to the one of its row stands for itself from now on."""
+        arranged = self._arrange()
+        row = arranged.rows[arranged.of_line[index]]
+        if row.line.text != self.lines[index].text and row.varies:
+            self.groups = False
+        self._to(self._arrange().of_line[index], middle=True)
+
+    def toggle_groups(self) -> None:
+        """Equal lines as one row, or each line by itself; the cursor stays on its line."""
+        line = self.current
+        self.groups = not self.groups
+        self._strips_of_lines.layout = LogLayout()
+        if self.following:
+            self._take_tail()
+            self.redraw()
+        elif line is not None:
+            self._to(self._row_of(line), middle=True)
+
     def _to(self, index: int, middle: bool = False) -> None:
-        self.cursor = max(0, min(index, len(self.lines) - 1)) if self.lines else None
+        self.cursor = max(0, min(index, len(self.rows) - 1)) if self.lines else None
         if self.cursor is not None:
             self.first = max(min(self.first, self.cursor), self.cursor - self.room + 1)
             if middle:
@@ -196,10 +258,11 @@ class LogView(Lines, can_focus=True):
     def jump(self, by: int, least: LineLevel, missing: Callable[[], None]) -> None:
         """To the next (1) or previous (-1) line of this level or worse; `missing` is called where there is none."""
         self.hold()
-        start = self.cursor if self.cursor is not None else len(self.lines)
-        indices = range(start + 1, len(self.lines)) if by > 0 else range(start - 1, -1, -1)
+        rows = self.rows
+        start = self.cursor if self.cursor is not None else len(rows)
+        indices = range(start + 1, len(rows)) if by > 0 else range(start - 1, -1, -1)
         wanted = least.and_worse()
-        found = next((index for index in indices if self.lines[index].level in wanted), None)
+        found = next((index for index in indices if rows[index].line.level in wanted), None)
         if found is not None:
             self._search = None
             self._to(found)
@@ -221,7 +284,7 @@ class LogView(Lines, can_focus=True):
         place = (line.source, line.offset) if line is not None else None
         found = self._window.take_around(search.at, place) if place is not None else None
         if found is not None:
-            self._to(found, middle=True)
+            self._to_line(found)
         else:
             missing()
             self.redraw()
@@ -240,23 +303,23 @@ class LogView(Lines, can_focus=True):
         self._window.query, self._search = query, None
         self._take_tail()
         if not self.following:
-            self._to(len(self.lines) - 1)
+            self._to(len(self.rows) - 1)
         self.redraw()
-        if query and len(self.lines) < self.room and not self._filling:
+        if query and len(self.rows) < self.room and not self._filling:
             self._filling = True
             self._fill()
 
     def _fill(self) -> None:
         """Older lines that match, until the screen is full: what is at hand held too few."""
         window = self._window
-        if not window.query or len(self.lines) >= self.room or window.at_start:
+        if not window.query or len(self.rows) >= self.room or window.at_start:
             self._filling = False
             self.redraw()
             return
-        came = window.lengthen_up()
+        came = self._kept_in_place(window.lengthen_up)
         if self.cursor is not None:
             self.cursor += came
-        self.first = max(0, len(self.lines) - self.room)
+        self.first = max(0, len(self.rows) - self.room)
         self.redraw()
         self.set_timer(SEARCH_SECONDS, self._fill)
 
@@ -267,8 +330,17 @@ class LogView(Lines, can_focus=True):
 
     @property
     def current(self) -> LogLine | None:
-        """The line under the cursor."""
-        return self.lines[self.cursor] if self.cursor is not None and 0 <= self.cursor < len(self.lines) else None
+        """The line under the cursor; of equal ones the first."""
+        rows = self.rows
+        return rows[self.cursor].line if self.cursor is not None and 0 <= self.cursor < len(rows) else None
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a row holds the log and chooses it."""
+        index = self.first + event.y - 1
+        if event.y > 0 and index < len(self.rows):
+            line = self.rows[index].line
+            self.hold()
+            self._to(self._row_of(line))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel stops following and goes back."""
@@ -277,5 +349,5 @@ class LogView(Lines, can_focus=True):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel; at the end it follows again."""
         if not self.following:
-            last = self._window.at_end and self.cursor is not None and self.cursor >= len(self.lines) - 1
+            last = self._window.at_end and self.cursor is not None and self.cursor >= len(self.rows) - 1
             self.follow() if last else self.move(3)
