@@ -1,7 +1,7 @@
 """Reports and comparisons as HTML documents, the same that the command line writes.
 
     GET /report?run=…            a run's report; without `run`: of the live run
-    GET /comparison?a=…&b=…      two recordings side by side
+    GET /comparison?a=…&b=…      two recordings side by side; with further `b=…` all of them against the first
 
 A recording is named by its id only: names of files, which the command line accepts, are refused here.
 """
@@ -12,7 +12,7 @@ import asyncio
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 from fastapi import FastAPI
@@ -23,6 +23,8 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.reports import ReportService, html, html_page
 from neuron_top.views.compare import Comparison, compare
+from neuron_top.views.multi_compare import MultiComparison, multi_compare
+from neuron_top.views.overlay import MOST_RUNS
 from neuron_top.views.report import Report
 from neuron_top.views.report import report as live_report
 
@@ -39,6 +41,11 @@ def comparison_of(feeds: FeedRegistry, a: str, b: str) -> Comparison:
     return compare(report_of(feeds, a), report_of(feeds, b))
 
 
+def comparison_of_many(feeds: FeedRegistry, runs: Sequence[str]) -> MultiComparison:
+    """Several runs against the first. Raises NothingToShow."""
+    return multi_compare([report_of(feeds, run) for run in runs])
+
+
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add both documents."""
 
@@ -47,8 +54,10 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
         return await _document(lambda: html(report_of(feeds, run)))
 
     async def compared(request: Request) -> Response:
-        a, b = (request.query_params.get(name, LIVE) for name in ("a", "b"))
-        return await _document(lambda: html(comparison_of(feeds, a, b)))
+        a, others = request.query_params.get("a", LIVE), request.query_params.getlist("b") or [LIVE]
+        if len(others) == 1:
+            return await _document(lambda: html(comparison_of(feeds, a, others[0])))
+        return await _document(lambda: html(comparison_of_many(feeds, [a, *others[: MOST_RUNS - 1]])))
 
     server.add_route(f"{prefix}report", report, methods=["GET"])
     server.add_route(f"{prefix}comparison", compared, methods=["GET"])

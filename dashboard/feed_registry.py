@@ -120,6 +120,10 @@ class FeedRegistry:
             self._recordings = (time.monotonic(), rows)
         return rows
 
+    def list_again(self) -> None:
+        """The recordings have changed: the next question reads them."""
+        self._recordings = (float("-inf"), self._recordings[1])
+
     def pulse(self, run: str) -> Pulse:
         """What the frame of every page says of a run; at most a second old. Raises NothingToShow."""
         made = self._pulses.get(run)

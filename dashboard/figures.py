@@ -269,6 +269,12 @@ def core_words(row: CoreRow) -> str:
     return f"{_core_name(row)} on {row.node or 'this host'}: {', '.join(words)}"
 
 
+def steps(places: Sequence[float]) -> dict[str, Any]:
+    """An axis of steps: whole numbers also where there are few."""
+    few = {"dtick": 1} if places and max(places) - min(places) <= 10 else {}
+    return {"title": {"text": "step"}, "tickformat": ",d", **few}
+
+
 def moments(times: Sequence[str]) -> dict[str, Any]:
     """An axis of time for these (of `iso`, rising): upright words; where all is one moment, a minute around it."""
     axis: dict[str, Any] = {"tickangle": 0}

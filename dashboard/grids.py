@@ -51,11 +51,12 @@ GRAPH_COLUMNS = (
 )  # fmt: skip
 
 RUN_COLUMNS = (
-    column("run", "Run", 210), column("name", "Name", 140), column("node", "Node", 130), column("state", "State", 190),
-    number("started", "Started (UTC)", "date", 185), number("seconds", "Wall time", "seconds"),
-    number("graphs", "Graphs", width=90), number("compile_share", "Compile share", "share", 125),
-    number("hit_rate", "Hit rate", "share", 95), number("events", "Events"), number("bytes", "Size", "bytes"),
-    column("command", "Command", 420),
+    column("star", "★", 60, filter=False), column("name", "Name", 150), column("tags", "Tags", 120),
+    column("state", "State", 160), number("started", "Started (UTC)", "date", 185),
+    number("seconds", "Wall time", "seconds"), number("compile_share", "Compile share", "share", 125),
+    number("hit_rate", "Hit rate", "share", 95), number("graphs", "Graphs", width=90),
+    column("note", "Note", 160), number("bytes", "Size", "bytes"), column("node", "Node", 130),
+    column("run", "Run", 210), number("events", "Events"), column("command", "Command", 420),
 )  # fmt: skip
 
 ENTRY_COLUMNS = (

@@ -14,7 +14,7 @@ from neuron_top.views.jobs import JobCard
 from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
-RANGES = (("", "all of the time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last 1 h"), ("360", "last 6 h"))
+RANGES = (("", "all time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last 1 h"), ("360", "last 6 h"))
 """Minutes, and their words."""
 
 

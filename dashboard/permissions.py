@@ -77,6 +77,8 @@ CALLBACKS: Mapping[str, Permission] = {
     "memory-with.options": Permission.READ,
     "runs-note.children": Permission.READ,
     "runs-documents.children": Permission.READ,
+    "runs-labels-of.data": Permission.READ,
+    "runs-labeled.children": LEAST_TO_EXECUTE,
     "fleet-summary.children": Permission.READ,
     "logs-new.data": Permission.READ,
     "logs-found.data": Permission.READ,

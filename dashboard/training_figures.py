@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color
-from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
+from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain, steps
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.views.trends import Mark, StepValue, Trends
 
@@ -60,7 +60,9 @@ def _chart(
     if smooth:
         data.append(_line(f"{name}, smoothed", places, [round(one, 6) for one in smoothed(numbers)], colors.text, 2))
     times = (
-        moments([str(place) for place in places]) if not by_step else {"title": {"text": "step"}, "tickformat": ",d"}
+        moments([str(place) for place in places])
+        if not by_step
+        else steps([value.step for value in shown if value.step is not None])
     )
     marks = [mark for mark in view.marks if (mark.step if by_step else mark.time) is not None]
     whole = layout(colors, HEIGHT, yaxis=more, xaxis=times, shapes=_shapes(marks, by_step, places, colors))

@@ -1,28 +1,43 @@
-"""Runs: the recordings of this user, and the summary of one."""
+"""Runs: the recordings of this user with their labels, the summary of one, and curves of several over one axis."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
+from neuron_top.dashboard import overlays
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.components import fact_list, note, panel, table
+from neuron_top.dashboard.chart_colors import DARK, ChartColors
+from neuron_top.dashboard.components import BLANK, chart, fact_list, note, panel, table
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
+from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.layout import run_options
-from neuron_top.dashboard.page_diff import Rows
+from neuron_top.dashboard.overlays import Overlays
+from neuron_top.dashboard.page_diff import PageChart, Rows
+from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
+from neuron_top.errors import NeuronTopError
+from neuron_top.services.runs import RunService
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.diagnosis import headline
+from neuron_top.views.overlay import MOST_RUNS, OverlaidRun
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 
 PATH, NAME = "runs", "Runs"
-OUTPUTS = PageOutputs(parts=("runs-note", "runs-summary"), grids=("runs-grid",))
+OUTPUTS = PageOutputs(
+    parts=("runs-note", "runs-summary", "runs-laid", "runs-loss-head", "runs-throughput-head"),
+    charts=("runs-loss", "runs-throughput"),
+    grids=("runs-grid",),
+)
+STAR = "star"
 
 
 def layout(_state: dict[str, str]) -> Any:
@@ -36,22 +51,88 @@ def layout(_state: dict[str, str]) -> Any:
                 [
                     html.Div(id="runs-documents", className="row"),
                     html.Label("Compare with", htmlFor="runs-with", className="visually-hidden"),
-                    dcc.Dropdown(id="runs-with", options=[], placeholder="compare with …", className="run-picker"),
+                    dcc.Dropdown(
+                        id="runs-with",
+                        options=[],
+                        placeholder="lay over, and compare with …",
+                        className="run-picker wide-picker",
+                        multi=True,
+                    ),
                 ],
                 className="full row",
             ),
+            panel(
+                "Over one axis",
+                html.P(id="runs-laid", className="quiet"),
+                html.Div(
+                    [
+                        html.Div([html.H3(id=f"runs-{name}-head"), chart(f"runs-{name}", title, overlays.HEIGHT)])
+                        for name, title in (("loss", "Loss of several runs"), ("throughput", "Throughput of several"))
+                    ],
+                    className="grid two",
+                ),
+                tools=[
+                    dcc.RadioItems(
+                        {overlays.STEP: "by step", overlays.TIME: "by time"},
+                        overlays.STEP,
+                        id="runs-axis",
+                        inline=True,
+                        className="switch",
+                    )
+                ],
+                wide=True,
+                extra="overlay",
+            ),
+            _labels(),
             html.Div(id="runs-summary", className="full", role="status"),
         ],
         className="grid",
     )
 
 
-def render(rows: tuple[RunRow, ...], run_summary: Summary | None, run: str = LIVE) -> dict[str, Any]:
-    """Every section of the page."""
+def _labels() -> Any:
+    """The labels of the chosen recording, to be changed."""
+    fields = (
+        ("Name", dcc.Input(id="runs-name", type="text", maxLength=80, className="grow")),
+        ("Tags", dcc.Input(id="runs-tags", type="text", placeholder="sweep bf16", className="grow")),
+        ("Note", dcc.Input(id="runs-text", type="text", maxLength=2000, className="grow")),
+    )
+    return panel(
+        "Labels of the chosen recording",
+        dcc.Store(id="runs-labels-of"),
+        html.Div(
+            [
+                *(html.Label([html.Span(name, className="quiet"), field], className="field") for name, field in fields),
+                dcc.Checklist({STAR: "starred"}, [], id="runs-star", className="switch"),
+                html.Button("Save", id="runs-save", className="plain", n_clicks=0),
+                html.Span(id="runs-labeled", role="status", className="quiet"),
+            ],
+            className="row",
+        ),
+        wide=True,
+        extra="labels",
+    )
+
+
+def render(
+    rows: tuple[RunRow, ...],
+    run_summary: Summary | None,
+    run: str = LIVE,
+    laid: list[OverlaidRun] | None = None,
+    axis: str = overlays.STEP,
+    colors: ChartColors = DARK,
+) -> dict[str, Any]:
+    """Every section of the page. `laid`: the runs whose curves are drawn over one axis."""
+    laid = laid or []
     hint = "No recording yet. Make one with `neurontop run -- <command>`."
     return {
         "runs-note": None if rows else note(hint),
         "runs-summary": summary_panel(run_summary, run) if run_summary is not None else None,
+        "runs-laid": f"{len(laid)} runs, at most {MOST_RUNS}: {', '.join(one.title for one in laid)}" if laid else None,
+        "runs-loss-head": "Loss" if any(one.loss for one in laid) else None,
+        "runs-throughput-head": "Throughput" if any(one.throughput for one in laid) else None,
+        "runs-loss": overlays.loss(laid, axis, colors) if laid else PageChart(BLANK),
+        "runs-throughput": overlays.throughput(laid, axis, colors) if laid else PageChart(BLANK),
         "runs-grid": Rows([row(one) for one in rows]),
     }
 
@@ -60,8 +141,11 @@ def row(one: RunRow) -> dict[str, Any]:
     """A recording as a row of the grid."""
     return {
         "id": one.id,
+        "star": "★" if one.starred else "",
         "run": one.id,
         "name": one.name,
+        "tags": " ".join(one.tags),
+        "note": one.note,
         "node": one.node,
         "state": one.state_text,
         "started": one.started,
@@ -102,17 +186,14 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
     return panel(one.name or one.run or "This run", *content, wide=True)
 
 
-def document_links(prefix: str, run: str, other: str | None) -> Any:
-    """The ways to the full report of a run, and to its comparison with another."""
+def document_links(prefix: str, run: str, others: list[str]) -> Any:
+    """The ways to the full report of a run, and to its comparison with others."""
+    asked = [("a", run), *(("b", _id(other)) for other in others)]
+    words = "Compare with it" if len(others) == 1 else f"Compare all {len(asked)}"
     compared = (
-        html.A(
-            "Compare with it",
-            href=f"{prefix}comparison?{urlencode({'a': run, 'b': _id(other)})}",
-            className="plain",
-            target="_blank",
-        )
-        if other is not None
-        else note("Choose a second run to compare with.")
+        html.A(words, href=f"{prefix}comparison?{urlencode(asked)}", className="plain", target="_blank")
+        if others
+        else note("Choose further runs to lay their curves over this one's and to compare.")
     )
     return [
         html.A("Full report", href=f"{prefix}report?{urlencode({'run': run})}", className="plain", target="_blank"),
@@ -124,13 +205,24 @@ def _id(value: str) -> str:
     return "" if value == "live" else value
 
 
+def others_of(state: dict[str, str]) -> list[str]:
+    """The runs that the address names beside the chosen one."""
+    return [name for name in state.get("with", "").split(",") if name]
+
+
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: PageRequest) -> dict[str, Any]:
-        return render(feeds.recordings(), feeds.cached_view(asked.run, summary), asked.run)
+    laid_over = Overlays(feeds)
 
-    bind(app, "runs", OUTPUTS, answer)
+    async def answer(asked: PageRequest) -> dict[str, Any]:
+        others = others_of(asked.state)
+        names = [asked.run, *map(_id, others)] if others else []
+        laid = await asyncio.to_thread(laid_over.read, names) if names else []
+        one = feeds.cached_view(asked.run, summary)
+        return render(feeds.recordings(), one, asked.run, laid, asked.values[0], asked.colors)
+
+    bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 
     @app.callback(
         Output("runs-documents", "children"),
@@ -141,7 +233,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), feeds.recordings()
-        return document_links(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
+        others = others_of(state)
+        return document_links(prefix, state.get("run", LIVE), others), run_options(rows), others
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -149,9 +242,10 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         State("url", "search"),
         prevent_initial_call=True,
     )
-    async def compare_with(chosen: str | None, search: str) -> Any:
-        same = (chosen or "") == state_of(search).get("with", "")
-        return no_update if same else search_with(search, **{"with": chosen})
+    async def compare_with(chosen: list[str] | None, search: str) -> Any:
+        named = ",".join(chosen or [])
+        same = named == state_of(search).get("with", "")
+        return no_update if same else search_with(search, **{"with": named})
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -161,3 +255,67 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def choose(chosen: list[dict[str, Any]] | None, search: str) -> Any:
         return search_with(search, run=str(chosen[0].get("id")), core=None, graph=None) if chosen else no_update
+
+    _register_labels(app, feeds)
+
+
+def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
+    """The fields of the chosen recording's labels, and what saves them."""
+
+    @app.callback(
+        Output("runs-labels-of", "data"),
+        Output("runs-name", "value"),
+        Output("runs-tags", "value"),
+        Output("runs-text", "value"),
+        Output("runs-star", "value"),
+        Output("runs-save", "disabled"),
+        Output("runs-save", "title"),
+        Output("runs-labeled", "children", allow_duplicate=True),
+        Input("url", "search"),
+        State("runs-labels-of", "data"),
+        prevent_initial_call="initial_duplicate",
+    )
+    async def fill(search: str, filled: str | None) -> Any:
+        run = state_of(search).get("run", LIVE)
+        if run == filled:
+            return [no_update] * 8
+        one = next((row for row in feeds.recordings() if row.id == run), None)
+        may = current_permission.get() >= LEAST_TO_EXECUTE
+        if one is None:
+            return [run, "", "", "", [], True, "", "Choose a recording in the table."]
+        words = "" if may else "Sign in with the act token to change them."
+        return [run, one.name, " ".join(one.tags), one.note, [STAR] if one.starred else [], not may, words, words]
+
+    @app.callback(
+        Output("runs-labeled", "children"),  # permissions.py asks for the act token by this name
+        Output("pulse", "data", allow_duplicate=True),
+        Input("runs-save", "n_clicks"),
+        State("runs-name", "value"),
+        State("runs-tags", "value"),
+        State("runs-text", "value"),
+        State("runs-star", "value"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def save(
+        clicks: int, name: str | None, tags: str | None, text: str | None, star: list[str] | None, search: str
+    ) -> Any:
+        run = state_of(search).get("run", LIVE)
+        one = next((row for row in feeds.recordings() if row.id == run), None)
+        if not clicks or one is None:
+            return no_update, no_update
+        wanted = (tags or "").replace(",", " ").split()
+        try:
+            await asyncio.to_thread(
+                RunService(feeds.settings).label,
+                run,
+                new_name=name if name != one.name else None,
+                note=text or "",
+                starred=STAR in (star or []),
+                add_tags=wanted,
+                remove_tags=[tag for tag in one.tags if tag not in wanted],
+            )
+        except NeuronTopError as problem:
+            return f"Not saved: {problem}", no_update
+        feeds.list_again()
+        return "Saved.", time.time()

@@ -227,7 +227,7 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     shown = runs.render(recordings(), full().read(summary))
     assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
-    report, compared = runs.document_links("/p/", "a b", "live")
+    report, compared = runs.document_links("/p/", "a b", ["live"])
     assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
 

@@ -1,0 +1,101 @@
+"""Curves of several runs in one chart: read once for each recording that does not change, and drawn."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.figures import Figure, empty, layout, plain, steps
+from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.services.feeds import Run
+from neuron_top.services.runs import RunService
+from neuron_top.views.colors import Hue
+from neuron_top.views.overlay import MOST_RUNS, OverlaidRun, overlaid_run
+from neuron_top.views.trends import StepValue
+
+STEP, TIME = "step", "time"
+HEIGHT = 260
+_FEW = 60
+_KEPT = 32
+_DASHES = ("solid", "dash", "dot", "dashdot")
+"""The second sign beside the color."""
+
+
+class Overlays:
+    """Curves of recordings by id. `read` is slow for one that was not asked for before: not for an event loop."""
+
+    def __init__(self, feeds: FeedRegistry) -> None:
+        self._feeds, self._runs = feeds, RunService(feeds.settings)
+        self._read: OrderedDict[tuple[str, str, int], OverlaidRun] = OrderedDict()
+
+    def read(self, names: Sequence[str]) -> list[OverlaidRun]:
+        """The curves of these runs; of a recording that is gone there are none."""
+        events = {row.id: (row.name, row.events) for row in self._feeds.recordings()}
+        made = []
+        for name in list(dict.fromkeys(names))[:MOST_RUNS]:
+            if name == LIVE:
+                made.append(self._feeds.read(LIVE, _live))
+            elif name in events:
+                made.append(self._recorded((name, *events[name])))
+        return made
+
+    def _recorded(self, key: tuple[str, str, int]) -> OverlaidRun:
+        known = self._read.get(key)
+        if known is None:
+            (known,) = self._runs.overlay([key[0]])
+            self._read[key] = known
+            while len(self._read) > _KEPT:
+                self._read.popitem(last=False)
+        return known
+
+
+def _live(run: Run, _now: float) -> OverlaidRun:
+    return overlaid_run(LIVE, run.job.name or "live", run)
+
+
+def loss(runs: Sequence[OverlaidRun], axis: str, colors: ChartColors) -> PageChart:
+    """The losses."""
+    return _chart([(one.title, one.loss) for one in runs], axis, colors, "none of these runs printed a loss")
+
+
+def throughput(runs: Sequence[OverlaidRun], axis: str, colors: ChartColors) -> PageChart:
+    """The throughputs; the axis has the unit where all have the same."""
+    units = {one.throughput_unit for one in runs if one.throughput}
+    title = plain(units.pop()) if len(units) == 1 else ""
+    words = "none of these runs printed a throughput"
+    return _chart([(one.title, one.throughput) for one in runs], axis, colors, words, title)
+
+
+def _chart(
+    curves: Sequence[tuple[str, Sequence[StepValue]]], axis: str, colors: ChartColors, words: str, title: str = ""
+) -> PageChart:
+    data = []
+    for (name, values), (color, dash) in zip(curves, _styles(colors), strict=False):
+        shown = [one for one in values if (one.step if axis == STEP else one.time) is not None]
+        if shown:
+            data.append(_line(name, [one.step if axis == STEP else one.time for one in shown], shown, color, dash))
+    if not data:
+        return PageChart(empty(colors, words, HEIGHT))
+    places = [place for line in data for place in line["x"]]
+    along = steps(places) if axis == STEP else {"title": {"text": "seconds since the first value"}}
+    whole = layout(colors, HEIGHT, xaxis=along, yaxis={"title": {"text": title}}, showlegend=True)
+    return PageChart({"data": data, "layout": whole | {"uirevision": axis}})
+
+
+def _styles(colors: ChartColors) -> list[tuple[str, str]]:
+    hues = [colors.hues[hue] for hue in Hue if hue is not Hue.GREY]
+    return [(hues[place % len(hues)], _DASHES[place % len(_DASHES)]) for place in range(MOST_RUNS)]
+
+
+def _line(name: str, x: Sequence[Any], values: Sequence[StepValue], color: str, dash: str) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if len(x) < _FEW else "lines",
+        "name": plain(name),
+        "x": list(x),
+        "y": [round(one.value, 6) for one in values],
+        "line": {"color": color, "width": 1.6, "dash": dash},
+    }

@@ -1,0 +1,80 @@
+"""The page of recordings in a real browser: labels, and curves of several over one axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
+from neuron_top.services.runs import RunService
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import SqliteStore
+from tests.dashboard.browser import Watched
+from tests.dashboard.conftest import SCRIPT
+from tests.dashboard.served import ACT, serving
+from tests.tui.feeds import StillFeed, job
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+RUNS = ("20260101-000000-aaaa", "20260101-010000-bbbb", "20260101-020000-cccc")
+
+
+def record(state: Path) -> None:
+    """Three recordings with losses."""
+    with SqliteStore(Settings(state_dir=str(state)).state_path / "neurontop.db") as store:
+        for number, (run, name) in enumerate(zip(RUNS, ("tp1", "tp2", SCRIPT), strict=True)):
+            at = 1_767_225_600.0 + 3600 * number
+            steps: list[AnyEvent] = [
+                StepReported(step=step, loss=5.0 - step - number, at=at + 10 + step, seen=at) for step in range(1, 4)
+            ]
+            first = RunStarted(run=run, name=name, at=at, seen=at)
+            store.begin(first)
+            store.append(run, [first, *steps, RunFinished(run=run, exit_code=0, at=at + 20, seen=at)], at)
+            store.finish(run, 0, at + 20)
+
+
+def opened(browser: Any, address: str) -> Watched:
+    seen = Watched(browser)
+    seen.page.goto(address)
+    seen.page.wait_for_selector("#connection.up")
+    return seen
+
+
+def test_labels_are_kept_and_curves_of_three_runs_are_laid_over_one_axis(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}sign-in")
+        seen.page.fill("#token", ACT)
+        seen.page.click("button[type=submit]")
+        seen.page.wait_for_selector("#connection.up")
+        seen.page.goto(f"{served.address}runs?run={RUNS[0]}&with={RUNS[1]},{RUNS[2]}")
+        seen.until("#runs-laid", "3 runs")
+        seen.page.wait_for_function("() => document.querySelector('#runs-loss .js-plotly-plot')?.data?.length === 3")
+        assert seen.page.get_by_text("Compare all 3").count() == 1
+        seen.page.wait_for_function("() => document.querySelector('#runs-name')?.value === 'tp1'")
+        seen.page.fill("#runs-name", "wide")
+        seen.page.fill("#runs-tags", "sweep, bf16")
+        seen.page.fill("#runs-text", f"a note {SCRIPT}")
+        seen.page.check("#runs-star input")
+        seen.page.click("#runs-save")
+        seen.until("#runs-labeled", "Saved.")
+        seen.until("#runs-grid", "wide")
+        one = next(row for row in RunService(Settings(state_dir=str(tmp_path))).rows() if row.id == RUNS[0])
+        assert (one.name, one.tags, one.starred, one.note) == ("wide", ("sweep", "bf16"), True, f"a note {SCRIPT}")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
+def test_without_a_token_labels_are_shown_and_not_changed(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}runs?run={RUNS[1]}")
+        seen.page.wait_for_function("() => document.querySelector('#runs-name')?.value === 'tp2'")
+        seen.until("#runs-labeled", "Sign in")
+        assert seen.page.is_disabled("#runs-save")
+        assert not seen.page.is_visible(".panel.overlay"), "curves are there when several runs are chosen"
+        several = served.ask(f"/comparison?a={RUNS[0]}&b={RUNS[1]}&b={RUNS[2]}")
+        assert several.status == 200
+        assert b"tp1" in several.body
+        assert b"tp2" in several.body
