@@ -33,6 +33,7 @@ from neuron_top.dashboard.plan_registry import NotPermitted, current_requester
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.caches import Verb
 from neuron_top.services.feeds import LogLine, Run
+from neuron_top.services.fleet_actions import StoreNotAllowed
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.compare import Comparison
@@ -48,7 +49,14 @@ from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.trends import Trends, trends
 
-STATUS = {UsageError: 400, NotPermitted: 403, NothingToShow: 404, RefusedForSafety: 409, LimitReached: 429}
+STATUS = {
+    UsageError: 400,
+    NotPermitted: 403,
+    StoreNotAllowed: 403,
+    NothingToShow: 404,
+    RefusedForSafety: 409,
+    LimitReached: 429,
+}
 """Every other error is ours or the store's: 503."""
 LINES = 200
 MOST_LINES = 5000
@@ -84,6 +92,7 @@ PARAMETERS = {
     "source": "only this source",
     "key": "the key of the graph or core",
     "identity": "the identity of the plan",
+    "batch": "the id of the change",
     "job": "id, unique prefix of one, or name of a job of the fleet; without it: all of them",
     "node": "the name of the node",
     "before": "what `at` of the page before said, as JSON: lines that stand before these offsets",

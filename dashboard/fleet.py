@@ -9,10 +9,12 @@ from functools import cached_property
 
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.fleet import FleetService, NodeLogs
+from neuron_top.services.fleet_actions import FleetActions
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
 from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.phases import PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 
@@ -26,6 +28,7 @@ PICTURE_SECONDS = 5.0
 STEP_ROWS, STEP_COLUMNS = 24, 40
 """Of ranks × steps: more would not fit into a push."""
 LOGS_KEPT = 16
+NO_FLEET = "no fleet: start the server with --store, or NEURONTOP_STORE set"
 
 
 class DashboardFleet:
@@ -41,6 +44,7 @@ class DashboardFleet:
         self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
         self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
         self._node: tuple[str, float, NodePage] | None = None
+        self._changes: tuple[float, tuple[FleetPlan, ...]] | None = None
 
     @property
     def exists(self) -> bool:
@@ -51,8 +55,22 @@ class DashboardFleet:
     def service(self) -> FleetService:
         """Raises NothingToShow where no fleet is named."""
         if not self.exists:
-            raise NothingToShow("no fleet: start the server with --store, or NEURONTOP_STORE set")
+            raise NothingToShow(NO_FLEET)
         return FleetService(self._settings, connections=CONNECTIONS)
+
+    @cached_property
+    def actions(self) -> FleetActions:
+        """Changes of nodes, asked for as the server's own login. Raises NothingToShow where no fleet is named."""
+        if not self.exists:
+            raise NothingToShow(NO_FLEET)
+        return FleetActions(self._settings, connections=CONNECTIONS)
+
+    def changes(self) -> tuple[FleetPlan, ...]:
+        """The newest changes, newest first. Raises NothingToShow, StoreUnusable."""
+        with self._lock:
+            if self._changes is None or time.monotonic() - self._changes[0] > FRESH_SECONDS:
+                self._changes = (time.monotonic(), self.actions.newest())
+            return self._changes[1]
 
     def close(self) -> None:
         """Leave the database."""
@@ -60,6 +78,8 @@ class DashboardFleet:
             adding_up.join()
         if "service" in self.__dict__:
             self.service.close()
+        if "actions" in self.__dict__:
+            self.actions.close()
 
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes, of all jobs or of one. Raises NothingToShow, StoreUnusable."""

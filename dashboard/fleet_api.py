@@ -13,13 +13,40 @@ from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet import LogPage, LogRequest
+from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.fleet_targets import TargetGroup, scrape_targets
 from neuron_top.views.phases import PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
+
+
+class ChangeRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A change, and the nodes that are asked for it: names, or patterns such as `trn-01*`."""
+
+    request: FleetRequest
+    nodes: list[str]
+
+
+class ChangeConfirmation(msgspec.Struct, forbid_unknown_fields=True):
+    """`typed`: the word that the plan asks for; `intents`: the planned ones that were looked at, none other is done."""
+
+    intents: list[int]
+    typed: str = ""
+
+
+class ChangeUndo(msgspec.Struct, forbid_unknown_fields=True):
+    """The nodes that undo it; none: all that did something."""
+
+    nodes: list[str] = []
+
+
+_change_request = msgspec.json.Decoder(ChangeRequest)
+_change_confirmation = msgspec.json.Decoder(ChangeConfirmation)
+_change_undo = msgspec.json.Decoder(ChangeUndo)
 
 MOST_ROWS = 5000
 STEPS = 256
@@ -29,6 +56,10 @@ _MOST_PLACES = 1000
 
 def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
     """Every endpoint of the fleet."""
+    return (*_reading(fleet), *_changing(fleet))
+
+
+def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
 
     def of_page(view: Callable[[FleetPage, Request], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
@@ -88,6 +119,44 @@ def fleet_endpoints(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
             of_page(lambda page, _: scrape_targets(page)),
             ("job",),
         ),
+    )
+
+
+def _changing(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
+    async def changes(_request: Request) -> tuple[FleetPlan, ...]:
+        return await asyncio.to_thread(fleet.changes)
+
+    async def change(request: Request) -> FleetPlan:
+        return await asyncio.to_thread(fleet.actions.of, request.path_params["batch"])
+
+    async def ask(request: Request) -> FleetPlan:
+        asked = _change_request.decode(await request.body())
+        return await asyncio.to_thread(
+            lambda: fleet.actions.ask(asked.request, fleet.actions.nodes_named(" ".join(asked.nodes)))
+        )
+
+    async def confirm(request: Request) -> FleetPlan:
+        body = _change_confirmation.decode(await request.body())
+        return await asyncio.to_thread(
+            fleet.actions.confirm_seen, request.path_params["batch"], body.intents, body.typed
+        )
+
+    async def cancel(request: Request) -> FleetPlan:
+        return await asyncio.to_thread(fleet.actions.take_back, request.path_params["batch"])
+
+    async def undo(request: Request) -> FleetPlan:
+        body = _change_undo.decode(await request.body())
+        return await asyncio.to_thread(fleet.actions.undo, request.path_params["batch"], body.nodes)
+
+    path, key = "fleet/changes", ("batch",)
+    one = f"{path}/{{batch}}"
+    return (
+        Endpoint(path, "changes that were asked of nodes", tuple[FleetPlan, ...], changes, ()),
+        Endpoint(one, "a change: what each node plans or did", FleetPlan, change, key),
+        Endpoint(path, "ask nodes to plan a change; changes nothing", FleetPlan, ask, (), "POST", ChangeRequest),
+        Endpoint(f"{one}/confirm", "let the nodes do it", FleetPlan, confirm, key, "POST", ChangeConfirmation),
+        Endpoint(f"{one}/cancel", "take back what no node has begun", FleetPlan, cancel, key, "POST"),
+        Endpoint(f"{one}/undo", "undo it on nodes", FleetPlan, undo, key, "POST", ChangeUndo),
     )
 
 

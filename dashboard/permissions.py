@@ -34,6 +34,7 @@ _READ_PATHS = (
     "api/report", "api/comparison", "api/logs", "api/runs", "api/cache", "api/cache/plans/{identity}",
     "api/fleet/steps", "api/fleet/phases", "api/fleet/nodes/{node}", "api/fleet/nodes/{node}/logs",
     "api/fleet/jobs", "api/fleet/nodes", "api/fleet/top", "api/fleet/different", "api/fleet/blame", "api/targets",
+    "api/fleet/changes", "api/fleet/changes/{batch}",
     "api/graphs.csv", "api/graphs.parquet", "api/cores.csv", "api/cores.parquet", "api/runs.csv", "api/runs.parquet",
     "api/cache.csv", "api/cache.parquet",
 )  # fmt: skip
@@ -54,6 +55,11 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     (POST, "api/cache/plans/{identity}/execute"): LEAST_TO_EXECUTE,
     (POST, "api/cache/plans/{identity}/stop"): LEAST_TO_EXECUTE,
     (POST, "api/cache/plans/{identity}/undo"): LEAST_TO_EXECUTE,
+    # Asking nodes already writes into the fleet's database.
+    (POST, "api/fleet/changes"): Permission.ACT,
+    (POST, "api/fleet/changes/{batch}/confirm"): Permission.ACT,
+    (POST, "api/fleet/changes/{batch}/cancel"): Permission.ACT,
+    (POST, "api/fleet/changes/{batch}/undo"): Permission.ACT,
 }
 """By method and path below the prefix. HEAD is GET."""
 
@@ -80,6 +86,9 @@ CALLBACKS: Mapping[str, Permission] = {
     "runs-labels-of.data": Permission.READ,
     "runs-labeled.children": LEAST_TO_EXECUTE,
     "fleet-summary.children": Permission.READ,
+    "fleet-change.children": Permission.READ,
+    "fleet-asked.children": Permission.ACT,
+    "fleet-acted.children": Permission.ACT,
     "logs-new.data": Permission.READ,
     "logs-found.data": Permission.READ,
 }

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
+from neuron_top.dashboard import fleet_change_panel
 from neuron_top.dashboard import fleet_figures as figures
 from neuron_top.dashboard.address import hold, search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
@@ -120,6 +121,7 @@ def layout(state: dict[str, str]) -> Any:
                 chart("fleet-blame-time", "Nodes over time: compiling and waiting", 120),
                 wide=True,
             ),
+            fleet_change_panel.change_panel(),
             html.Section(
                 [
                     html.Div(id="fleet-node"),
@@ -271,6 +273,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
 
     bind(app, "fleet", OUTPUTS, answer)
     hold(app, "fleet-metric", "fleet-find")
+    fleet_change_panel.register(app, fleet)
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -13,11 +13,12 @@ from neuron_top.actions.fleet_request import FleetRequest
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.fleet_database import FleetDatabase
-from neuron_top.store.fleet_records import IntentState
+from neuron_top.store.errors import StoreNotAllowed
+from neuron_top.store.fleet_records import Intent, IntentState
 from neuron_top.views.fleet import SILENT_SECONDS
 from neuron_top.views.fleet_plan import FleetPlan, fleet_plan, undoable_nodes
 
-__all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest"]
+__all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest", "StoreNotAllowed"]
 
 _LOOK_SECONDS = 0.3
 
@@ -69,8 +70,15 @@ class FleetActions(FleetDatabase):
 
     def newest(self) -> tuple[FleetPlan, ...]:
         """The newest changes, newest first."""
-        batches: dict[str, None] = dict.fromkeys(intent.batch for intent in self._store.intents.newest())
-        return tuple(self.of(batch) for batch in batches if batch)
+        batches: dict[str, list[Intent]] = {}
+        for intent in self._store.intents.newest():
+            batches.setdefault(intent.batch, []).append(intent)
+        oldest = next(reversed(batches), "")  # the limit may have cut through it
+        return tuple(
+            self.of(batch) if batch == oldest else fleet_plan(sorted(intents, key=lambda one: (one.node, one.id)))
+            for batch, intents in batches.items()
+            if batch
+        )
 
     def answered(self, batch: str, seconds: float, watch: Callable[[FleetPlan], bool] = lambda plan: True) -> FleetPlan:
         """Wait until every node has said something, for so long at most. A false `watch` ends it."""
@@ -94,6 +102,13 @@ class FleetActions(FleetDatabase):
             if node.has_steps:
                 self._store.intents.move(node.intent, IntentState.PLANNED, IntentState.CONFIRMED)
         return self.take_back(plan.batch, (IntentState.ASKED, IntentState.PLANNED))
+
+    def confirm_seen(self, batch: str, seen: Collection[int], word: str = "") -> FleetPlan:
+        """Confirm the plans that a person has seen, by their intents. Raises RefusedForSafety where others came."""
+        plan = self.of(batch)
+        if {node.intent for node in plan.planned} != set(seen):
+            raise RefusedForSafety("the plan is not what was looked at: another node has answered; look again")
+        return self.confirm(plan, word)
 
     def take_back(
         self,
