@@ -15,6 +15,8 @@ Every number states its provenance: measured, counted, at most (a bound between 
 or estimated. The compile cache adds flags, sizes and compile times of the graphs, and the cause of each miss: the cache
 that the recording used, or the one given with --cache. The format follows the suffix of -o (default: Markdown).
 
+Of a job of a fleet (--store) it also tells what `neurontop fleet blame` tells: who compiled, who waited, what it cost.
+
 exit status: 0 written · 2 a file cannot be read or written · 3 recording not found
 """
 
@@ -45,7 +47,8 @@ def execute(arguments: argparse.Namespace) -> int:
     service = ReportService(settings, log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     run, diagnosis = service.load_diagnosed(arguments.names, standard_input_bytes())
-    view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis)
+    blame = service.blame(arguments.names)
+    view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis, blame=blame)
     write(render(view, chosen_format(arguments)), arguments.output)
     return 0
 

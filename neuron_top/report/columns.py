@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neuron_top.report.blame_columns import blame_tables
 from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
@@ -33,6 +34,7 @@ def tables(view: Report) -> list[ReportTable]:
         ),
         ReportTable("Work done twice", DUPLICATES, view.duplicates),
         ReportTable("Lock waits", WAITS, view.waits),
+        *blame_tables(view.blame),
         ReportTable(
             "Critical path",
             path_columns(view),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
+from neuron_top.errors import NothingToShow
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
@@ -19,6 +21,7 @@ from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
 
 if TYPE_CHECKING:  # a check of one run loads no comparison
+    from neuron_top.views.blame.records import Blame
     from neuron_top.views.compare import CacheComparison, Comparison
     from neuron_top.views.multi_compare import MultiComparison
 
@@ -70,11 +73,13 @@ class ReportService:
         cache: str | None = None,
         prices: Prices | None = None,
         diagnosis: Diagnosis | None = None,
+        blame: Blame | None = None,
     ) -> Report:
         """A report with what a cache and earlier recordings know of its graphs, and why each miss was one.
 
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
         recorded run used, where that is a folder of this machine. `diagnosis`: what went wrong in the run.
+        `blame`: of a fleet's job.
         """
         if cache is None and run.job.run:
             from neuron_top.views.miss_explanation import roots
@@ -83,7 +88,17 @@ class ReportService:
         memory = run_loader.memory(run, self._settings, cache)
         misses = self._misses(run, cache) if cache is not None else []
         now = run_loader.end_of(run) if now is None else now
-        return report(run, now, memory=memory, prices=prices, misses=misses, diagnosis=diagnosis)
+        return report(run, now, memory=memory, prices=prices, misses=misses, diagnosis=diagnosis, blame=blame)
+
+    def blame(self, names: Sequence[str]) -> Blame | None:
+        """Who compiled, who waited, what it cost; None where this is no job of a fleet. Raises StoreUnusable."""
+        if not self._settings.store or len(names) != 1 or run_loader.is_log(names[0]):
+            return None
+        from neuron_top.services.fleet import FleetService
+
+        with FleetService(self._settings) as fleet, suppress(NothingToShow):
+            return fleet.blame(self._runs.find(names[0]).id)
+        return None
 
     def _misses(self, run: Run, cache: str) -> list[tuple[str, str]]:
         """Module and likeliest cause of the misses that took longest."""
@@ -127,7 +142,7 @@ class ReportService:
     def of_recording(self, run: str) -> Report:
         """The full report of a recording. Raises NothingToShow, StoreUnusable."""
         recorded = self._runs.load(run)
-        return self.full(recorded, diagnosis=diagnosis_of(recorded, self._settings))
+        return self.full(recorded, diagnosis=diagnosis_of(recorded, self._settings), blame=self.blame([run]))
 
     def plain(self, name: str) -> Report:
         """The report of a recording or a log file, without what caches know. Raises NothingToShow, StoreUnusable."""

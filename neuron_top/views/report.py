@@ -17,6 +17,7 @@ from neuron_top.run.state import JobState
 from neuron_top.views import report_context, report_text
 from neuron_top.views.advice import AdviceLine, advice_lines
 from neuron_top.views.alerts import Limits
+from neuron_top.views.blame.records import Blame
 from neuron_top.views.metric import Metric
 from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, ReportSeries, StageLine, SummaryLine
 from neuron_top.views.report_graphs import (
@@ -103,6 +104,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
     diagnosis: Diagnosis | None = None
     """What went wrong; None where no log was read for it."""
+    blame: Blame | None = None
+    """Of a fleet's job: what `neurontop fleet blame` tells."""
 
 
 def report(
@@ -114,6 +117,7 @@ def report(
     misses: Sequence[tuple[str, str]] = (),
     limits: Limits | None = None,
     diagnosis: Diagnosis | None = None,
+    blame: Blame | None = None,
 ) -> Report:
     """The report of a run as it stands; one that goes on is taken up to `now`."""
     run_summary = summary(run, now, limits)
@@ -178,6 +182,7 @@ def report(
         summary=run_summary,
         torch=torch_view(run, end),
         diagnosis=diagnosis or run.job.diagnosis,
+        blame=blame,
     )
 
 

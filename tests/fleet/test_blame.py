@@ -27,6 +27,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.blame.blame import blame
 from neuron_top.views.blame.facts import facts_of
 from neuron_top.views.blame.records import Because, Blame
+from neuron_top.views.blame.text import cost_text
 from neuron_top.views.blame.timeline import blame_timeline
 from neuron_top.views.report import report
 from tests.agent.logs import compiled, hit, stamp
@@ -289,3 +290,20 @@ def test_the_command_prints_it_from_the_database(
     assert "CCCC" in text
     assert "wwww" in text
     assert main(["fleet", "blame", "nothing"]) == 3
+
+
+def test_the_report_of_a_job_tells_what_fleet_blame_tells(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ship(postgres_url)
+    monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
+    assert main(["fleet", "blame", "4711", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["report", "4711", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["blame"] == told
+    found = msgspec.convert(told, Blame)
+    words = ("Who compiled, who waited", str(Because.LOCK_NOT_SEEN), "4 ranks on 1 node", cost_text(found.again))
+    for form in ("md", "html"):
+        assert main(["report", "4711", "--format", form]) == 0
+        text = capsys.readouterr().out
+        assert [word for word in words if word not in text] == [], form
