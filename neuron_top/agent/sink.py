@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from neuron_top.agent.marks import ReadingMarks
-from neuron_top.agent.spool import Spool, is_sample
+from neuron_top.agent.room import thinned
+from neuron_top.agent.spool import Spool
 from neuron_top.events import (
     AnyEvent,
     CoreCountersRead,
@@ -22,7 +23,7 @@ from neuron_top.run.fold import Fold
 
 COMMIT_SECONDS = 1.0
 MOST_HELD = 50_000
-"""Events kept in memory while the disk is full."""
+"""Events kept in memory while the disk is full; more only of those that are never dropped."""
 _STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryReported | CoreCountersRead
 """Samples of each second: `/metrics` has them, and the newest go with the heartbeat."""
 
@@ -40,6 +41,7 @@ class SpoolSink:
         self._lock = threading.Lock()
         self._locked: set[tuple[str, str]] = set()
         self._problem = ""
+        self._most_held = MOST_HELD
         self.dropped = 0
         """Events that neither the disk nor the memory had room for."""
         self.committed = threading.Event()
@@ -99,16 +101,18 @@ class SpoolSink:
         except sqlite3.Error as problem:
             self._no_room(problem)
             return
-        self._told, self._dirty, self._problem = [], False, ""
+        self._told, self._dirty, self._problem, self._most_held = [], False, "", MOST_HELD
         self._marks.kept()
         self.committed.set()
 
     def _no_room(self, problem: sqlite3.Error) -> None:
-        """Hold what there is, samples only as long as there is room; the logs themselves can be read again."""
+        """Hold what there is, see `room.py`; the logs themselves can be read again."""
         if not self._problem:
             self._problem = str(problem)
             self._warn(f"{self._spool.path}: {problem}; events are held in memory until there is room")
-        if len(self._told) > MOST_HELD:
-            kept = [event for event in self._told if not is_sample(event)][-MOST_HELD:]
-            self.dropped += len(self._told) - len(kept)
-            self._told = kept
+        if len(self._told) > self._most_held:
+            self._told, dropped = thinned(self._told, MOST_HELD * 3 // 4)
+            self._most_held = max(MOST_HELD, len(self._told) * 5 // 4)
+            if dropped and not self.dropped:
+                self._warn(f"{self._spool.path}: samples and repeated events are dropped now, the oldest first")
+            self.dropped += dropped

@@ -1,0 +1,138 @@
+"""An agent whose database is away for an hour, and one whose disk is full: what waits, what goes, what never does.
+
+The hour is told by clock readings, not waited for. `NEURONTOP_OUTAGE_LINES=200` tells 200 lines a second of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neuron_top.agent import sink as sinks
+from neuron_top.agent.room import thinned
+from neuron_top.agent.sink import SpoolSink
+from neuron_top.agent.spool import Spool
+from neuron_top.events import AnyEvent, CacheHit, CompileFailed, EventsFolded, LineMarked, StepReported
+from neuron_top.events.levels import LogLevel
+from neuron_top.run.fold import Fold
+from neuron_top.store.batches import unpack
+from tests.agent.test_agent import figures, run_of
+
+START = 1_700_000_000.0
+RANKS, GRAPHS = 32, 50
+LINES = int(os.environ.get("NEURONTOP_OUTAGE_LINES", "20"))
+"""A second."""
+LOG = "log:/logs/rank.log"
+
+
+def second(number: int, offsets: Iterator[int], lines: int = LINES) -> list[AnyEvent]:
+    """What a node prints in a second of a start: hits of its ranks; a step each tenth second, a failure each minute."""
+    at = START + number
+    told: list[AnyEvent] = []
+    for one in range(lines):
+        place = number * lines + one
+        told.append(
+            CacheHit(
+                at=at, seen=at, source=LOG, offset=next(offsets), node="n1", pid=1000 + place % RANKS,
+                module=f"MODULE_{place // RANKS % GRAPHS:020d}+a1b2c3d4", root="/cache",
+            )
+        )  # fmt: skip
+    if number % 10 == 0:
+        told.append(StepReported(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", step=number, loss=2.0))
+    if number % 60 == 30:
+        key = f"MODULE_{number:020d}+ffffffff"
+        told.append(CompileFailed(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", pid=1, module=key))
+        words = f"ERROR number {number}"
+        told.append(
+            LineMarked(
+                at=at, seen=at, source=LOG, offset=next(offsets), node="n1", level=LogLevel.ERROR, text=words
+            )
+        )  # fmt: skip
+    return told
+
+
+def spooled(spool: Spool) -> list[AnyEvent]:
+    events, after = list[AnyEvent](), 0
+    while batches := spool.batches(after):
+        events += [event for batch in batches for event in unpack(batch.data)]
+        after = batches[-1].sequence
+    return events
+
+
+def failures(events: list[AnyEvent]) -> int:
+    return sum(isinstance(one, CompileFailed) or (isinstance(one, LineMarked) and one.level.is_error) for one in events)
+
+
+def test_an_hour_without_a_database_is_spooled_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sinks, "COMMIT_SECONDS", 0.0)  # each told second is committed, as in an hour that is waited for
+    spool = Spool(tmp_path / "spool.db")
+    sink = SpoolSink(spool, "j", pytest.fail)
+    offsets, told = itertools.count(0, 100), list[AnyEvent]()
+    for number in range(3600):
+        events = second(number, offsets)
+        told += events
+        sink.append(events, START + number)
+    sink.close(START + 3600)
+    notes, kept = spool.notes(), spooled(spool)
+    spool.close()
+    assert (notes["dropped_samples"], sink.dropped, failures(kept)) == (0, 0, 120)
+    assert figures(run_of(kept)) == figures(run_of(told))
+    assert notes["spooled_bytes"] < 512 * 1024**2 / 10
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    print(f"{len(told):,} events of an hour: {notes['spooled_events']:,} rows, {size:,} bytes on the disk")
+
+
+def test_with_a_full_disk_failures_stay_and_what_went_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(sinks, "MOST_HELD", 200)
+    spool, warned = Spool(tmp_path / "spool.db"), list[str]()
+    sink = SpoolSink(spool, "j", warned.append)
+    pages = spool._connection.execute("PRAGMA page_count").fetchone()[0]
+    spool._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite says "database or disk is full"
+    offsets, told = itertools.count(0, 100), list[AnyEvent]()
+    for number in range(3600):
+        events = second(number, offsets, lines=1)
+        told += events
+        sink.append(events, START + number)
+    assert [words.partition(": ")[2] for words in warned] == [
+        "database or disk is full; events are held in memory until there is room",
+        "samples and repeated events are dropped now, the oldest first",
+    ]
+    spool._connection.execute("PRAGMA max_page_count = 1000000")
+    sink.close(START + 3600)
+    kept = spooled(spool)
+    spool.close()
+    assert failures(kept) == failures(told) == 120
+    steps = [one.step for one in kept if isinstance(one, StepReported)]
+    assert (steps[0], [one for one in kept if isinstance(one, EventsFolded)][-1].last.at) == (0, START + 3599)
+    assert sink.dropped > 0
+    assert sum(one.count if isinstance(one, EventsFolded) else 1 for one in kept) + sink.dropped >= len(told)
+
+
+def test_samples_go_before_repeats_the_oldest_first_and_ends_of_each_kind_stay() -> None:
+    steps: list[AnyEvent] = [StepReported(at=float(n), source=LOG, node="n1", step=n) for n in range(6)]
+    hit = CacheHit(at=9.0, source=LOG, node="n1", module="MODULE_1+a")
+    repeats: list[AnyEvent] = [EventsFolded(at=9.0, source=LOG, node="n1", last=hit, count=n) for n in (10, 20, 30)]
+    failed: list[AnyEvent] = [CompileFailed(at=1.0, source=LOG, node="n1", module=f"MODULE_{n}+a") for n in range(3)]
+    events = [*failed, *steps, *repeats]
+    assert thinned(events, 20) == (events, 0)
+    assert thinned(events, 10) == ([*failed, steps[0], *steps[3:], *repeats], 2)
+    assert thinned(events, 7) == ([*failed, steps[0], steps[5], repeats[0], repeats[2]], 24)
+    assert thinned(events, 0) == thinned(events, 7), "nothing else goes"
+
+
+def test_what_a_fold_tells_is_what_may_go() -> None:
+    fold, told = Fold(), list[AnyEvent]()
+    for number in range(100):
+        for event in second(number, itertools.count(), lines=30):
+            told += fold.add(event, START + number)
+        told += fold.flush(START + number)
+    kept, dropped = thinned(told, 0)
+    assert failures(kept) == failures(told) == 4
+    assert dropped > 0
