@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from neuron_top import __version__
 from neuron_top.dashboard import api, documents, metrics, push
@@ -32,6 +33,8 @@ from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.dashboard.permissions import callback_permissions
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
+COMPRESSED_BYTES = 2000
+"""Answers of so many bytes are compressed: what a page of a fleet is pushed has many equal words."""
 PAGES = (live, memory, compile_page, cache, logs, runs, fleet_page)
 """Registered by hand: in this order in the navigation, which is that of the terminal's screens."""
 
@@ -48,6 +51,7 @@ def create_app(
     fleet = fleet or DashboardFleet(feeds.settings)
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    server.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, compresslevel=1)
     app = Dash(
         "neurontop",
         server=server,  # type: ignore[arg-type]  # Dash says bool, and takes any server of a back end it knows

@@ -36,7 +36,7 @@ class DashboardFleet:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._lock = threading.Lock()
+        self._lock, self._picturing = threading.Lock(), threading.Lock()
         self._cached: tuple[float, FleetPage] | None = None
         self._blaming = threading.Lock()
         self._blame: tuple[str, float, Blame | str] | None = None
@@ -92,11 +92,12 @@ class DashboardFleet:
 
     def pictures(self, job: str | None) -> tuple[StepMap, PhaseTimeline]:
         """Ranks × steps, and what nodes did when, of a job or of the one that runs. Raises NothingToShow."""
-        with self._lock:
+        with self._picturing:
             cached = self._pictures
             if cached is None or cached[0] != job or time.monotonic() - cached[1] > PICTURE_SECONDS:
-                found = self.service.steps(job, rows=STEP_ROWS, columns=STEP_COLUMNS), self.service.phases(job)
-                cached = self._pictures = (job, time.monotonic(), found)
+                page = self.page()
+                steps = self.service.steps(job, rows=STEP_ROWS, columns=STEP_COLUMNS, page=page)
+                cached = self._pictures = (job, time.monotonic(), (steps, self.service.phases(job, page)))
         return cached[2]
 
     def logs(self, node: str) -> NodeLogs:

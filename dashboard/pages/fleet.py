@@ -53,6 +53,8 @@ OUTPUTS = PageOutputs(
     ),
     charts=("fleet-blame-time", "fleet-cells", "fleet-steps", "fleet-phases", "fleet-cores", "fleet-history"),
 )
+STALE_SECONDS = 2.5
+"""So old may be what a browser is given at once, while what is newer is asked for."""
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
 
@@ -265,7 +267,7 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
 def register(app: Dash, fleet: DashboardFleet) -> None:
     """Bind the page to the database."""
 
-    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
+    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS, stale=STALE_SECONDS)
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         question = (tuple(sorted(asked.state.items())), asked.colors.name)

@@ -24,7 +24,7 @@ from neuron_top.run.fold import Fold
 COMMIT_SECONDS = 1.0
 MOST_HELD = 50_000
 """Events kept in memory while the disk is full; more only of those that are never dropped."""
-_STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryReported | CoreCountersRead
+STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryReported | CoreCountersRead
 """Samples of each second: `/metrics` has them, and the newest go with the heartbeat."""
 
 
@@ -72,7 +72,7 @@ class SpoolSink:
             self._commit()
 
     def _take(self, event: AnyEvent, now: float) -> None:
-        if isinstance(event, _STAY_HERE) or (isinstance(event, EntryChanged) and not self._is_about_a_lock(event)):
+        if isinstance(event, STAY_HERE) or (isinstance(event, EntryChanged) and not self._is_about_a_lock(event)):
             return
         new = self._marks.is_new(event)
         self._told += self._fold.add(event, now, known=not new)

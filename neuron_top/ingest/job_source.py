@@ -27,6 +27,10 @@ MOST_NODES_WITH_CORES = 64
 """Above that the cores of a job are shown node by node, on the fleet's screen."""
 _TOO_MANY = "of {:,} nodes they are not shown here; screen 7 has each node's worst core, and enter opens its cores"
 _LONGEST_PAUSE = 30.0
+_RESTS = 4.0
+"""Rests between two looks at the marks of a job, in times that a look took, so that a thousand nodes, which wake all
+the time, do not keep the database busy."""
+_LONGEST_REST = 1.0
 
 
 class JobSource:
@@ -48,7 +52,9 @@ class JobSource:
             try:
                 for woken in self._store.listen(self._stopped):
                     if woken in (None, self._job):
+                        began = time.monotonic()
                         self._read(emit)
+                        self._stopped.wait(min(_LONGEST_REST, _RESTS * (time.monotonic() - began)))
                     pause = self._reached(emit, pause)
             except NeuronTopError as problem:
                 pause = min(_LONGEST_PAUSE, max(1.0, 2 * pause))

@@ -74,12 +74,15 @@ class FleetService(FleetDatabase):
             slurm_agents.tell_once(job, self._settings.store)
         return job
 
-    def steps(self, job: str | None = None, *, rows: int = 0, columns: int = STEPS_KEPT) -> StepMap:
+    def steps(
+        self, job: str | None = None, *, rows: int = 0, columns: int = STEPS_KEPT, page: FleetPage | None = None
+    ) -> StepMap:
         """How long each step of each rank of a job took, the newest ones: of the job that runs, where none is named.
 
-        Of a job whose nodes do other things by now it is read out of the events. Raises NothingToShow.
+        Of a job whose nodes do other things by now it is read out of the events. `page`: jobs and nodes, where they
+        were asked for a moment ago. Raises NothingToShow.
         """
-        job = shown_job(self.page(), job).job
+        job = shown_job(page or self.page(), job).job
         series = series_of_nodes(self._store.now(job, steps=True))
         if series:
             return step_map(series, rows, columns)
@@ -88,12 +91,12 @@ class FleetService(FleetDatabase):
         run = merged_run(self._store, job, self._settings.history_seconds)
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
-    def phases(self, job: str | None = None) -> PhaseTimeline:
+    def phases(self, job: str | None = None, page: FleetPage | None = None) -> PhaseTimeline:
         """What each node of a job (of the one that runs, where none is named) did from when to when.
 
-        Raises NothingToShow.
+        `page`: as of `steps`. Raises NothingToShow.
         """
-        page = self.page()
+        page = page or self.page()
         row = shown_job(page, job)
         return phase_timeline(page.now, row.job, self._store.phases(row.job), of_job(page, row.job).nodes)
 

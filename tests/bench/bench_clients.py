@@ -8,6 +8,7 @@ of the run to the answer that holds it. Beside it: the same server with one clie
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import re
 import statistics
@@ -52,7 +53,7 @@ class Page:
         self._port, self._known = port, {}
         self.seen: dict[int, float] = {}
         self.received = 0
-        """Bytes of the last answer."""
+        """Bytes of the last answer as it was sent, with its head."""
 
     async def open(self) -> None:
         """Connect, and take the whole page."""
@@ -93,14 +94,14 @@ class Page:
     async def _ask(self, path: str, body: Any = None) -> Any:
         content = b"" if body is None else json.dumps(body).encode()
         head = f"{'GET' if body is None else 'POST'} /{path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-        head += f"Origin: http://127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
+        head += f"Origin: http://127.0.0.1:{self._port}\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n"
         self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
         answer = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         (length,) = re.findall(r"(?i)^content-length: (\d+)", answer, re.MULTILINE)
         whole = await self._reader.readexactly(int(length))
-        self.received = len(whole)
+        self.received = len(answer) + len(whole)
         assert answer.startswith("HTTP/1.1 200"), (answer, whole)
-        return json.loads(whole)
+        return json.loads(gzip.decompress(whole) if re.search(r"(?im)^content-encoding: gzip", answer) else whole)
 
 
 async def watch(port: int, clients: int) -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.events import AnyEvent, CoresSampled, RunFinished, RunStarted, StepReported
+from neuron_top.agent.sink import STAY_HERE
+from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.run.fold import Fold
 from neuron_top.store.batches import pack
 from neuron_top.store.fleet_records import Batch
@@ -29,14 +30,15 @@ JOB = "4711"
 NODES = 1000
 SENDERS = 40
 """Connections: what pgbouncer leaves of a thousand agents."""
-_NOT_OF_A_JOB_THAT_GOES_ON = RunStarted | RunFinished | StepReported | CoresSampled
+_NOT_OF_A_JOB_THAT_GOES_ON = RunStarted | RunFinished | StepReported
 
 
 def recorded() -> list[AnyEvent]:
     """What an agent ships of the recording: folded, without the samples that stay on the node."""
     with SqliteStore(RECORDING, read_only=True) as store:
         (record,) = store.runs(limit=1)
-        events = [event for event in store.replay(record.id) if not isinstance(event, _NOT_OF_A_JOB_THAT_GOES_ON)]
+        left_out = _NOT_OF_A_JOB_THAT_GOES_ON | STAY_HERE
+        events = [event for event in store.replay(record.id) if not isinstance(event, left_out)]
     fold = Fold()
     told = [one for event in events for one in fold.add(event, event.seen or 0.0)]
     return [*told, *fold.flush(0.0, everything=True)]

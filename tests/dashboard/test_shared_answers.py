@@ -62,3 +62,39 @@ async def test_only_so_many_answers_are_kept() -> None:
     for number in range(200):
         assert await answers.get(number, lambda number=number: number) == number
     assert len(answers._asked) == 64
+
+
+async def test_nobody_waits_for_a_new_answer_while_the_one_before_is_fresh_enough() -> None:
+    now, go, made = 0.0, threading.Event(), list[int]()
+
+    def work_out() -> int:
+        if made:
+            go.wait(60)
+        made.append(1)
+        return len(made)
+
+    answers = SharedAnswers[int](1.0, clock=lambda: now, stale=3.0)
+    assert await answers.get("x", work_out) == 1
+    now = 2.0
+    assert [await answers.get("x", work_out) for _ in range(3)] == [1, 1, 1]
+    now = 4.0
+    waiting = asyncio.create_task(answers.get("x", work_out))
+    await asyncio.sleep(0)
+    assert not waiting.done(), "the one before is too old"
+    go.set()
+    assert await waiting == 2
+
+
+async def test_after_a_problem_everybody_waits_for_the_new_answer() -> None:
+    now, problems = 0.0, [ValueError("no database")]
+
+    def work_out() -> str:
+        if problems:
+            raise problems.pop()
+        return "back"
+
+    answers = SharedAnswers[str](1.0, clock=lambda: now, stale=3.0)
+    with pytest.raises(ValueError, match="no database"):
+        await answers.get("x", work_out)
+    now = 2.0
+    assert await answers.get("x", work_out) == "back"

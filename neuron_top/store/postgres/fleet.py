@@ -348,8 +348,8 @@ class FleetStore:
         try:
             connection.execute(f"LISTEN {CHANNEL}")
             while not stop.is_set():
-                woken = [note.payload for note in connection.notifies(timeout=seconds, stop_after=1)]
-                yield woken[0] if woken else None
+                woken = {note.payload for note in connection.notifies(timeout=seconds, stop_after=1)}
+                yield from woken or (None,)  # several may come in one packet
         except psycopg.Error as problem:
             raise self._database.sentence(problem) from None
         finally:
