@@ -36,10 +36,25 @@ class AppendChart(NamedTuple):
     spare: int = 3600
 
 
+class Marked(NamedTuple):
+    """A section with its mark: of what many browsers are given, marks are worked out once."""
+
+    section: Any
+    mark: Any
+
+
 class Rows(NamedTuple):
     """The rows of a grid, each with its `id`. Takes two outputs: all rows, or those that came, changed and went."""
 
     rows: list[dict[str, Any]]
+
+
+def marked(sections: Mapping[str, Any]) -> dict[str, Marked]:
+    """Parts and charts that move, with their marks."""
+    return {
+        name: Marked(section, _chart_mark(section) if isinstance(section, PageChart) else _digest(section))
+        for name, section in sections.items()
+    }
 
 
 def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], dict[str, Any]]:
@@ -48,8 +63,9 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
     marks: dict[str, Any] = {}
     for name, section in sections.items():
         before = known.get(name)
+        section, mark = section if isinstance(section, Marked) else (section, None)
         if isinstance(section, PageChart):
-            value, marks[name] = _chart(section, before)
+            value, marks[name] = _chart(section, mark or _chart_mark(section), before)
             values.append(value)
         elif isinstance(section, AppendChart):
             value, marks[name] = _track(section, before)
@@ -58,25 +74,29 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
             whole, changes, marks[name] = _rows(section, before)
             values += (whole, changes)
         else:
-            marks[name] = _digest(section)
+            marks[name] = mark or _digest(section)
             values.append(no_update if marks[name] == before else section)
     return values, marks
 
 
-def _chart(chart: PageChart, before: Any) -> tuple[Any, list[str]]:
-    parts = [_at(chart.figure, path) for path in chart.moving]
-    mark = [_digest(_without(chart.figure, chart.moving)), *map(_digest, parts)]
+def _chart_mark(chart: PageChart) -> list[str]:
+    """Of what stays, then of each part that moves."""
+    parts = (_at(chart.figure, path) for path in chart.moving)
+    return [_digest(_without(chart.figure, chart.moving)), *map(_digest, parts)]
+
+
+def _chart(chart: PageChart, mark: list[str], before: Any) -> tuple[Any, list[str]]:
     if mark == before:
         return no_update, mark
     if not isinstance(before, list) or len(before) != len(mark) or before[0] != mark[0]:
         return chart.figure, mark
     patch = Patch()
-    for path, part, old, new in zip(chart.moving, parts, before[1:], mark[1:], strict=True):
+    for path, old, new in zip(chart.moving, before[1:], mark[1:], strict=True):
         if old != new:
             place: Any = patch
             for step in path[:-1]:
                 place = place[step]
-            place[path[-1]] = part
+            place[path[-1]] = _at(chart.figure, path)
     return patch, mark
 
 

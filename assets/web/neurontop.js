@@ -1,9 +1,10 @@
 /* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
 (function () {
   "use strict";
+  const FLEET_MS = 1000;  // what a fleet tells is a second old anyway: who looks at it asks no more often
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
-  let quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
+  let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
   let heard = 0, seeking = false, lastHeard = Date.now();  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -31,6 +32,7 @@
     const dash = window.dash_clientside;
     if (document.hidden) { wanted = true; return; }
     if (asking && Date.now() - asking < STUCK_MS) { wanted = true; return; }
+    if (/\/fleet$/.test(location.pathname) && Date.now() - lastAnswer < FLEET_MS) { return; }
     if (!dash || !dash.set_props || !document.getElementById("connection")) { return; }
     wanted = false;
     asking = Date.now();
@@ -40,7 +42,7 @@
 
   function answered() {
     asking = 0;
-    quietSince = Date.now();
+    quietSince = lastAnswer = Date.now();
     sessionStorage.removeItem("loaded-anew");
     setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }

@@ -17,7 +17,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, fact_list, note, panel, table
 from neuron_top.dashboard.figures import empty
 from neuron_top.dashboard.fleet import FRESH_SECONDS, DashboardFleet
-from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.dashboard.page_diff import Marked, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
@@ -267,11 +267,11 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
 def register(app: Dash, fleet: DashboardFleet) -> None:
     """Bind the page to the database."""
 
-    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS, stale=STALE_SECONDS)
+    answers = SharedAnswers[dict[str, Marked]](FRESH_SECONDS, stale=STALE_SECONDS)
 
-    async def answer(asked: PageRequest) -> dict[str, Any]:
+    async def answer(asked: PageRequest) -> dict[str, Marked]:
         question = (tuple(sorted(asked.state.items())), asked.colors.name)
-        return await answers.get(question, lambda: render(answer_of(fleet, asked.state), asked.colors))
+        return await answers.get(question, lambda: marked(render(answer_of(fleet, asked.state), asked.colors)))
 
     bind(app, "fleet", OUTPUTS, answer)
     hold(app, "fleet-metric", "fleet-find")
