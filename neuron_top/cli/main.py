@@ -30,6 +30,7 @@ COMMANDS = (
     Command("compile", "compile", "compile the graphs of a training command before it runs, in parallel"),
     Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),
     Command("status", "status", "print the overview once, for scripts"),
+    Command("alerts", "alerts", "list the alerts of a job and past ones; acknowledge or mute them"),
     Command("runs", "runs", "list recordings"),
     Command("replay", "replay", "play back a recording in the live view"),
     Command(

@@ -20,6 +20,7 @@ from neuron_top.ingest.recordings import (
     run_folder,
 )
 from neuron_top.run.model import Run
+from neuron_top.services.alerts import AlertService
 from neuron_top.settings import Settings
 from neuron_top.store.location import location_of
 from neuron_top.store.protocol import Store
@@ -116,6 +117,7 @@ class RunService:
             else:
                 freed = delete(store, self._settings.state_path, run).freed_bytes
         self._labels.forget(run)
+        AlertService(self._settings).forget(run)
         return freed
 
     def label(

@@ -26,6 +26,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui import ui_state
+from neuron_top.tui.alert_keeper import AlertKeeper
 from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.job_list import JobList
 from neuron_top.tui.keys import FLEET, SCREENS, Key, ScreenSpec, app_bindings, keys_for
@@ -40,6 +41,7 @@ from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
+from neuron_top.views.alert_desk import AlertBook, job_key, without_handled
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits, Run
 from neuron_top.views.overview import Overview, header, overview
@@ -98,6 +100,7 @@ class TopApp(App[int], inherit_bindings=False):
         super().__init__(ansi_color=True if no_color else None)
         self.playback = ReplayController(feed, self.announce)
         self._jobs = JobList(self)
+        self.alert_keeper = AlertKeeper(self)
         self._gate = OutputGate(self, self._send)
         self.services = services or Services(self.settings, caches)
         self.estimator, self._past = Estimator(), past
@@ -106,8 +109,8 @@ class TopApp(App[int], inherit_bindings=False):
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
         self._begun_at = time.monotonic()
-        self._verdict: tuple[Run, float, Verdict] | None = None
-        """The newest, with its run and when it was made."""
+        self._verdict: tuple[Run, float, Verdict, AlertBook] | None = None
+        """The newest, with its run, when it was made, and what was handled then."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
             self.register_theme(textual_theme(palette))
         self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"
@@ -185,6 +188,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     def _tick(self) -> None:
         self._jobs.tick()
+        self.alert_keeper.tick()
         if self._refresher is not None:
             self._refresher.tick()
 
@@ -198,11 +202,21 @@ class TopApp(App[int], inherit_bindings=False):
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
         """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert."""
         view = screen.read(run, now)
-        whole = view if isinstance(view, Overview) else None
-        if whole is not None or self._verdict is None or self._verdict[0] is not run or now - self._verdict[1] >= 1.0:
-            whole = whole or overview(run, now, self.estimator, self.limits)
-            self._verdict = run, now, verdict(whole, replayed=self.playback.clock is not None)
-        return Band(header(run, now), self._verdict[2]), view
+        one = self._fresh_verdict(run, now)
+        if one is None or isinstance(view, Overview):
+            whole = view if isinstance(view, Overview) else overview(run, now, self.estimator, self.limits)
+            book = self.alert_keeper.take(job_key(run), whole.alerts)
+            whole = without_handled(whole, book)
+            view = whole if isinstance(view, Overview) else view
+            one = verdict(whole, replayed=self.playback.clock is not None)
+            self._verdict = run, now, one, book
+        return Band(header(run, now), one), view
+
+    def _fresh_verdict(self, run: Run, now: float) -> Verdict | None:
+        if self._verdict is None:
+            return None
+        of, at, one, book = self._verdict
+        return one if of is run and now - at < 1.0 and book is self.alert_keeper.book else None
 
     def delay_update(self, delay: float = 0.05) -> None:
         """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""
@@ -355,14 +369,14 @@ class TopApp(App[int], inherit_bindings=False):
         """The list of jobs."""
         from neuron_top.tui.screens.jobs import JobsPage
 
-        if self.front is not None and self.front.NAME != "detail":
+        if self.front is not None and not isinstance(self.front, DetailPage):
             self.open(JobsPage())
 
     def action_alerts(self) -> None:
         """All alerts, each with its whole text."""
         from neuron_top.tui.screens.alerts import AlertsPage
 
-        if self.front is not None and self.front.NAME != "detail":
+        if self.front is not None and not isinstance(self.front, DetailPage):
             self.open(AlertsPage(self.limits))
 
     def action_pause(self) -> None:

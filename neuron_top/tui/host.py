@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
+from neuron_top.tui.alert_keeper import AlertKeeper
 from neuron_top.tui.keys import Key, ScreenSpec
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import Theme
@@ -28,6 +29,8 @@ class Host(Protocol):
     """Palette and glyphs in force."""
     estimator: Estimator
     limits: Limits
+    alert_keeper: AlertKeeper
+    """What people did about the alerts of the job that is shown."""
     table_states: dict[str, TableState]
     """How the rows of each screen were arranged when the program was left."""
 

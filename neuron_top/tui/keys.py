@@ -32,9 +32,11 @@ SCREENS = (
 FLEET = ScreenSpec("7", "fleet", "Fleet")
 """Shown where there is a fleet: see `Host.screens`."""
 
-EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "fleet", "detail")
+PAGES = ("detail", "alerts")
+"""What stands in front of a screen until escape: that of alerts has keys of its own."""
+EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "fleet", *PAGES)
 TABLES = ("cores", "compile", "cache", "runs", "fleet")
-MOVING = (*TABLES, "logs", "detail")
+MOVING = (*TABLES, "logs", *PAGES)
 
 
 class Key(NamedTuple):
@@ -65,23 +67,23 @@ KEYS = (
     Key("shift+tab", "shift+tab", "app.next_screen(-1)", "previous screen", "the screen before"),
     Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
     Key("down,j", "↓ j", "move(1)", "down", "a row down", MOVING),
-    Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs", "detail")),
-    Key("right,l", "→ l", "shift(8)", "right", "to the right in long lines", ("logs", "detail")),
+    Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs", *PAGES)),
+    Key("right,l", "→ l", "shift(8)", "right", "to the right in long lines", ("logs", *PAGES)),
     Key("pageup,ctrl+b", "pgup", "page(-1)", "page up", "a page up", MOVING),
     Key("pagedown,ctrl+f", "pgdn", "page(1)", "page down", "a page down", MOVING),
     Key("home,g", "g", "edge(-1)", "first", "the first row", MOVING),
     Key("end,G", "G", "edge(1)", "last", "the last row; in logs: follow", MOVING),
     Key("enter", "enter", "open", "open", "the page of the row under the cursor", TABLES, True),
     Key("enter", "enter", "open", "its graph", "the page of the graph that the line (or alert) is about",
-        ("logs", "detail")),
+        ("logs", *PAGES)),
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
-        ("cores", "compile", "detail")),
+        ("cores", "compile", *PAGES)),
     Key("L", "L", "log_lines", "logs", "the log lines of the node under the cursor, from its agent", ("fleet",), True),
     Key("w", "w", "why", "why", "why the graph missed: what differs from what the cache holds", ("compile",), True),
     Key("w", "w", "why", "why", "why graphs missed: every miss of the run (of the recording under the cursor)",
         ("overview", "runs")),
     Key("w", "w", "why", "why it missed", "on a line, a page or an alert of a graph, or an entry's page: why it missed",
-        ("logs", "detail")),
+        ("logs", *PAGES)),
     Key("w", "w", "why", "why it missed", "why the entry's graph was not found when it was looked up", ("cache",)),
     Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
     Key("c", "c", "compare", "compare", "put two marked recordings side by side, or the marked one and the one under "
@@ -131,7 +133,11 @@ KEYS = (
     Key("minus", "-", "app.speed(-1)", "slower", "in a replay: half the speed"),
     Key("plus,equals_sign", "+", "app.speed(1)", "faster", "in a replay: twice the speed"),
     Key("J", "J", "app.jobs", "jobs", "the list of jobs: of several logs, and being recorded here"),
-    Key("a", "a", "app.alerts", "alerts", "all alerts with their evidence and what to do", footer=True),
+    Key("m", "m", "mute", "mute", "mute the alert for this job, or show it again", ("alerts",), True),
+    Key("a", "a", "acknowledge", "acknowledge", "the alert is known: it stays here and no longer counts; again: undo",
+        ("alerts",), True),
+    Key("a", "a", "app.alerts", "alerts", "all alerts with their evidence and what to do",
+        tuple(name for name in EVERYWHERE if name != "alerts"), True),
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
     Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),
     Key("question_mark,f1", "?", "app.help", "help", "this page", footer=True),

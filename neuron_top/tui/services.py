@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:
+    from neuron_top.services.alerts import AlertService
     from neuron_top.services.cache_listing import CacheListing
     from neuron_top.services.caches import CacheService
     from neuron_top.services.fleet import FleetService
@@ -34,6 +35,13 @@ class Services:
         from neuron_top.services.runs import RunService
 
         return RunService(self._settings)
+
+    @cached_property
+    def alerts(self) -> AlertService:
+        """Alerts acknowledged, muted and kept."""
+        from neuron_top.services.alerts import AlertService
+
+        return AlertService(self._settings)
 
     @cached_property
     def reports(self) -> ReportService:

@@ -202,7 +202,8 @@ def _split(text: str, level_is_told: bool) -> LogColumns:
 
 def _is_front(found: re.Match[str], dated: bool) -> bool:
     """Whether a level belongs to what stands in front of a message: behind a stamp, or before a name or a stamp."""
-    return dated or found["colon"] is not None or _STAMP.match(found.string, found.end()) is not None
+    text, end = found.string, found.end()
+    return dated or found["colon"] is not None or bool(_STAMP.match(text, end) or _COMPONENT.match(text, end))
 
 
 def _may_go(found: re.Match[str], told: bool) -> bool:

@@ -114,6 +114,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     training: TrainingCard
     host: HostCard
     alerts: tuple[Alert, ...]
+    alerts_handled: int = 0
+    """Further ones, which somebody acknowledged or muted."""
     lines: tuple[Mark, ...]
     """The last important lines, oldest first."""
     sources: tuple[SourceStatus, ...]

@@ -14,7 +14,10 @@ from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
+from neuron_top.services.alerts import AlertAct, done
 from neuron_top.store.errors import StoreUnusable
+from neuron_top.views.alert_desk import AlertBook, noted
+from neuron_top.views.alerts import Alert
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, MissReason
@@ -302,12 +305,31 @@ class StillCacheListing:
         return self._entries
 
 
+class StillAlerts:
+    """A book of alerts that is kept nowhere."""
+
+    def __init__(self) -> None:
+        self.kept = AlertBook()
+
+    def book(self, job: str) -> AlertBook:
+        return self.kept
+
+    def note(self, job: str, found: Sequence[Alert], now: float) -> AlertBook:
+        self.kept = noted(self.kept, job, found, now)
+        return self.kept
+
+    def act(self, job: str, act: AlertAct, keys: Sequence[str]) -> AlertBook:
+        self.kept = done(self.kept, job, act, keys)
+        return self.kept
+
+
 class StillServices:
     """What the screens ask, answered with what was made up front."""
 
     def __init__(self, runs: tuple[RunRow, ...] = (), entries: EntryTable | None = None) -> None:
         self.runs, self.reports, self.misses = StillRuns(runs), StillReports(), StillMisses()
         self.cache_listing = StillCacheListing(entries)
+        self.alerts = StillAlerts()
 
     def close(self) -> None:
         """Nothing was opened."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from textual.strip import Strip
 
@@ -11,6 +13,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
+from neuron_top.views.alert_desk import AlertDesk, PastAlert
 from neuron_top.views.model import Alert
 
 SHOWN = 3
@@ -24,9 +27,12 @@ def size_request(alerts: Sequence[Alert], width: int) -> SizeRequest:
     return SizeRequest(1 + min(2, len(alerts)), 1 + lines + (len(alerts) > SHOWN))
 
 
-def alerts_panel(theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
-    """The panel."""
-    strips = [rule(theme, width, "Alerts", _summary(alerts))]
+def alerts_panel(
+    theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int, handled: int = 0
+) -> list[Strip]:
+    """The panel. `handled`: how many more were acknowledged or muted."""
+    more = f" · {handled} acknowledged or muted" if handled else ""
+    strips = [rule(theme, width, "Alerts", _summary(alerts) + more)]
     room = height - 1
     fits = room if len(alerts) <= min(room, SHOWN) else room - 1
     shown = alerts[: max(0, min(SHOWN, fits))]
@@ -73,17 +79,55 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
     return line.gap(2).put(alert.evidence, theme.text).strip() if evidence else line.strip()
 
 
-def alert_page(theme: Theme, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
-    """Every alert with all its text: what was seen, and what to do. The third value is the key of the chosen one."""
-    found, now, chosen = view
-    strips = [rule(theme, width, "Alerts", _summary(found))]
-    if not found:
-        strips.append(Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip())
-    for alert in found:
-        cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == chosen else " ", theme.key).strip()
-        strips.append(Strip.join([cursor, alert_line(theme, alert, now, max(0, width - 2), evidence=False)]))
-        for text, style in ((alert.evidence, theme.text), (alert.next_step, theme.quiet)):
-            wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
-            strips += [Line(theme, width).gap(6).put(part, style).strip() for part in wrapped]
-        strips.append(Line(theme, width).strip())
+class AlertPageView(NamedTuple):
+    """The page of alerts: the moment, and the key of the chosen one."""
+
+    desk: AlertDesk
+    now: float
+    chosen: str
+
+
+def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
+    """Every alert with all its text: what was seen, and what to do; then those that ended."""
+    desk = view.desk
+    strips = [rule(theme, width, "Alerts", _summary(desk.active))]
+    if not desk.holding:
+        strips += [Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip(), Line(theme, width).strip()]
+    for title, found in (("", desk.active), ("Acknowledged", desk.acknowledged), ("Muted", desk.muted)):
+        if title and found:
+            strips.append(rule(theme, width, title, f"{len(found)}"))
+        for alert in found:
+            strips += _whole_alert(theme, alert, view, width, is_quiet=bool(title))
+    if desk.past:
+        strips.append(rule(theme, width, "Past", f"{len(desk.past)}"))
+        strips += [_past_line(theme, past, width) for past in desk.past]
     return strips
+
+
+def chosen_line(theme: Theme, view: AlertPageView, width: int) -> int:
+    """The line of the page on which the chosen alert begins."""
+    strips = alert_page(theme, view, width)
+    cursor = f"{theme.glyphs.cursor} "
+    return next((at for at, strip in enumerate(strips) if strip.text.startswith(cursor)), 0)
+
+
+def _whole_alert(theme: Theme, alert: Alert, view: AlertPageView, width: int, *, is_quiet: bool) -> list[Strip]:
+    cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == view.chosen else " ", theme.key).strip()
+    strips = [Strip.join([cursor, alert_line(theme, alert, view.now, max(0, width - 2), evidence=False)])]
+    for text, style in ((alert.evidence, theme.quiet if is_quiet else theme.text), (alert.next_step, theme.quiet)):
+        wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
+        strips += [Line(theme, width).gap(6).put(part, style).strip() for part in wrapped]
+    return [*strips, Line(theme, width).strip()]
+
+
+def _past_line(theme: Theme, past: PastAlert, width: int) -> Strip:
+    begun = past.since if past.since is not None else past.seen
+    held = past.ended - begun if past.ended is not None else 0.0
+    line = (
+        Line(theme, width)
+        .gap(2)
+        .put(datetime.fromtimestamp(begun).astimezone().strftime("%m-%d %H:%M:%S"), theme.quiet)
+    )
+    line.gap(2).put(f"{past.severity}: {past.title}", theme.text)
+    line.put(f" for {duration_text(held)}" if held > 0.0 else "", theme.quiet)
+    return line.gap(2).put(past.evidence, theme.quiet).strip()

@@ -1,37 +1,47 @@
-"""All alerts on one page; arrows select one, enter opens what it is about, L shows its log lines."""
+"""All alerts on one page, and past ones; enter opens what one is about, L its log lines, a acknowledges, m mutes."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import ClassVar
 
-from neuron_top.tui.panels.alerts import alert_page
+from neuron_top.services.alerts import AlertAct
+from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.panels.alerts import AlertPageView, alert_page, chosen_line
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
+from neuron_top.views.alert_desk import AlertDesk, desk, job_key
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
 from neuron_top.views.model import Alert, Limits, Run, alerts
 
-View = tuple[tuple[Alert, ...], float, str]
-"""The alerts, the moment, and the key of the chosen one."""
 
-
-class AlertsPage(DetailPage):
+class AlertsPage(DetailPage, inherit_bindings=False):
     """Alerts; the selection stays with its alert while others come and go."""
+
+    NAME: ClassVar[str] = "alerts"
+    BINDINGS = screen_bindings("alerts")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(partial(_read, limits=limits), alert_page, "", complete=self._with_choice)
         self._chosen = ""
 
-    def _with_choice(self, view: tuple[tuple[Alert, ...], float]) -> View:
-        shown, now = view
+    def _with_choice(self, view: tuple[str, tuple[Alert, ...], float]) -> AlertPageView:
+        job, found, now = view
+        arranged = desk(job, found, self.host.alert_keeper.take(job, found))
+        shown = arranged.holding
         if shown and self._chosen not in [alert.key for alert in shown]:
             self._chosen = shown[0].key
-        return shown, now, self._chosen
+        return AlertPageView(arranged, now, self._chosen)
+
+    @property
+    def _desk(self) -> AlertDesk:
+        return self._view.desk if self._view is not None else AlertDesk(job="")
 
     @property
     def _shown(self) -> tuple[Alert, ...]:
-        return self._view[0] if self._view is not None else ()
+        return self._desk.holding
 
     @property
     def chosen(self) -> Alert | None:
@@ -44,14 +54,31 @@ class AlertsPage(DetailPage):
         if keys:
             index = keys.index(self._chosen) if self._chosen in keys else 0
             self._chosen = keys[max(0, min(index + by, len(keys) - 1))]
-            self.show(self._view[:2])
-            self.page.reveal(self._chosen_line())
+            self._view = self._view._replace(chosen=self._chosen)
+            self._draw_again()
+            self.page.reveal(chosen_line(self.host.render_theme, self._view, self.size.width))
 
-    def _chosen_line(self) -> int:
-        """The line on which the chosen alert begins."""
-        shown, now, chosen = self._view
-        before = shown[: [alert.key for alert in shown].index(chosen)]
-        return len(alert_page(self.host.render_theme, (before, now, ""), self.size.width)) if before else 0
+    def _draw_again(self) -> None:
+        """Draw what is known, with the cursor where it is now."""
+        view = self._view
+        self.page.show(lambda theme, width: alert_page(theme, view, width))
+
+    def action_acknowledge(self) -> None:
+        """The alert under the cursor is known; again: it counts once more."""
+        self._do(AlertAct.ACKNOWLEDGE, self._desk.acknowledged, "acknowledged: it no longer counts")
+
+    def action_mute(self) -> None:
+        """The alert under the cursor stays away for this job; again: it is shown once more."""
+        self._do(AlertAct.MUTE, self._desk.muted, "muted for this job")
+
+    def _do(self, act: AlertAct, done: tuple[Alert, ...], words: str) -> None:
+        alert = self.chosen
+        if alert is None:
+            self.notice("there is no alert")
+            return
+        undo = alert.key in [one.key for one in done]
+        self.host.alert_keeper.act(AlertAct.UNDO if undo else act, [alert.key])
+        self.notice("it counts again" if undo else words)
 
     def action_open(self) -> None:
         """The page of the graph or core that the alert is about."""
@@ -84,5 +111,5 @@ class AlertsPage(DetailPage):
             self.host.show_log_lines("level:error")
 
 
-def _read(run: Run, now: float, limits: Limits) -> tuple[tuple[Alert, ...], float]:
-    return alerts(run, now, limits), run.effective_now(now)
+def _read(run: Run, now: float, limits: Limits) -> tuple[str, tuple[Alert, ...], float]:
+    return job_key(run), alerts(run, now, limits), run.effective_now(now)

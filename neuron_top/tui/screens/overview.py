@@ -58,7 +58,9 @@ PANELS: dict[str, tuple[Draw, str]] = {
         "logs",
     ),
     "alerts": (
-        lambda theme, view, w, h: alerts.alerts_panel(theme, view.alerts, view.header.until or view.now, w, h),
+        lambda theme, view, w, h: alerts.alerts_panel(
+            theme, view.alerts, view.header.until or view.now, w, h, view.alerts_handled
+        ),
         "alerts",
     ),
     "welcome": (welcome.welcome_panel, "runs"),

@@ -1,0 +1,72 @@
+"""A small file of the state folder that several programs read and change: replaced as a whole, under a lock."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from neuron_top import private_files
+from neuron_top.errors import FileMalformed, RefusedForSafety
+
+T = TypeVar("T")
+
+
+class StateFile(Generic[T]):
+    """One value, as JSON. A file that cannot be read is not written over."""
+
+    def __init__(self, path: Path, decoder: msgspec.json.Decoder[T], empty: T, what: str) -> None:
+        """`what` it holds, for messages: `labels of recordings`."""
+        self.path = path
+        self._decoder, self._empty, self._what = decoder, empty, what
+
+    def read(self) -> T:
+        """The value. Raises FileMalformed, RefusedForSafety."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return self._empty
+        except OSError as problem:
+            raise RefusedForSafety(f"{self.path} ({self._what}) cannot be read ({problem.strerror})") from None
+        try:
+            return self._decoder.decode(data)
+        except (msgspec.MsgspecError, RecursionError) as problem:
+            raise FileMalformed(self.path, f"{self._what} ({problem})") from None
+
+    def known(self) -> T:
+        """As `read`; empty where that is not possible: what it says about is shown without it."""
+        with contextlib.suppress(FileMalformed, RefusedForSafety):
+            return self.read()
+        return self._empty
+
+    def change(self, change: Callable[[T], T]) -> T:
+        """Put another value there. Raises FileMalformed, RefusedForSafety, and what `change` raises."""
+        with self._alone():
+            before = self.read()
+            after = change(before)
+            if after != before:
+                self._write(after)
+        return after
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            with contextlib.ExitStack() as stack:
+                private_files.make_folder(self.path.parent)
+                handle = private_files.open_file(self.path.with_suffix(".lock"), os.O_RDWR)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+        except OSError as problem:
+            raise RefusedForSafety(f"not changed: {self.path} cannot be written ({problem.strerror})") from None
+
+    def _write(self, value: T) -> None:
+        scratch = self.path.with_suffix(".tmp")  # one name: we are alone, and a killed writer's is written over
+        with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+        scratch.replace(self.path)

@@ -1,0 +1,85 @@
+"""What is kept of the alerts of the job that is shown: read and written in a thread, never while a screen is drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.tui.replay_controller import ReplayController
+from neuron_top.tui.services import Services
+from neuron_top.views.alert_desk import NO_BOOK, AlertBook, noted
+from neuron_top.views.model import Alert
+
+if TYPE_CHECKING:
+    from neuron_top.services.alerts import AlertAct
+
+RELOAD_SECONDS = 5.0
+"""How often what others did (the web, the command line) is looked for."""
+
+
+class KeeperHost(Protocol):
+    """What the keeper asks of the application."""
+
+    playback: ReplayController
+
+    @property
+    def services(self) -> Services: ...
+    def run_worker(self, work: Callable[[], None], *, thread: bool, exit_on_error: bool) -> object: ...
+    def call_from_thread(self, callback: Callable[..., None], *args: object) -> object: ...
+    def announce(self) -> None: ...
+
+
+class AlertKeeper:
+    """The book of one job's alerts, at most some seconds old."""
+
+    def __init__(self, app: KeeperHost) -> None:
+        self._app = app
+        self.book = NO_BOOK
+        self._job: str | None = None
+        self._found: tuple[Alert, ...] = ()
+        self._asked = float("-inf")
+        self._under_way = False
+
+    def take(self, job: str, found: Sequence[Alert]) -> AlertBook:
+        """The alerts that hold; gives the book of their job."""
+        if job != self._job:
+            self._job, self.book, self._asked = job, NO_BOOK, float("-inf")
+        self._found = tuple(found)
+        return self.book
+
+    def tick(self) -> None:
+        """Once a second: keep what is new, and look for what others did."""
+        if self._job is None or self._under_way:
+            return
+        live = self._app.playback.clock is None
+        is_new = live and noted(self.book, self._job, self._found, time.time()) is not self.book
+        if is_new or time.monotonic() - self._asked >= RELOAD_SECONDS:
+            self._start(None, ())
+
+    def act(self, act: AlertAct, keys: Sequence[str]) -> None:
+        """Acknowledge or mute some of the alerts, or undo it."""
+        self._start(act, tuple(keys))
+
+    def _start(self, act: AlertAct | None, keys: tuple[str, ...]) -> None:
+        self._asked, self._under_way = time.monotonic(), True
+        job, found = self._job or "", self._found
+        live = self._app.playback.clock is None
+
+        def work() -> None:
+            service = self._app.services.alerts
+            try:
+                book = service.note(job, found, time.time()) if live else service.book(job)
+                book = service.act(job, act, keys) if act is not None else book
+            except NeuronTopError:
+                book = self.book  # a state folder that cannot be written keeps nothing
+            self._app.call_from_thread(self._came, job, book)
+
+        self._app.run_worker(work, thread=True, exit_on_error=False)
+
+    def _came(self, job: str, book: AlertBook) -> None:
+        self._under_way = False
+        if job == self._job and book != self.book:
+            self.book = book
+            self._app.announce()

@@ -1,0 +1,131 @@
+"""Alerts with what people did about them: those that want somebody, acknowledged and muted ones, and past ones.
+
+An acknowledged alert stays in the list and no longer counts; when it ends and comes back, it counts again. A muted one
+stays away for this job until it is unmuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from neuron_top.run.model import Run
+from neuron_top.views.alerts import Alert
+from neuron_top.views.overview import Overview
+
+MOST_PAST = 500
+FLICKER_SECONDS = 60.0
+"""An alert that is back before that was never away."""
+
+
+class PastAlert(msgspec.Struct, frozen=True, kw_only=True):
+    """An alert that was seen. Times in seconds since the epoch."""
+
+    key: str
+    kind: str
+    severity: str
+    title: str
+    evidence: str
+    since: float | None
+    seen: float
+    """When a program noticed it first."""
+    ended: float | None = None
+    """When it was no longer true; None while it holds."""
+
+
+class AlertBook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is kept of one job's alerts."""
+
+    job: str = ""
+    acknowledged: dict[str, float] = {}
+    """When, by key of the alert."""
+    muted: dict[str, float] = {}
+    past: tuple[PastAlert, ...] = ()
+    """Oldest first; those that hold now too."""
+
+
+NO_BOOK = AlertBook()
+
+
+class AlertDesk(msgspec.Struct, frozen=True, kw_only=True):
+    """The alerts of one job."""
+
+    job: str
+    active: tuple[Alert, ...] = ()
+    """Nobody has acknowledged or muted them; worst first."""
+    acknowledged: tuple[Alert, ...] = ()
+    muted: tuple[Alert, ...] = ()
+    past: tuple[PastAlert, ...] = ()
+    """Those that ended, newest first."""
+
+    @property
+    def holding(self) -> tuple[Alert, ...]:
+        """All that hold, in the order in which they are shown."""
+        return (*self.active, *self.acknowledged, *self.muted)
+
+
+def job_key(run: Run) -> str:
+    """Under what the alerts of a run are kept: its recording, else its first log, else this machine."""
+    return run.job.run or next(iter(run.job.sources), "") or "machine"
+
+
+def active_of(found: Sequence[Alert], book: AlertBook) -> tuple[Alert, ...]:
+    """The alerts that nobody has acknowledged or muted."""
+    if not (book.acknowledged or book.muted):
+        return tuple(found)
+    return tuple(alert for alert in found if alert.key not in book.acknowledged and alert.key not in book.muted)
+
+
+def without_handled(view: Overview, book: AlertBook) -> Overview:
+    """An overview that shows and counts only the alerts that nobody has acknowledged or muted."""
+    active = active_of(view.alerts, book)
+    if len(active) == len(view.alerts):
+        return view
+    return msgspec.structs.replace(view, alerts=active, alerts_handled=len(view.alerts) - len(active))
+
+
+def desk(job: str, found: Sequence[Alert], book: AlertBook) -> AlertDesk:
+    """All of them, arranged."""
+    return AlertDesk(
+        job=job,
+        active=active_of(found, book),
+        acknowledged=tuple(a for a in found if a.key in book.acknowledged and a.key not in book.muted),
+        muted=tuple(alert for alert in found if alert.key in book.muted),
+        past=tuple(past for past in reversed(book.past) if past.ended is not None),
+    )
+
+
+def noted(book: AlertBook, job: str, found: Sequence[Alert], now: float) -> AlertBook:
+    """The book with what holds at `now`; the same book where it knows that already."""
+    holding = {past.key: index for index, past in enumerate(book.past) if past.ended is None}
+    keys = {alert.key for alert in found}
+    if keys == holding.keys():
+        return book
+    past, acknowledged = list(book.past), dict(book.acknowledged)
+    for key in holding.keys() - keys:
+        past[holding[key]] = msgspec.structs.replace(past[holding[key]], ended=now)
+    for alert in found:
+        if alert.key in holding:
+            continue
+        at = next((index for index in reversed(range(len(past))) if past[index].key == alert.key), None)
+        ended = past[at].ended if at is not None else None
+        if at is not None and ended is not None and now - ended <= FLICKER_SECONDS:
+            past[at] = msgspec.structs.replace(past[at], ended=None)
+            continue
+        if at is not None:
+            acknowledged.pop(alert.key, None)
+        past.append(_past(alert, now))
+    return AlertBook(job=job, acknowledged=acknowledged, muted=book.muted, past=tuple(past[-MOST_PAST:]))
+
+
+def _past(alert: Alert, now: float) -> PastAlert:
+    return PastAlert(
+        key=alert.key,
+        kind=alert.kind.value,
+        severity=alert.severity.value,
+        title=alert.title,
+        evidence=alert.evidence,
+        since=alert.since,
+        seen=now,
+    )
