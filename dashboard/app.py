@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from neuron_top import __version__
-from neuron_top.dashboard import api, documents, metrics, push
+from neuron_top.dashboard import api, detail_drawer, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
@@ -86,6 +86,7 @@ def create_app(
             fleet_page.register(app, fleet)
         else:
             page.register(app, feeds)
+    detail_drawer.register(app, feeds, caches)
     push.register(server, feeds, prefix)
     api.register(server, feeds, caches, fleet, prefix)
     documents.register(server, feeds, prefix)

@@ -35,7 +35,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
     shown = view.lanes[:LANES_SHOWN]
     if not shown and not lookups:
         return PageChart(empty(colors, "no compile and no wait yet"))
-    names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
+    names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) + _alike(lane) for lane in shown}
     for lookup in lookups:
         if lookup.worker not in names and len(names) < LANES_SHOWN:
             names[lookup.worker] = _lane_name(lookup.rank, lookup.pid, lookup.worker)
@@ -133,6 +133,10 @@ def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
     return f"process {pid}" if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
 
 
+def _alike(lane: Lane) -> str:
+    return f" +{lane.alike} alike" if lane.alike else ""
+
+
 def cumulative(view: Timeline, colors: ChartColors) -> Figure:
     """Cumulative compile seconds of all workers, by the end of each compile."""
     ends = sorted(
@@ -199,7 +203,7 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
         for kind, values in lines.items():
             values.append(sums[kind])
     color = {"hit": colors.accent, "miss": colors.warn, "cached failure": colors.bad}
-    names = {"hit": "hits", "miss": "compiles begun", "cached failure": "cached failures"}
+    names = {"hit": "hits", "miss": "misses", "cached failure": "cached failures"}
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",

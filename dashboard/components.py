@@ -7,6 +7,8 @@ from typing import Any
 
 from dash import dcc, html
 
+from neuron_top.views.words import TERMS
+
 Component = Any
 _HIDDEN = {"visible": False}
 BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "xaxis": _HIDDEN,
@@ -95,6 +97,23 @@ def table(
         tabIndex=0,
         role="region",
         **attributes(aria_label=caption),
+    )
+
+
+def term(word: str, shown: str = "") -> Component:
+    """A word with a `?` that tells its definition, on hover and on focus; `shown`: another form of the word."""
+    return html.Span(
+        [
+            shown or word,
+            html.Span(
+                "?",
+                className="term",
+                tabIndex=0,
+                role="note",
+                **attributes(data_words=TERMS[word], aria_label=f"{word}: {TERMS[word]}"),
+            ),
+        ],
+        className="with-term",
     )
 
 

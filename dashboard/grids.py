@@ -10,6 +10,8 @@ from typing import Any
 
 import dash_ag_grid as dag  # type: ignore[import-untyped]  # carries no types
 
+from neuron_top.views.words import TERMS
+
 Column = dict[str, Any]
 
 
@@ -36,19 +38,39 @@ def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any
 
 def _wide_enough(one: Column) -> Column:
     """The column, at least as wide as its head; columns share the remaining width."""
-    least = max(one["width"], 7 * len(one["headerName"]) + 68)
+    room = 34 if one.get("suppressHeaderFilterButton") else 68
+    least = max(one["width"], 7 * len(one["headerName"]) + room)
     return {key: value for key, value in one.items() if value is not None} | {"minWidth": least, "flex": least}
 
 
-GRAPH_COLUMNS = (
-    column("graph", "Graph", 365), column("state", "State", 130),
-    number("seconds", "Compile time", "seconds", 130), number("elapsed", "Since", "seconds"),
-    number("left", "Left, at most", "seconds", 130),
-    number("rank", "Rank", width=95), number("workers", "Workers", width=115), number("hits", "Hits", width=90),
-    number("misses", "Compiles", width=115), number("failures", "Failures", width=110),
-    number("wait", "Longest wait", "seconds", 135), number("bytes", "Artifact", "bytes"),
-    number("operators", "Operators", width=120), column("compiler", "Compiler", 150), column("message", "Failure", 400),
+def _explained(one: Column, word: str) -> Column:
+    """The column with the definition of a word in its head."""
+    return one | {"headerTooltip": TERMS[word], "headerName": f"{one['headerName']} ?"}
+
+
+def _narrow(one: Column) -> Column:
+    """The column without a filter of its own: the page has a search over all columns."""
+    return one | {"suppressHeaderFilterButton": True}
+
+
+GRAPH_COLUMNS = tuple(
+    _narrow(one)
+    for one in (
+        column("active", "Order", 0, hide=True, sort="asc"),
+        column("graph", "Graph", 210), column("state", "State", 100),
+        _explained(number("seconds", "Compile time", "seconds", 120), "compile time"),
+        number("elapsed", "Since", "seconds", 95),
+        _explained(number("left", "Time left", "seconds", 105), "time left"),
+        column("ranks", "Ranks", 80, type="rightAligned"),
+        _explained(number("lookups", "Lookups", width=100), "lookup"),
+        _explained(number("hits", "Hits", width=70), "hit"),
+        _explained(number("misses", "Misses", width=80), "miss"),
+        number("failures", "Failures", width=85),
+        _explained(number("wait", "Waited", "seconds", 90), "waited"),
+        number("bytes", "Artifact", "bytes", 90), column("message", "Failure", 90),
+    )
 )  # fmt: skip
+"""What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""
 
 RUN_COLUMNS = (
     column("star", "★", 60, filter=False), column("name", "Name", 150), column("tags", "Tags", 120),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dash import dcc, html
 
+from neuron_top.dashboard import detail_drawer
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import attributes
 from neuron_top.services.jobs import PREFIX
@@ -48,6 +49,7 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
             html.Div(id="problem", role="alert"),
             html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
             html.Div(id="offer", role="status", hidden=True),
+            detail_drawer.layout(),
             html.Main(open_page.page if open_page is not None else None, id="page", tabIndex=-1),
         ],
         className="frame",

@@ -113,7 +113,9 @@
   const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log",
                  "cache-exclusive": "Who else uses these caches", "cache-everything": "What the actions are for",
                  "cache-color": "What the areas are colored by", "live-axis": "What the training charts run along",
-                 "live-smooth": "Smooth the training charts"};
+                 "live-smooth": "Smooth the training charts", "compile-fold": "Fold ranks that did the same",
+                 "compile-order": "Which graphs come first", "runs-axis": "What the curves run along",
+                 "runs-star": "Star of the chosen recording"};
 
   function markPage() {
     for (const [id, name] of Object.entries(NAMES)) {
@@ -161,6 +163,7 @@
     const run = new URLSearchParams(location.search).get("run");
     if (run) { terms.set("run", run); }
     link.href = "compile?" + terms;
+    link.dataset.graph = graph;
     link.textContent = "graph";
     link.setAttribute("aria-label", "the page of the graph " + graph);
     return link;
@@ -187,6 +190,16 @@
     rowsWish = wish;
   }
 
+  /* The grid of graphs once it is there: its rows come first by what goes on, by duration or by size. */
+  const ORDERS = {active: ["active", "asc"], slowest: ["seconds", "desc"], largest: ["bytes", "desc"]};
+  async function withGraphs(act) {
+    try { act(await window.dash_ag_grid.getApiAsync("compile-grid")); } catch (error) { /* another page by now */ }
+    return window.dash_clientside.no_update;
+  }
+  const orderGraphs = (order) => withGraphs((grid) => grid.applyColumnState({
+    state: [{colId: ORDERS[order][0], sort: ORDERS[order][1]}], defaultState: {sort: null}}));
+  const searchGraphs = (words) => withGraphs((grid) => grid.setGridOption("quickFilterText", words || ""));
+
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
   function preferred() { return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark"; }
   let stored = null;
@@ -199,8 +212,10 @@
       appendLines: appendLines,
       prependLines: prependLines,
       hold: window.neurontopAddress.hold,
-      follow: function (search) { window.neurontopAddress.follow(); lookAgain(search !== undefined); },
+      follow: function (search) { window.neurontopAddress.follow(); window.neurontopDrawer.follow(); lookAgain(search !== undefined); },
       lookAgain: lookAgain,
+      orderGraphs: orderGraphs,
+      searchGraphs: searchGraphs,
       theme: function (clicks, theme) {
         const now = theme || document.documentElement.dataset.theme;
         return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);

@@ -69,7 +69,7 @@
     items = [...commands(),
       ...window.neurontopJobs.all().map((job) => ({kind: "job", name: job.name, more: job.state, act: () => window.neurontopJobs.choose(job.id)})),
       ...(runs || []).map((one) => ({kind: "recording", name: (one.name + " " + one.id).trim(), more: one.state_text, act: () => window.neurontopJobs.choose(one.id)})),
-      ...(graphs ? graphs.rows : []).map((one) => ({kind: "graph", name: one.key, more: one.state, act: to("compile", {graph: one.key})})),
+      ...(graphs ? graphs.rows : []).map((one) => ({kind: "graph", name: one.key, more: one.state, act: () => window.neurontopDrawer.open({graph: one.key})})),
       ...cores.map((one) => ({kind: "core", name: one.key, more: one.rank === null ? "" : "rank " + one.rank, act: to("", {core: one.key})})),
       ...ranks(cores, graphs)];
     find();
@@ -87,7 +87,7 @@
     if (entries) { return; }
     entries = [];
     const table = await read("cache");
-    entries = (table ? table.rows : []).map((one) => ({kind: "entry", name: one.key, more: one.state, act: to("cache", {q: one.module || one.key})}));
+    entries = (table ? table.rows : []).map((one) => ({kind: "entry", name: one.key, more: one.state, act: () => window.neurontopDrawer.open({entry: one.key})}));
     find();
   }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import cache_figures, compile_figures, explain_panel
+from neuron_top.dashboard import cache_figures, compile_figures
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.caches import BUTTONS, DashboardCaches
@@ -88,21 +88,27 @@ def layout(state: dict[str, str]) -> Any:
                     className="row",
                 ),
                 html.Div(id="cache-room-refused", role="alert"),
+                extra="twice",
             ),
-            panel(
-                "Disk usage",
-                chart("cache-treemap", "Cache size by compiler, state and age", 360),
-                tools=[
-                    dcc.RadioItems(
-                        {by: f"by {by}" for by in cache_figures.COLORED_BY},
-                        "age",
-                        id="cache-color",
-                        inline=True,
-                        className="switch",
-                    )
+            html.Div(
+                [
+                    panel(
+                        "Disk usage",
+                        chart("cache-treemap", "Cache size by compiler, state and age", 360),
+                        tools=[
+                            dcc.RadioItems(
+                                {by: f"by {by}" for by in cache_figures.COLORED_BY},
+                                "age",
+                                id="cache-color",
+                                inline=True,
+                                className="switch",
+                            )
+                        ],
+                    ),
+                    panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
                 ],
+                className="stack",
             ),
-            panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
             html.Div(id="cache-plans", className="full", role="status"),
             panel(
                 "Entries",
@@ -124,7 +130,7 @@ def layout(state: dict[str, str]) -> Any:
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
                 html.Div(id="cache-action", role="alert"),
-                html.Div(note("Click an entry to see why its graph missed."), id="cache-why", role="status"),
+                note("Click an entry to see what it holds and why its graph missed."),
                 tools=export_links("cache"),
                 wide=True,
             ),
@@ -267,7 +273,17 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         ]
         return " ".join(words) if words else no_update
 
-    explain_panel.register(app, feeds, caches)
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("cache-grid", "cellClicked"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def open_entry(clicked: dict[str, Any] | None, search: str) -> Any:
+        key = str((clicked or {}).get("rowId"))
+        is_entry = any(one.key == key for one in caches.last.rows)  # not a group, nor one that has gone since
+        return search_with(search, entry=key, graph=None) if is_entry else no_update
+
     _register_planning(app, caches)
     _register_executions(app, caches)
 

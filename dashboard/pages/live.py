@@ -22,10 +22,12 @@ from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
+from neuron_top.views.counts import graph_parts, graph_words, lookup_words
 from neuron_top.views.model import Alert, Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.trends import Trends, trends
+from neuron_top.views.verdict import verdict
 
 PATH, NAME = "", "Overview"
 LINES_SHOWN = 12
@@ -164,7 +166,7 @@ def _texts(view: Overview) -> dict[str, str]:
     head, training, cache, compiling = view.header, view.training, view.cache, view.compile
     busy = [row.utilization for row in view.cores if row.utilization is not None]
     values = {
-        "live-state": (head.state_text, head.name or "no job"),
+        "live-state": (str(verdict(view).state), head.name or "no job"),
         "live-elapsed": (clock_text(head.elapsed), head.node or "—"),
         "live-step": (
             count_text(training.step),
@@ -179,7 +181,7 @@ def _texts(view: Overview) -> dict[str, str]:
         ),
         "live-graphs": (
             count_text(compiling.total),
-            f"{compiling.done} compiled, {len(compiling.running)} running, {compiling.failed} failed",
+            ", ".join(f"{count_text(count)} {name}" for name, count in graph_parts(compiling) if count) or "none yet",
         ),
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
@@ -193,7 +195,7 @@ def _texts(view: Overview) -> dict[str, str]:
 
 
 def _cache_words(cache: CacheCard) -> str:
-    answers = f"{cache.graphs_hit} hit, {cache.graphs_missed} compiled"
+    answers = f"of graphs; {lookup_words(cache)}"
     fetched = fetch_words(cache.fetches) if cache.fetches is not None else ""
     return f"{answers} · {fetched}" if fetched else answers
 
@@ -237,7 +239,7 @@ def _compile(card: CompileCard, run: str) -> Any:
         ("waiting", len(card.waiting), "waiting"),
         ("extracted", card.extracted, "left"),
     )
-    words = ", ".join(f"{count} {name}" for name, count, _class in counts if count)
+    words = graph_words(card)
     estimate = card.estimate
     more = f"; {left} left" if left else ""
     if estimate is not None:
@@ -253,7 +255,9 @@ def _compile(card: CompileCard, run: str) -> Any:
         )
         for graph in (*card.running, *card.waiting)[:RUNNING_SHOWN]
     ]
-    shown = table(("graph", "state", "rank", "since", "left"), rows, caption="Graphs being compiled", right=(2, 3, 4))
+    shown = table(
+        ("graph", "state", "rank", "since", "time left"), rows, caption="Graphs being compiled", right=(2, 3, 4)
+    )
     share = (
         f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
         if card.seconds
@@ -261,7 +265,7 @@ def _compile(card: CompileCard, run: str) -> Any:
     )
     return [
         stacked_bar(counts, total=sum(count for _n, count, _c in counts), label=words),
-        html.P(f"{counted(card.total, 'graph')}: {words}{more}.{share}"),
+        html.P(f"{words}{more}.{share}"),
         shown if rows else note("Nothing is being compiled at the moment."),
     ]
 

@@ -26,8 +26,10 @@ from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.runs import RunService
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
+from neuron_top.views.counts import graph_words, lookup_words
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overlay import MOST_RUNS, OverlaidRun
+from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 
@@ -121,13 +123,14 @@ def render(
     laid: list[OverlaidRun] | None = None,
     axis: str = overlays.STEP,
     colors: ChartColors = DARK,
+    view: Overview | None = None,
 ) -> dict[str, Any]:
     """Every section of the page. `laid`: the runs whose curves are drawn over one axis."""
     laid = laid or []
     hint = "No recording yet. Make one with `neurontop run -- <command>`."
     return {
         "runs-note": None if rows else note(hint),
-        "runs-summary": summary_panel(run_summary, run) if run_summary is not None else None,
+        "runs-summary": summary_panel(run_summary, run, view) if run_summary is not None else None,
         "runs-laid": f"{len(laid)} runs, at most {MOST_RUNS}: {', '.join(one.title for one in laid)}" if laid else None,
         "runs-loss-head": "Loss" if any(one.loss for one in laid) else None,
         "runs-throughput-head": "Throughput" if any(one.throughput for one in laid) else None,
@@ -159,7 +162,7 @@ def row(one: RunRow) -> dict[str, Any]:
     }
 
 
-def summary_panel(one: Summary, run: str = LIVE) -> Any:
+def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None) -> Any:
     """The summary of a run."""
     told = headline(one.diagnosis, over=True)
     pairs = (
@@ -168,7 +171,8 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
         ("state", one.state_text),
         ("wall time", duration_text(one.wall_seconds)),
         ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),
-        ("graphs", f"{one.graphs}: {one.graphs_hit} hit, {one.graphs_missed} compiled, {one.graphs_failed} failed"),
+        ("graphs", graph_words(view.compile) if view is not None else ""),
+        ("lookups", lookup_words(view.cache) if view is not None else ""),
         ("hit rate", percent_text(one.hit_rate)),
         ("lock waits", f"{one.lock_waits}, longest {duration_text(one.longest_wait_seconds)}"),
         ("steps", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
@@ -219,8 +223,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         others = others_of(asked.state)
         names = [asked.run, *map(_id, others)] if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
-        one = feeds.cached_view(asked.run, summary)
-        return render(feeds.recordings(), one, asked.run, laid, asked.values[0], asked.colors)
+        one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
+        return render(feeds.recordings(), one, asked.run, laid, asked.values[0], asked.colors, view)
 
     bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 

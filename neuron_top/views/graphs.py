@@ -37,6 +37,8 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that met it."""
     hits: int
     misses: int
+    cached_failures: int = 0
+    """Stored failures met; hits, misses and these are the graph's lookups."""
     failures: int
     attempts: int
     wait_seconds: float | None
@@ -163,6 +165,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over:
         workers=len(graph.workers),
         hits=digest.hits,
         misses=digest.misses,
+        cached_failures=digest.failures_met,
         failures=digest.failures,
         attempts=digest.misses,
         wait_seconds=_longest_wait(graph, now),

@@ -8,8 +8,9 @@ import msgspec
 
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind
+from neuron_top.views.cache_lookups import CacheLookup
 
-__all__ = ["Bar", "Lane", "SpanKind", "Timeline", "timeline", "whole_timeline"]
+__all__ = ["Bar", "Lane", "SpanKind", "Timeline", "folded", "timeline", "whole_timeline"]
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,8 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     pid: int | None
     bars: tuple[Bar, ...]
+    alike: int = 0
+    """Further workers that did the same and are folded into this lane."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +55,32 @@ def timeline(run: Run, now: float) -> Timeline:
 def whole_timeline(run: Run, now: float) -> Timeline:
     """The same with what PyTorch compiled by itself, in the lane of its process."""
     return _timeline(run, now, [*run.compiles.totals.spans(), *run.torch.spans()])
+
+
+def folded(view: Timeline, lookups: Sequence[CacheLookup]) -> tuple[Timeline, tuple[CacheLookup, ...]]:
+    """Workers that did the same with the same graphs as one lane, the first of them; the lookups of those lanes."""
+    asked: dict[str, list[CacheLookup]] = {}
+    for lookup in lookups:
+        asked.setdefault(lookup.worker, []).append(lookup)
+    lanes = [*view.lanes]
+    known = {lane.worker for lane in lanes}
+    lanes += [
+        Lane(worker=worker, rank=own[0].rank, pid=own[0].pid, bars=())
+        for worker, own in asked.items()
+        if worker not in known
+    ]
+    first: dict[object, Lane] = {}
+    for lane in lanes:
+        done = tuple((bar.graph, bar.kind, bar.outcome, bar.end is None) for bar in lane.bars)
+        key = (done, tuple((one.graph, one.kind) for one in asked.get(lane.worker, ())))
+        one = first.setdefault(key, lane)
+        if one is not lane:
+            first[key] = msgspec.structs.replace(one, alike=one.alike + 1)
+    shown = {lane.worker for lane in first.values()}
+    return (
+        msgspec.structs.replace(view, lanes=tuple(first.values())),
+        tuple(one for one in lookups if one.worker in shown),
+    )
 
 
 def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:

@@ -37,7 +37,7 @@ def test_a_grid_keeps_its_selection_and_its_place_while_rows_come_in(browser: An
         chosen = "#compile-grid .ag-row-selected"
         seen.page.wait_for_selector(chosen)
         key = seen.page.get_attribute(chosen, "row-id")
-        seen.until("#compile-graph", str(key))
+        seen.until("#drawer-title", str(key))
         seen.page.evaluate(f"document.querySelector('{VIEWPORT}').scrollTop = 30")
         feed.push(*hits(120, 125), now=START + 300)
         seen.until("#compile-summary", "125 graphs")

@@ -12,7 +12,15 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, components, entry_rows, explain_panel, figures, memory_figures
+from neuron_top.dashboard import (
+    cache_figures,
+    components,
+    detail_drawer,
+    entry_rows,
+    explain_panel,
+    figures,
+    memory_figures,
+)
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
@@ -33,6 +41,7 @@ from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.miss_explanation import MissExplanation, MissReason
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
+from neuron_top.views.progress import cache_card
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
@@ -92,23 +101,28 @@ def test_the_hit_rate_over_time_ends_at_the_rate_of_the_tile() -> None:
 def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_that_is_opened() -> None:
     feed = full()
     page = feed.read(lambda run, now: graph_page(run, now, module(4)))
+    assert page is not None
     shown = compile_page.render(
-        feed.read(graph_table), feed.read(timeline), feed.read(cache_lookups), page, ["a line"], DARK
+        feed.read(graph_table),
+        feed.read(timeline),
+        feed.read(cache_lookups),
+        feed.read(lambda run, _now: cache_card(run)),
+        DARK,
     )
     grid = shown["compile-grid"]
     assert isinstance(grid, Rows)
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
-    assert "[F137]" in words_of(shown["compile-graph"])
+    assert "[F137]" in words_of(detail_drawer.graph_facts(page, ["a line"]))
     assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
 def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
     reason = MissReason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
-    told = compile_page.cache_details(
+    told = detail_drawer.cache_details(
         MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )
     assert "batch 8 here, 4 there" in words_of(told)
-    assert "No cache on this machine" in words_of(compile_page.cache_details(None, None))
+    assert "No cache on this machine" in words_of(detail_drawer.cache_details(None, None))
 
 
 def links(component: Any) -> list[str]:
@@ -366,7 +380,7 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
         run.apply(event)
     end = START + 5
     whole = whole_timeline(run, end)
-    shown = compile_page.render(graph_table(run, end), whole, (), None, [], LIGHT, torch_view(run, end))
+    shown = compile_page.render(graph_table(run, end), whole, (), cache_card(run), LIGHT, torch_view(run, end))
     assert "Compiled by PyTorch itself: 1 compile, 1 graph, 2.0 s" in shown["compile-summary"]
     words = words_of(shown["compile-torch"])
     assert all(word in words for word in ("Graph breaks", "/train.py:4", "Phases", "inductor_compile", "forward"))

@@ -192,8 +192,8 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.click("#to-compile")
     seen.until("#compile-grid", "MODULE_", PATIENCE)
     seen.page.click("#compile-grid .ag-center-cols-container .ag-row >> nth=0")
-    seen.until("#compile-depth", "operators of", PATIENCE)
-    seen.until("#compile-depth", "Why it missed", PATIENCE)
+    seen.until("#drawer-depth", "operators of", PATIENCE)
+    seen.until("#drawer-depth", "Why it missed", PATIENCE)
     (used,) = world.entries
     seen.page.click("text=Sign in to act")
     seen.page.fill("#token", "not the token, though long enough")
@@ -202,7 +202,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.fill("#token", ACT)
     seen.page.click("button[type=submit]")
     seen.page.wait_for_selector("#connection.up", timeout=PATIENCE * 1000)
-    seen.until("#compile-depth", "Why it missed", PATIENCE)  # where one was before signing in
+    seen.until("#drawer-depth", "Why it missed", PATIENCE)  # where one was before signing in
     seen.page.click("#to-live")
     before = stepped(seen, 0)
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
@@ -219,7 +219,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
         seen.until("#cache-shown", "1 entry", PATIENCE)
         seen.until("#cache-grid", gone.name, PATIENCE)
         seen.page.click(f"#cache-grid .ag-cell >> text={gone.name}")
-        seen.until("#cache-why", f"Why {gone.name} missed", PATIENCE)
+        seen.until("#drawer-depth", f"Why {gone.name} missed", PATIENCE)
         seen.page.check("#cache-everything input")
         seen.page.click("#cache-evict")
         seen.until("#cache-plans", "before → after", PATIENCE)

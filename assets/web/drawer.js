@@ -1,0 +1,60 @@
+/* The drawer for a graph and for a cache entry: the address says what is open, here it is shown, focused and closed.
+   Links to a graph open it on the page where one is; with ctrl, or without this script, they lead to the compile page. */
+(function () {
+  "use strict";
+  const LOOK_MS = 2000;
+  let open = "", before = null, count = 0;
+  const terms = () => new URLSearchParams(location.search);
+  const named = () => terms().get("graph") || terms().get("entry") || "";
+
+  function write(values) {
+    const next = terms();
+    for (const name of ["graph", "entry"]) { next.delete(name); }
+    for (const [name, value] of Object.entries(values)) { next.set(name, value); }
+    const search = next.size ? "?" + next : "";
+    if (search === location.search) { return; }
+    history.pushState({}, "", location.pathname + search);
+    window.dash_clientside.set_props("url", {search: search, href: location.href});
+    follow();
+  }
+
+  function follow() {
+    const drawer = document.getElementById("detail"), name = named();
+    if (!drawer) { return; }
+    drawer.hidden = !name;
+    if (name && name !== open) {
+      if (!open) { before = document.activeElement; }
+      drawer.scrollTop = 0;
+      document.getElementById("drawer-title")?.focus({preventScroll: true});
+    }
+    if (!name && open && before?.isConnected) { before.focus({preventScroll: true}); }
+    open = name;
+  }
+
+  const close = () => write({});
+
+  function click(event) {
+    if (event.target.closest("#drawer-close")) { close(); return; }
+    const link = event.target.closest("a[data-graph]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }
+    event.preventDefault();
+    event.stopPropagation();
+    write({graph: link.dataset.graph});
+  }
+
+  function key(event) {
+    const typing = event.target.closest("input, textarea, select, dialog, .drawer:not(#detail)");
+    if (event.key === "Escape" && open && !typing) { event.preventDefault(); close(); }
+  }
+
+  /* What goes on is followed while it is open. */
+  function look() {
+    follow();
+    if (open && !document.hidden) { window.dash_clientside.set_props("drawer-pulse", {data: count += 1}); }
+  }
+
+  document.addEventListener("click", click, true);
+  document.addEventListener("keydown", key);
+  setInterval(look, LOOK_MS);
+  window.neurontopDrawer = {open: write, follow: follow};
+})();

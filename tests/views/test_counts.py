@@ -1,0 +1,38 @@
+"""Graphs and lookups are counted in one way; ranks that did the same are one lane."""
+
+from __future__ import annotations
+
+from neuron_top import events as ev
+from neuron_top.run.model import Run
+from neuron_top.views.cache_lookups import cache_lookups
+from neuron_top.views.counts import graph_parts, graph_words, lookup_parts, lookup_words
+from neuron_top.views.graphs import graph_table
+from neuron_top.views.overview import overview
+from neuron_top.views.timeline import folded, whole_timeline
+from tests.tui.feeds import full, module
+
+AT = 1_700_000_000.0
+
+
+def test_every_graph_is_counted_once_and_every_lookup_once() -> None:
+    view = full(4).read(overview)
+    table = full(4).read(graph_table)
+    assert sum(count for _name, count in graph_parts(view.compile)) == view.compile.total == len(table.rows)
+    asked = sum(row.hits + row.misses + row.cached_failures for row in table.rows)
+    assert sum(count for _name, count in lookup_parts(view.cache)) == asked
+    assert graph_words(view.compile).startswith(f"{view.compile.total} graphs: ")
+    assert lookup_words(view.cache).startswith(f"{asked} lookups: ")
+
+
+def test_ranks_that_did_the_same_are_one_lane() -> None:
+    run = Run()
+    events: list[ev.AnyEvent] = [ev.CompileBegan(module=module(1), at=AT, pid=100, rank=0, node="n")]
+    for rank in range(1, 128):
+        pid = 100 + rank
+        events.append(ev.CacheHit(module=module(1), at=AT + 60 + rank / 100, pid=pid, rank=rank, node="n"))
+    for event in events:
+        run.apply(event)
+    lookups = cache_lookups(run, AT + 70)
+    view, marks = folded(whole_timeline(run, AT + 70), lookups)
+    assert [(lane.rank, lane.alike) for lane in view.lanes] == [(0, 0), (1, 126)]
+    assert {mark.rank for mark in marks} <= {0, 1}
