@@ -25,6 +25,10 @@ class StaleEntryError(Exception):
     """The disk is not as the plan says; the text is the reason shown."""
 
 
+class CopiedElsewhereError(StaleEntryError):
+    """Another copy fills the entry now: it can be waited for."""
+
+
 class OpenRoot:
     """A cache root, or a plan's folder in the trash; what lies in it is reached from it and from nowhere else."""
 

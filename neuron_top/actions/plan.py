@@ -238,6 +238,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     trash: str = ""
     undo: str = ""
     """How to undo it, or that it cannot be, in words."""
+    there: int = 0
+    """Steps of a copy that another copy had done by then."""
 
 
 class Progress(msgspec.Struct, frozen=True):

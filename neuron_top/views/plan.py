@@ -224,7 +224,8 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
-    facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome))))
+    there = f"{count_text(outcome.there)} copied by another meanwhile" if outcome.there else ""
+    facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome), there)))
     lines = [PlanLine(LineKind.HEADING, f"{state} {facts}")]
     lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
     if most is not None and len(outcome.refused) > most:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -82,6 +83,19 @@ def test_what_was_pushed_is_pulled_once_and_is_a_hit(tmp_path: Path, url: str) -
     again = cache(tmp_path, "pull", url, "--to", str(node))
     assert again.returncode == 0
     assert "nothing to copy" in again.stdout
+
+
+def test_pulls_of_one_node_at_once_share_the_work(tmp_path: Path, url: str) -> None:
+    for number in range(60, 68):
+        states.entry_in(tmp_path / "cache", State.HIT, number=number)
+    assert cache(tmp_path, "push", url, "--assume-exclusive").returncode == 0
+    words = ("pull", url, "--to", str(tmp_path / "node"), "--json")
+    with ThreadPoolExecutor(3) as pool:
+        pulled = [each.result() for each in [pool.submit(cache, tmp_path, *words) for _ in range(3)]]
+    assert [each.returncode for each in pulled] == [0, 0, 0], [each.stderr for each in pulled]
+    told = [json.loads(each.stdout) for each in pulled]
+    assert [one["copied"] + one["there"] for one in told] == [8, 8, 8]
+    assert (sum(one["copied"] for one in told), [one["refused"] for one in told]) == (8, [{}, {}, {}])
 
 
 def test_what_the_source_lacks_is_named(tmp_path: Path, url: str) -> None:

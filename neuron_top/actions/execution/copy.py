@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -19,7 +19,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.opened import CopiedElsewhereError, StaleEntryError
 from neuron_top.actions.plan import (
     Action,
     Outcome,
@@ -63,29 +63,43 @@ def copy(
         work.run(watch)
     finally:
         work.end(trash)
-    refused = tuple((plan.steps[number].path, reason) for number, reason in work.refused)
     return Outcome(
-        plan=plan.identity, done=work.done, refused=refused, moved_bytes=work.copied, interrupted=work.interrupted
+        plan=plan.identity,
+        done=work.done,
+        refused=tuple((plan.steps[number].path, reason) for number, reason in work.refused),
+        moved_bytes=work.copied,
+        interrupted=work.interrupted,
+        there=work.there,
     )
+
+
+class _UsableThereError(StaleEntryError):
+    """The destination has it by now."""
 
 
 class _Copies:
     def __init__(self, plan: Plan, source: CopyTarget, target: CopyTarget, streams: int) -> None:
         self.plan, self.source, self.target, self.streams = plan, source, target, streams
-        self.done = self.copied = 0
+        self.done = self.copied = self.there = 0
         self.refused: list[tuple[int, str]] = []
         self.interrupted = True
         self._arrived = 0
         self._lock = threading.Lock()
+        self._busy: deque[int] = deque()
+        """Steps whose entries another copy fills; they are tried again when the others are under way."""
 
     def run(self, watch: Callable[[Progress], bool]) -> None:
         """All steps. What is under way when `watch` says stop comes to its end, with other streams than one."""
-        numbers = iter(range(len(self.plan.steps)))
+        numbers = deque(range(len(self.plan.steps)))
         under_way: dict[Future[int], int] = {}
         with ThreadPoolExecutor(self.streams, "copy") as pool:
             try:
                 self._feed(pool, numbers, under_way)
-                while under_way:
+                while under_way or self._busy:
+                    if self._busy and not numbers:
+                        time.sleep(_TELL_SECONDS)
+                        numbers, self._busy = self._busy, numbers
+                        self._feed(pool, numbers, under_way)
                     ended, _ = wait(under_way, timeout=_TELL_SECONDS, return_when=FIRST_COMPLETED)
                     last = ""
                     for future in ended:
@@ -98,9 +112,10 @@ class _Copies:
                     self._take(number, future)
         self.interrupted = False
 
-    def _feed(self, pool: ThreadPoolExecutor, numbers: Iterator[int], under_way: dict[Future[int], int]) -> None:
+    def _feed(self, pool: ThreadPoolExecutor, numbers: deque[int], under_way: dict[Future[int], int]) -> None:
         """Begin as many steps as there are streams free."""
-        for number in itertools.islice(numbers, self.streams - len(under_way)):
+        while numbers and len(under_way) < self.streams:
+            number = numbers.popleft()
             path = self.plan.steps[number].path
             under_way[pool.submit(_entry, path, self.source, self.target, self._count)] = number
 
@@ -108,6 +123,10 @@ class _Copies:
         try:
             self.copied += future.result()
             self.done += 1
+        except CopiedElsewhereError:
+            self._busy.append(number)
+        except _UsableThereError:
+            self.there += 1
         except (StaleEntryError, Exchanged, OSError) as problem:
             self.refused.append((number, str(problem)))
         return self.plan.steps[number].path
@@ -138,7 +157,7 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
         raise StaleEntryError("it is no longer marked as done")
     with target.slot(arrival(path)) as slot:
         if filenames.DONE in slot.names():
-            raise StaleEntryError("it is usable there by now")
+            raise _UsableThereError("it is usable there by now")
         written: dict[str, FileFacts] = {}
         try:
             size = sum(_file(path, name, source, slot, written, count) for name in ORDER)

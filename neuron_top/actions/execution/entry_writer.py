@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.opened import OpenEntry, StaleEntryError
+from neuron_top.actions.opened import CopiedElsewhereError, OpenEntry, StaleEntryError
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.filenames import LOCK_NAMES
 
 
 class LocalEntryWriter:
@@ -62,10 +63,17 @@ class LocalEntryWriter:
 
 @contextlib.contextmanager
 def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
-    """Hold its lock, what killed copies left in it cleared away. Raises StaleEntryError when somebody else holds it."""
+    """Hold its lock, what killed copies left in it cleared away. Raises StaleEntryError when somebody else holds it,
+    CopiedElsewhereError when that is another copy."""
     token = _token(entry)
     try:
-        with EntryLockGuard(entry, token):
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(EntryLockGuard(entry, token))
+            except StaleEntryError:
+                if _is_copied(entry):
+                    raise CopiedElsewhereError(_BUSY) from None
+                raise
             filled = LocalEntryWriter(entry)
             _clear(entry, filled, token.name)
             yield filled
@@ -81,7 +89,17 @@ def _token(entry: OpenEntry) -> Path:
     try:
         return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
     except FileNotFoundError:
-        raise StaleEntryError("it is locked: another copy is at work there") from None
+        raise CopiedElsewhereError(_BUSY) from None  # who holds the lock cleared it away
+
+
+def _is_copied(entry: OpenEntry) -> bool:
+    """Whether its lock is a copy's, which is a link to the record that names it; a lock that is gone by now was one."""
+    names = entry.names()
+    try:
+        copies = {entry.facts(name).st_ino for name in names if name.endswith(_TOKEN)}
+        return copies.issuperset(entry.facts(name).st_ino for name in names & set(LOCK_NAMES))
+    except FileNotFoundError:
+        return True
 
 
 def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
@@ -92,5 +110,6 @@ def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
             filled.remove(name)
 
 
+_BUSY = "it is locked: another copy is at work there"
 _WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
 _TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"

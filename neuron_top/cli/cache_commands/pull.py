@@ -6,7 +6,8 @@
   srun --ntasks-per-node=1 neurontop cache pull s3://bucket/prefix --for job.log      on every node of a job
 
 Nothing is asked: entries are only added, each under its lock, and its mark comes last. What an entry's record says of
-its files (sha256) is compared with what arrived. Interrupted, call it again: it fetches what is left.
+its files (sha256) is compared with what arrived. Interrupted, call it again: it fetches what is left. Several at a time
+share the work: what one is fetching the others wait for.
 
 exit status: 0 all is here · 1 some entries are missing there or were not copied · 2 usage · 3 no such cache ·
 4 refused for safety

@@ -109,7 +109,7 @@ def _report(
                 "copied": outcome.done if outcome else 0,
                 "bytes": copied,
                 "seconds": round(seconds, 3),
-                "there": len(plan.exclusions),
+                "there": len(plan.exclusions) + (outcome.there if outcome else 0),
                 "refused": dict(outcome.refused) if outcome else {},
                 "missing": missing,
             }
