@@ -12,7 +12,7 @@ from starlette.requests import Request
 from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.errors import UsageError
-from neuron_top.services.fleet import LogPage, LogRequest
+from neuron_top.services.fleet import LogDirection, LogPage, LogRequest
 from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
@@ -86,14 +86,14 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
 
     async def logs(request: Request) -> LogPage:
         asked = LogRequest(
-            way="older" if "before" in request.query_params else "tail",
+            way=LogDirection.OLDER if "before" in request.query_params else LogDirection.TAIL,
             at=_places(request.query_params.get("before", "")),
             count=counted_parameter(request, LINES, MOST_LINES),
             query=request.query_params.get("q", ""),
             only=request.query_params.get("source"),
         )
-        if asked.query and asked.way == "tail":
-            asked = msgspec.structs.replace(asked, way="older")
+        if asked.query and asked.way is LogDirection.TAIL:
+            asked = msgspec.structs.replace(asked, way=LogDirection.OLDER)
         return await asyncio.to_thread(fleet.service.log_page, request.path_params["node"], asked)
 
     return (

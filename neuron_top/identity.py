@@ -25,6 +25,8 @@ class Named(msgspec.Struct, frozen=True):
 
     value: str
     origin: str
+    is_last_resort: bool = False
+    """Nothing that is sure to be unique gave a name."""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +57,7 @@ def node_name(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), i
             return Named(value, f"environment {variable}")
     if instance := instance or instance_id(root):
         return Named(instance, "EC2 instance id")
-    return Named(socket.gethostname(), "host name")
+    return Named(socket.gethostname(), "host name", is_last_resort=True)
 
 
 def job_name(environ: Mapping[str, str] = os.environ, node: str = "") -> Named:

@@ -19,7 +19,7 @@ from neuron_top.events import (
 )
 from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import timestamps
-from neuron_top.parsers.base import DOTS, LineFamily, Record, clip, common, marked
+from neuron_top.parsers.base import DOTS, WRAPPER, LineFamily, Record, clip, common, marked
 from neuron_top.parsers.error_codes import ERROR_CODE
 
 NAME = "compiler"
@@ -48,7 +48,7 @@ class CompilerLines(LineFamily):
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if record.shape == "wrapper":
+        if record.shape is WRAPPER:
             return None
         dated = _UTC.match(record.text) or _OLD.match(record.text)
         return self._dated(record, dated) if dated else _facts(record, record.text) or None
@@ -103,6 +103,6 @@ class Dots(LineFamily):
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Their number."""
-        if record.shape != DOTS:
+        if record.shape is not DOTS:
             return None
         return [CompilerProgress(**common(record), dots=len(record.text))]

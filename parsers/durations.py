@@ -16,6 +16,7 @@ from neuron_top.events import (
     CompileCompleted,
     CompileFailed,
     CompileStarted,
+    LogGeneration,
     QueueCounted,
     WorkerStarted,
 )
@@ -79,7 +80,7 @@ class Durations:
     def _completed(self, event: CompileCompleted) -> None:
         if event.at is None:
             return
-        if event.generation == "G0":
+        if event.generation is LogGeneration.G0:
             self._end(event.pid, event.at)
         elif event.module is not None:
             begin = self._heard_before.get(event.pid)

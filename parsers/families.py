@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from neuron_top.parsers.base import DOTS, Family
+from neuron_top.parsers.base import DOTS, PLAIN, RUNTIME, WRAPPER, XLA, Family, RecordShape
 from neuron_top.parsers.compiler import CompilerLines, Dots
 from neuron_top.parsers.hf_hub import HfHub
 from neuron_top.parsers.metrics_report import MetricsReport
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     make: Callable[[], Family]
     keywords: tuple[bytes, ...]
-    shapes: tuple[str, ...] = ("",)
+    shapes: tuple[RecordShape, ...] = (PLAIN,)
     counted: bool = True
     """False for families that add nothing to the published counts and claim no line that another would count."""
 
@@ -55,7 +55,7 @@ FAMILIES = (
         WrapperLines,
         (*_STAMPS, b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:", b"WARNING]:",
          b"WARN]:", b"ERROR]:", b"DEBUG]:", b"CRITICAL]:", b"FATAL]:", b"TRACE]:"),
-        ("wrapper", ""),
+        (WRAPPER, PLAIN),
     ),
     Row(
         ParallelCompileLines,
@@ -63,7 +63,7 @@ FAMILIES = (
          b"encountered error", b"got exception", b"grab hlos", b"exited with error", b"tasks compiled",
          b"task compiled",
          b"Total success", b"Total failed", b"ompilation summary", b"Running cmd", b'"compilation_', b'.pb":'),
-        ("wrapper", ""),
+        (WRAPPER, PLAIN),
     ),
     Row(HfHub, (b"recompiled",)),
     Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
@@ -72,7 +72,7 @@ FAMILIES = (
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
          b"No more pages"),
-        ("runtime", ""),
+        (RUNTIME, PLAIN),
     ),
     Row(
         CompilerLines,
@@ -92,12 +92,11 @@ FAMILIES = (
         (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL", b" E ", b" W ",
          b" F ", b"torch/distributed", b"(exitcode", b"Root Cause", b"died with", b"Failures:",
          b"FAILED"),
-        ("", "wrapper", "xla"),
+        (PLAIN, WRAPPER, XLA),
         counted=False,
     ),
 )  # fmt: skip
 
-SHAPES = ("wrapper", "runtime", "xla", DOTS, "")
 COUNTED = tuple(row for row in FAMILIES if row.counted)
 KEYWORDS = tuple(dict.fromkeys(keyword for row in FAMILIES for keyword in row.keywords))
 COUNTED_KEYWORDS = tuple(dict.fromkeys(keyword for row in COUNTED for keyword in row.keywords))

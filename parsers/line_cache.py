@@ -27,7 +27,7 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.parsers import timestamps
-from neuron_top.parsers.base import DOTS, Record
+from neuron_top.parsers.base import DOTS, PLAIN, WRAPPER, Record
 
 _HEADER = re.compile(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.000(\d{3}):  (\d{1,10})  ([^\r\x1b]{1,2000})")
 _ALONE = frozenset(
@@ -37,6 +37,7 @@ _ALONE = frozenset(
 """Events of one line that no other line changes."""
 _LONGEST = 2000
 _MOST = 8192
+_SHAPES = (WRAPPER, PLAIN, DOTS)
 
 
 class Seen(NamedTuple):
@@ -87,7 +88,7 @@ class LineCache:
             return
         shape, tag = records[0].shape, records[0].tag
         header = _HEADER.fullmatch(line)
-        if shape not in ("wrapper", "", DOTS) or (header is None) != (not tag):
+        if shape not in _SHAPES or (header is None) != (not tag):
             return
         if len(self._seen) >= _MOST:
             self._seen.clear()

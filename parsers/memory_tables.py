@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import re
 
-from neuron_top.events import AnyEvent, DeviceMemoryExhausted, MemoryRow, NeffMemoryReported
+from neuron_top.events import AnyEvent, DeviceMemoryExhausted, MemoryRow, MemoryScope, NeffMemoryReported
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record, clip, common
 
+_SCOPES = (MemoryScope.BANK, MemoryScope.CORE, MemoryScope.NEFF, MemoryScope.DEVICE)
+"""Of the columns that name a row, the one that says most."""
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 FAILED = re.compile(
@@ -147,7 +149,7 @@ class Exhaustion:
         core, device = (int(found["core"]), int(found["device"])) if found else (None, device)
         if self._bullets:
             kinds = {kind: size for kind, size in self._bullets.items() if kind != "total"}
-            rows.insert(0, MemoryRow(scope="core", index=core, total=self._bullets.get("total"), kinds=kinds))
+            rows.insert(0, MemoryRow(scope=MemoryScope.CORE, index=core, total=self._bullets.get("total"), kinds=kinds))
         alignment = found["alignment"] if found else None
         return [
             DeviceMemoryExhausted(
@@ -212,9 +214,9 @@ class Exhaustion:
             total = kinds.pop("total", None)
             if device is None and row["device"] is not None:
                 device = int(row["device"])
-            scope = next(name for name in ("bank", "core", "neff", "device") if row[name] is not None)
+            scope = next(scope for scope in _SCOPES if row[scope] is not None)
             index = int(row[scope])
-            name = self._names.get(index, "") if scope == "neff" else ""
+            name = self._names.get(index, "") if scope is MemoryScope.NEFF else ""
             rows.append(MemoryRow(scope=scope, index=index, total=total, kinds=kinds, name=name))
         return rows, device
 

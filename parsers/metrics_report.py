@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from neuron_top.events import AnyEvent, GraphMetricsReported
-from neuron_top.parsers.base import Record, common
+from neuron_top.parsers.base import PLAIN, Record, common
 
 NAME = "metrics_report"
 _NAME = re.compile(r"\s{0,8}(Metric|Counter): ([\w:.<>-]{1,200})\s*$")
@@ -56,13 +56,13 @@ class MetricsReport:
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """The report, if this record is none of its lines."""
-        if record.shape == "" and (_NAME.match(record.text) or _FIELD.match(record.text)):
+        if record.shape is PLAIN and (_NAME.match(record.text) or _FIELD.match(record.text)):
             return []
         return self.flush()
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if record.shape != "":
+        if record.shape is not PLAIN:
             return None
         name = _NAME.match(record.text)
         if name:

@@ -20,7 +20,7 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.parsers import paths
-from neuron_top.parsers.base import Record, clip, common, malformed
+from neuron_top.parsers.base import PLAIN, WRAPPER, Record, clip, common, malformed
 
 NAME = "parallel_compile"
 _N = r"(\d{1,15})"
@@ -82,7 +82,7 @@ class ParallelCompileLines:
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if record.shape == "" and self.open:
+        if record.shape is PLAIN and self.open:
             inside = self._inside(record)
             if inside is not None:
                 return inside
@@ -130,10 +130,10 @@ class ParallelCompileLines:
 
     def _read(self, record: Record) -> list[AnyEvent] | None:
         text = record.text
-        if record.shape == "wrapper" and text.startswith("{"):
+        if record.shape is WRAPPER and text.startswith("{"):
             self._report = _Report(record)
             return self._read_report(self._report, text)
-        if record.shape == "" and self._report is None and _HEADLESS.match(text):
+        if record.shape is PLAIN and self._report is None and _HEADLESS.match(text):
             self._report = _Report(record, _PATIENCE_HEADLESS)
             return self._read_report(self._report, text)
         if _COUNTERS_BEGIN in text:
@@ -272,7 +272,7 @@ class _Report:
 def _is_listed(record: Record) -> bool:
     """A path alone on an indented line."""
     text = record.text
-    return record.shape == "" and text[:1].isspace() and len(text.split()) == 1 and "MODULE_" in text
+    return record.shape is PLAIN and text[:1].isspace() and len(text.split()) == 1 and "MODULE_" in text
 
 
 def _decimal(text: str) -> float | None:

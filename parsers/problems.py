@@ -9,7 +9,7 @@ import re
 
 from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
 from neuron_top.events.levels import LogLevel
-from neuron_top.parsers.base import Record, clip, common, marked
+from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, marked
 
 NAME = "problems"
 _TRACEBACK = "Traceback (most recent call last)"
@@ -76,11 +76,11 @@ class Problems:
         """Events of one record."""
         if "[repeated " in record.text:
             record.text = _COPIES.sub("", record.text)
-        if record.shape == "xla":
+        if record.shape is XLA:
             return [marked(record, record.level, record.text)] if record.level is not LogLevel.INFO else None
-        if record.shape == "wrapper":
+        if record.shape is WRAPPER:
             return _headed(record)
-        if record.shape != "":
+        if record.shape is not PLAIN:
             return None
         if _TRACEBACK in record.text:
             if len(self._frames) < 4096:

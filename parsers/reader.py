@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.parsers import base, families, json_lines, wide
-from neuron_top.parsers.base import Family
+from neuron_top.parsers.base import Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
 from neuron_top.parsers.line_cache import LineCache
@@ -50,8 +50,7 @@ class LogReader:
         made = [(row.make(), row) for row in rows]
         self._families = [family for family, _ in made]
         self._readers = {
-            shape: [(families.bit(row), family) for family, row in made if shape in row.shapes]
-            for shape in families.SHAPES
+            shape: [(families.bit(row), family) for family, row in made if shape in row.shapes] for shape in RecordShape
         }
         self._records: list[base.Record] = []
         """What the last line held."""

@@ -11,7 +11,7 @@ import re
 from neuron_top.events import AdviceKind, AnyEvent, DeviceMemoryExhausted, RuntimeAdvised, RuntimeLogged
 from neuron_top.events.levels import LogLevel
 from neuron_top.parsers import memory_tables, runtime_status
-from neuron_top.parsers.base import Record, clip, common, malformed
+from neuron_top.parsers.base import PLAIN, RUNTIME, Record, clip, common, malformed
 from neuron_top.parsers.memory_tables import NEFF_MEMORY, Exhaustion, NeffMemory
 
 NAME = "runtime"
@@ -86,11 +86,11 @@ class RuntimeLines:
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """Reports for which too many other lines have come; the line of another process ends none by itself."""
-        if record.shape == "":
+        if record.shape is PLAIN:
             report = self._reports.get(self._key(record))
             if report is not None and report.accepts(record.text):
                 return []
-        elif record.shape != "runtime":
+        elif record.shape is not RUNTIME:
             return []
         events: list[AnyEvent] = []
         for key, report in list(self._reports.items()):
@@ -101,9 +101,9 @@ class RuntimeLines:
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if record.shape == "runtime":
+        if record.shape is RUNTIME:
             return self._headed(record)
-        if record.shape != "":
+        if record.shape is not PLAIN:
             return None
         key = self._key(record)
         report = self._reports.get(key)

@@ -14,7 +14,6 @@ from typing import Any
 
 from neuron_top.escapes import ANSI_COLOR, visible
 from neuron_top.events import (
-    NATIVE,
     AnyEvent,
     CachedFailureHit,
     CacheHit,
@@ -36,13 +35,14 @@ from neuron_top.events import (
     HubMissed,
     LineMalformed,
     LockWaited,
+    LogGeneration,
     QueueCounted,
     SummaryReported,
     WorkerFinished,
     WorkerStarted,
 )
 from neuron_top.parsers import paths
-from neuron_top.parsers.base import Record
+from neuron_top.parsers.base import RUNTIME, WRAPPER, Record
 from neuron_top.parsers.compiler import REGION
 from neuron_top.parsers.durations import TIMED, Durations
 from neuron_top.parsers.native_counts import NativeCounts
@@ -124,9 +124,9 @@ class Tally:
 
     def add_record(self, record: Record) -> None:
         """A record's header."""
-        if record.shape == "runtime":
+        if record.shape is RUNTIME:
             self.runtime_lines += 1
-        elif record.shape == "wrapper":
+        elif record.shape is WRAPPER:
             self.add_header(record.tag, record.header_pid, record.at)
 
     def add_header(self, tag: str, pid: int | None, at: float | None) -> None:
@@ -170,7 +170,7 @@ class Tally:
 
     def add(self, event: AnyEvent) -> None:
         """Count one event."""
-        if isinstance(event, CompileLogEvent) and event.generation == NATIVE:
+        if isinstance(event, CompileLogEvent) and event.generation is LogGeneration.NATIVE:
             self.native.add(event)
             return
         if isinstance(event, GraphMeasured):
@@ -257,12 +257,12 @@ class Tally:
         return sorted(self._sets.get(name, ()))
 
     def _started(self, event: CompileStarted) -> None:
-        if event.generation != "G0":  # there the announced miss is the start, and is counted as that
+        if event.generation is not LogGeneration.G0:  # there the announced miss is the start, and is counted as that
             self.counts["compile_starts"] += 1
             self._keep_module("modules_started", event.module)
 
     def _completed(self, event: CompileCompleted) -> None:
-        self.counts["exits_ok" if event.generation == "G0" else "completed"] += 1
+        self.counts["exits_ok" if event.generation is LogGeneration.G0 else "completed"] += 1
         self._keep_module("modules_completed", event.module)
 
     def _failed(self, event: CompileFailed) -> None:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from neuron_top.events import (
-    NATIVE,
     AnyEvent,
     CacheHit,
     CacheMissed,
@@ -27,6 +26,7 @@ from neuron_top.events import (
     CompileStarted,
     GraphMeasured,
     LockWaited,
+    LogGeneration,
 )
 from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.base import Record, clip, common, marked
@@ -207,7 +207,7 @@ class TorchNeuronLines:
         code = ERROR_CODE.search(message)
         return [
             CompileFailed(
-                **common(record) | {"generation": NATIVE},
+                **common(record) | {"generation": LogGeneration.NATIVE},
                 module=self._module(graph) if graph else None,
                 graph=clip(graph) if graph else None,
                 message=clip(message),
@@ -361,7 +361,7 @@ class TorchNeuronLines:
     def _fields(self, line: _Line, graph: str | None, key: str | None) -> dict[str, Any]:
         module = key or graph
         return common(line.record) | {
-            "generation": NATIVE,
+            "generation": LogGeneration.NATIVE,
             "module": clip(module) if module else None,
             "graph": clip(graph) if graph and key else None,
         }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from neuron_top.events import AnyEvent, StepReported, TrainingFactReported
-from neuron_top.parsers.base import Record, clip, common
+from neuron_top.parsers.base import PLAIN, Record, clip, common
 
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
@@ -91,7 +91,7 @@ class Training:
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
-        if record.shape != "":
+        if record.shape is not PLAIN:
             return None
         text = record.text
         if _BANNER in text:

@@ -1,7 +1,7 @@
 """The compile wrapper and its cache, generations G0 to G3, and whatever of a later one still uses the same words.
 
 The words decide, not the header: a line of a generation that is not known yet is recognized by its phrase, with
-generation "". Only a fresh failure needs its ERROR header, because the same words are quoted by everybody who
+generation UNKNOWN. Only a fresh failure needs its ERROR header, because the same words are quoted by everybody who
 passes the failure on.
 """
 
@@ -26,9 +26,10 @@ from neuron_top.events import (
     CompileStarted,
     GraphExtracted,
     LockWaited,
+    LogGeneration,
 )
 from neuron_top.parsers import paths, timestamps
-from neuron_top.parsers.base import Record, clip, common, malformed
+from neuron_top.parsers.base import PLAIN, WRAPPER, Record, clip, common, malformed
 from neuron_top.parsers.failures import MessageLines
 
 HIT = "Using a cached neff at"
@@ -75,7 +76,7 @@ class WrapperLines:
         """The failure, if this record is not part of its message and ends it."""
         if self._failure is None or self._continues(record) or self._comes_between(record):
             return []
-        return self.flush() if record.shape == "wrapper" or self._message.begun else []
+        return self.flush() if record.shape is WRAPPER or self._message.begun else []
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
@@ -85,7 +86,7 @@ class WrapperLines:
         return self._read(record)
 
     def _continues(self, record: Record) -> bool:
-        return record.shape == "" and self._message.accepts(record.text)
+        return record.shape is PLAIN and self._message.accepts(record.text)
 
     def _comes_between(self, record: Record) -> bool:
         """True for another process's line between a failure's header and its message."""
@@ -177,7 +178,10 @@ def _old_cached_failure(record: Record, before: str, body: str) -> _Event:
     _, _, path = body.partition("graph at ")
     where = paths.place(path)
     return CachedFailureHit(
-        **_common(record, before, "G0"), module=where.module, root=_clip(where.root), compiler=where.compiler
+        **_common(record, before, LogGeneration.G0),
+        module=where.module,
+        root=_clip(where.root),
+        compiler=where.compiler,
     )
 
 
@@ -235,7 +239,7 @@ def _extracted(record: Record, before: str, body: str) -> _Event:
 def _failed(record: Record, before: str, body: str) -> _Event:
     """Fresh only directly behind an ERROR header; anything else quotes an older line."""
     fresh = record.level.is_error and not before.strip()
-    if not fresh and not (record.shape == "" and _ERROR_LEAD.search(before)):
+    if not fresh and not (record.shape is PLAIN and _ERROR_LEAD.search(before)):
         return None
     return CompileFailed(**_common(record, before), module=paths.module_in(body))
 
@@ -251,17 +255,20 @@ def _gave_up(record: Record, before: str, body: str) -> _Event:
 def _missed(record: Record, before: str, body: str) -> _Event:
     where = paths.place(body)
     return CacheMissed(
-        **_common(record, before, "G0"), module=where.module, root=_clip(where.root), compiler=where.compiler
+        **_common(record, before, LogGeneration.G0),
+        module=where.module,
+        root=_clip(where.root),
+        compiler=where.compiler,
     )
 
 
 def _work_folder(record: Record, before: str, body: str) -> _Event:
-    return CompileStarted(**_common(record, before, "G0"), module=paths.module_in(body), workdir=clip(body))
+    return CompileStarted(**_common(record, before, LogGeneration.G0), module=paths.module_in(body), workdir=clip(body))
 
 
 def _exited(record: Record, before: str, body: str) -> _Event:
     """G0's own line; inside other text it is a quotation or the second half of a hit."""
-    return None if before.strip() else CompileCompleted(**_common(record, before, "G0"))
+    return None if before.strip() else CompileCompleted(**_common(record, before, LogGeneration.G0))
 
 
 _READERS: dict[str, Callable[[Record, str, str], _Event]] = {
@@ -286,7 +293,7 @@ PHRASE = re.compile("|".join(map(re.escape, _READERS)))
 """What any generation says; each row of `_READERS` is one kind of line."""
 
 
-def _common(record: Record, before: str, generation: str = "") -> dict[str, Any]:
+def _common(record: Record, before: str, generation: LogGeneration = LogGeneration.UNKNOWN) -> dict[str, Any]:
     """The fields every event of the wrapper has; without a header, the lead may still hold a stamp."""
     at = record.at if record.shape else timestamps.generic(before)
     return common(record) | {"at": at, "generation": generation or record.generation}

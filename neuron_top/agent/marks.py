@@ -16,6 +16,7 @@ from neuron_top.events import (
     AnyEvent,
     CompileFamily,
     OutputGrew,
+    Rotation,
     RunFinished,
     RunStarted,
     SourceRotated,
@@ -102,8 +103,8 @@ class ReadingMarks:
             mark = self._marks[source] = _Mark(file=_file_of(source))
         return mark
 
-    def _restart(self, source: str, how: str) -> None:
-        if how != "vanished":
+    def _restart(self, source: str, how: Rotation) -> None:
+        if how is not Rotation.VANISHED:
             self._known.pop(source, None)
             self._marks[source] = _Mark(file=_file_of(source))
             self._changed.add(source)

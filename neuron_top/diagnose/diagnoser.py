@@ -402,7 +402,7 @@ def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
     """What the message of a failed compile says, as far as it has come."""
     flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
     if message.best is None:
-        return message.header, messages.unreasoned(**flags)
+        return message.header, messages.without_reason(**flags)
     return message.best, messages.verdict(message.best, **flags)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
+from neuron_top.diagnose.recognizers import Doubt, Reason, Recognizer, Weight, missing_reason, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
@@ -89,7 +89,7 @@ class CauseVerdict(NamedTuple):
     weight: Weight
     advice: str
     confidence: Confidence
-    reasoned: bool = True
+    reason: Reason = Reason.STATED
     doubt: Doubt = Doubt.NONE
     row: Recognizer | None = None
 
@@ -126,7 +126,7 @@ def exception(statement: Statement, raised: re.Match[str]) -> CauseVerdict:
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
-        return CauseVerdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, reasoned=False)
+        return CauseVerdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, missing_reason(row))
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
@@ -148,7 +148,7 @@ def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
         row.weight,
         row.advice,
         row.confidence,
-        row.reasoned,
+        row.reason,
         row.doubt if doubt is None else doubt,
         row,
     )
@@ -203,7 +203,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if _PYTEST.match(text):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, reasoned=False)
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, Reason.MISSING)
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)

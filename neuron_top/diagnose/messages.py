@@ -11,7 +11,7 @@ import msgspec
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
+from neuron_top.diagnose.recognizers import ADVICE, Reason, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -112,21 +112,21 @@ def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) 
     row = recognize(statement)
     named = CauseVerdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
     if row is not None and row.weight < Weight.DEATH and row.cause_class is not CauseClass.SCRIPT_ERROR:
-        named = CauseVerdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reasoned, row=row)
+        named = CauseVerdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reason, row=row)
     if not is_cached:
         return named
     weight = Weight.CASCADE if is_retried else Weight.REASON
     advice = f"{ADVICE[CauseClass.CACHED_FAILURE]}. {named.advice}" if named.advice else ""
-    return CauseVerdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reasoned)
+    return CauseVerdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reason)
 
 
-def unreasoned(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
+def without_reason(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
     """What a failed compile means whose message was not printed."""
     if is_cached:
         weight = Weight.CASCADE if is_retried else Weight.STATEMENT
-        return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, reasoned=False)
+        return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, Reason.MISSING)
     advice = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
-    return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, reasoned=False)
+    return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, Reason.MISSING_AND_SAID)
 
 
 def _named(statement: Statement) -> bool:

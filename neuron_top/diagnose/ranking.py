@@ -21,7 +21,7 @@ from __future__ import annotations
 from neuron_top.diagnose.ending import End
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, Doubt, Weight, recognize
+from neuron_top.diagnose.recognizers import ADVICE, Doubt, Reason, Weight, missing_reason, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
@@ -107,7 +107,7 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
     row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
     cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
     advice = f"The job ended with exit code {exit_code}. {row.advice if row is not None else ADVICE[cause_class]}"
-    verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, reasoned=False)
+    verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, missing_reason(row))
     line, offset, text = end.last
     finding = Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
     return [finding]
@@ -126,7 +126,7 @@ def _job_end(
 def _cause(finding: Finding, source: str) -> Cause:
     verdict = finding.verdict
     advice = verdict.advice or ADVICE[verdict.cause_class]
-    if not verdict.reasoned and "does not state" not in advice:
+    if verdict.reason is Reason.MISSING:
         advice = _NOT_STATED + advice
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(

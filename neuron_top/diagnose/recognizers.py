@@ -8,7 +8,7 @@ so what is narrow stands above what is wide. Wordings that nobody has met yet ar
 from __future__ import annotations
 
 import re
-from enum import IntEnum
+from enum import Enum, IntEnum, auto
 from functools import cache
 from typing import NamedTuple
 
@@ -44,6 +44,16 @@ class Doubt(IntEnum):
     """Any sign of life behind it: steps, compiles, many more lines."""
 
 
+class Reason(Enum):
+    """Whether a line states why something failed."""
+
+    STATED = auto()
+    MISSING = auto()
+    """It only says that something failed."""
+    MISSING_AND_SAID = auto()
+    """So, and the advice says that the reason is missing."""
+
+
 class Recognizer(NamedTuple):
     """One row."""
 
@@ -56,8 +66,7 @@ class Recognizer(NamedTuple):
     advice: str = ""
     """"" = that of the class."""
     confidence: Confidence = Confidence.HIGH
-    reasoned: bool = True
-    """False where the line says that something failed and not why."""
+    reason: Reason = Reason.STATED
     any_level: bool = False
     """Counts at every level; else lines that are marked as a warning or as information do not."""
     doubt: Doubt = Doubt.NONE
@@ -65,6 +74,11 @@ class Recognizer(NamedTuple):
     def matches(self, text: str) -> bool:
         """Whether the pattern stands in this text."""
         return _compiled(self.pattern).search(text) is not None
+
+
+def missing_reason(row: Recognizer | None) -> Reason:
+    """Of a line that states no reason, with the row that gives its advice."""
+    return row.reason if row is not None and row.reason is not Reason.STATED else Reason.MISSING
 
 
 @cache
@@ -97,7 +111,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"(?i)fallback (?:also )?failed",
         "What was tried in its place failed too: the failure before it is the cause",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
     ),
     # --- the compiler ------------------------------------------------------------------------------------------------
     Recognizer(
@@ -252,7 +266,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"(?i)an internal compiler error has occurred",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
     Recognizer(
         "native compile failed without a message",
@@ -263,7 +277,7 @@ ROWS: tuple[Recognizer, ...] = (
         "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 and run again; TORCH_NEURONX_DEBUG_DIR keeps "
         "the graph",
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
     Recognizer(
         "compile gave up",
@@ -273,7 +287,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -290,7 +304,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -301,7 +315,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Subcommand returned with exitcode=(?!0\b)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -312,7 +326,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -426,7 +440,7 @@ ROWS: tuple[Recognizer, ...] = (
         "The runtime did not start and the log does not state the reason: NEURON_RT_LOG_LEVEL=INFO and run again; "
         "neurontop doctor checks driver, devices and cores",
         Confidence.MEDIUM,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
@@ -537,7 +551,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"There are some potential root causes",
         "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg tell more",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
         True,
     ),
     Recognizer(
@@ -644,7 +658,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         "Another process ended first: its own lines tell why",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
     ),
     Recognizer(
         "network",
@@ -716,7 +730,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The launcher only reports that a worker ended: read the lines of the first rank that failed",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
         True,
     ),
     Recognizer(
@@ -739,7 +753,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The engine or a worker ended for a reason that stands above, or in the log of that worker",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
         True,
     ),
     Recognizer(
@@ -754,7 +768,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The log does not state why: read what stands above, or the log of that process",
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
 )
 """What only follows from something else; tried after all other knowledge."""
@@ -770,7 +784,7 @@ DEATHS: tuple[Recognizer, ...] = (
         ),
         "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg tells",
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
     Recognizer(
         "a Go program crashed",
@@ -780,7 +794,7 @@ DEATHS: tuple[Recognizer, ...] = (
         r"panic: runtime error",
         "The tool crashed: look at the lines above, then take another version of it",
         Confidence.LOW,
-        False,
+        Reason.MISSING,
     ),
     Recognizer(
         "crashed",
@@ -800,7 +814,7 @@ DEATHS: tuple[Recognizer, ...] = (
         "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 and "
         "NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
         Confidence.LOW,
-        False,
+        Reason.MISSING_AND_SAID,
     ),
 )
 """How processes end by a signal: tried when no row above knows the line."""

@@ -146,7 +146,7 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
         return
     for piece in _pieces(text):
         for record in base.records(piece[:_LONGEST], offset):
-            if record.shape != base.DOTS:
+            if record.shape is not base.DOTS:
                 statement = _statement(record, line, offset)
                 statement.indented = statement.indent > indent
                 yield statement
@@ -203,12 +203,12 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
         indent=len(text) - len(text.lstrip()),
         level=record.level,
     )
-    if record.shape == "wrapper":
+    if record.shape is base.WRAPPER:
         statement.speaker = Speaker.WRAPPER
-    elif record.shape == "xla":
+    elif record.shape is base.XLA:
         statement.speaker = Speaker.FRAMEWORK
         statement.text = _SOURCE.sub("", text, count=1)
-    elif record.shape == "runtime":
+    elif record.shape is base.RUNTIME:
         _read_runtime(statement)
     else:
         _read_header(statement)

@@ -17,7 +17,6 @@ from neuron_top.events.cache import (
     EntryChanged,
 )
 from neuron_top.events.compile import (
-    NATIVE,
     ArtifactLoaded,
     CachedFailureHit,
     CacheHit,
@@ -44,6 +43,7 @@ from neuron_top.events.compile import (
     GraphReused,
     HubMissed,
     LockWaited,
+    LogGeneration,
 )
 from neuron_top.events.fleet import AgentStopped, ClockMeasured, NodeDescribed
 from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
@@ -55,6 +55,7 @@ from neuron_top.events.job import (
     ProcessExited,
     ProcessRole,
     ProcessSeen,
+    Rotation,
     RunFinished,
     RunStarted,
     SourceRotated,
@@ -84,6 +85,7 @@ from neuron_top.events.runtime import (
     HostSampled,
     LoadedModel,
     MemoryRow,
+    MemoryScope,
     NeffMemoryReported,
     NeuronProcess,
     NeuronProcessesSampled,
@@ -182,9 +184,10 @@ __all__ = [
     "LoadedModel",
     "LockWaited",
     "LogEvent",
+    "LogGeneration",
     "MEMORY_KINDS",
     "MemoryRow",
-    "NATIVE",
+    "MemoryScope",
     "NeffMemoryReported",
     "NeuronProcess",
     "NodeDescribed",
@@ -202,6 +205,7 @@ __all__ = [
     "RuntimeAdvised",
     "RuntimeLogged",
     "SourceAvailable",
+    "Rotation",
     "SourceRotated",
     "SourceUnavailable",
     "StepReported",

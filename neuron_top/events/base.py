@@ -7,7 +7,22 @@ and a file's mtime is a field of the cache events. Nothing orders by `seen` what
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Self
+
 import msgspec
+
+
+class OpenEnum(StrEnum):
+    """Names of which another version may know more: what a recording of it holds is kept as it is."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        kept = str.__new__(cls, value)
+        kept._name_ = kept._value_ = value
+        return kept
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):

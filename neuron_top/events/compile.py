@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.base import Event, LogEvent, OpenEnum
 
-NATIVE = "native"
-"""Of TorchNeuron, PyTorch's native back end: its cache and its lines are its own."""
+
+class LogGeneration(OpenEnum):
+    """The format that a line of the compile wrapper is written in."""
+
+    UNKNOWN = ""
+    """No header stood in front of it."""
+    G0 = "G0"
+    G1 = "G1"
+    G2 = "G2"
+    """With a tag, the cache path and a start line."""
+    G3 = "G3"
+    """Since the end of 2025: no tag, no start line, a completion line."""
+    NATIVE = "native"
+    """Of TorchNeuron, PyTorch's native back end: its cache and its lines are its own."""
 
 
 class CompileLogEvent(LogEvent, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """A line of the compile wrapper or of its cache.
 
-    `module` is the key as printed (`MODULE_<graph>+<flags>`, or without flags in the oldest format);
-    `generation` is the format the line was written in: G0, G1, G2, G3, NATIVE, or "" when no header was there.
+    `module` is the key as printed (`MODULE_<graph>+<flags>`, or without flags in the oldest format).
     """
 
     module: str | None = None
-    generation: str = ""
+    generation: LogGeneration = LogGeneration.UNKNOWN
     graph: str | None = None
     """The graph's own id, where the cache's key (`module`) is another: NATIVE only."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.base import Event, LogEvent, OpenEnum
 from neuron_top.events.diagnosis import Diagnosis
 from neuron_top.events.levels import LogLevel
 
@@ -83,12 +83,21 @@ class JobDiagnosed(Event, frozen=True, kw_only=True):
     diagnosis: Diagnosis
 
 
+class Rotation(OpenEnum):
+    """What happened to a followed file itself; for all but VANISHED reading goes on at offset 0."""
+
+    UNKNOWN = ""
+    ROTATED = "rotated"
+    TRUNCATED = "truncated"
+    VANISHED = "vanished"
+    APPEARED = "appeared"
+
+
 class SourceRotated(Event, frozen=True, kw_only=True):
     """A followed file was replaced or cut; reading went on at its new start."""
 
     path: str
-    how: str = ""
-    """`rotated`, `truncated`, `vanished`, `appeared`."""
+    how: Rotation = Rotation.UNKNOWN
 
 
 class OutputGrew(Event, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.base import Event, LogEvent, OpenEnum
 from neuron_top.events.levels import LogLevel
 
 MEMORY_KINDS = (
@@ -33,11 +33,19 @@ class RuntimeLogged(LogEvent, frozen=True, kw_only=True):
     status_code: int | None = None
 
 
+class MemoryScope(OpenEnum):
+    """Whose memory a row of an out-of-memory table counts."""
+
+    DEVICE = "device"
+    CORE = "core"
+    BANK = "bank"
+    NEFF = "neff"
+
+
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One row of an out-of-memory table: whose memory, and bytes by kind. Kinds that are `n/a` are left out."""
 
-    scope: str
-    """`device`, `core`, `bank` or `neff`."""
+    scope: MemoryScope
     index: int | None = None
     total: int | None = None
     kinds: dict[str, int] = {}

@@ -10,9 +10,10 @@ import os
 import ssl
 import urllib.error
 import urllib.request
+from enum import StrEnum
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO
 from urllib.parse import urlsplit
 
 import msgspec
@@ -36,10 +37,18 @@ class LogsUnreachable(NeuronTopError):
     """A node's log lines cannot be fetched; the text says why, and what to do."""
 
 
+class LogDirection(StrEnum):
+    """Which lines of a log: the newest, or those before or after a place."""
+
+    TAIL = "tail"
+    OLDER = "older"
+    NEWER = "newer"
+
+
 class LogRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which lines. Logs are named as the agent named them: what it does not follow is not there."""
 
-    way: Literal["tail", "older", "newer"] = "tail"
+    way: LogDirection = LogDirection.TAIL
     at: dict[str, int] = {}
     """By log, the offset to go on from."""
     count: int = 200
@@ -153,9 +162,7 @@ def _reason(problem: urllib.error.HTTPError) -> str:
 
 
 def _safe(line: LogLine) -> LogLine:
-    return msgspec.structs.replace(
-        line, source=visible(line.source), text=visible(line.text)[:SHOWN_BYTES], family=visible(line.family)
-    )
+    return msgspec.structs.replace(line, source=visible(line.source), text=visible(line.text)[:SHOWN_BYTES])
 
 
 def _safe_places(at: dict[str, int]) -> dict[str, int]:

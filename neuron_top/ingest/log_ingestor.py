@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
+from neuron_top.events import AnyEvent, OutputGrew, Rotation, SourceRotated
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_diagnosis import LogDiagnosis
@@ -141,10 +141,10 @@ class LogIngestor:
         events = [*self._reader.feed_block(rest), *self._reader.flush()]
         return [*self._marked(events), *self._diagnosis.end(rest), *self.grew(at_once=True)]
 
-    def on_rotation(self, how: str) -> list[AnyEvent]:
+    def on_rotation(self, how: Rotation) -> list[AnyEvent]:
         """The file was replaced, cut or is gone."""
         told: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
-        if how == "vanished":
+        if how is Rotation.VANISHED:
             return [told]
         events = [*self.flush(), told]
         last = self._buffer.last_line(self.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 
 import msgspec
 
@@ -32,10 +33,29 @@ from neuron_top.parsers import wide
 
 STANDARD_INPUT = "log:-"
 """The source of lines that came through a pipe."""
-FAMILIES = ("compile", "parallel", "training", "runtime", "cache", "other")
 _FAILURES = (
     CompileFailed, CachedFailureHit, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
 )  # fmt: skip
+
+
+class LineFamily(StrEnum):
+    """What kind of event came from a line."""
+
+    NONE = ""
+    """No event."""
+    COMPILE = "compile"
+    PARALLEL = "parallel"
+    TRAINING = "training"
+    RUNTIME = "runtime"
+    CACHE = "cache"
+    OTHER = "other"
+
+    @classmethod
+    def _missing_(cls, value: object) -> LineFamily:
+        return cls.OTHER  # an agent of another version may know more of them
+
+
+_VAGUE = (LineFamily.NONE, LineFamily.OTHER)
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -45,8 +65,7 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     offset: int
     text: str
     level: LineLevel = LineLevel.PLAIN
-    family: str = ""
-    """What kind of event came from it, one of FAMILIES; "" for none."""
+    family: LineFamily = LineFamily.NONE
     rank: int | None = None
     end: int = 0
     """Offset of the byte after its line end."""
@@ -75,7 +94,7 @@ class LineFacts(msgspec.Struct, frozen=True):
     """What the events of one line say of it."""
 
     level: LineLevel = LineLevel.PLAIN
-    family: str = ""
+    family: LineFamily = LineFamily.NONE
     rank: int | None = None
     time: float | None = None
 
@@ -89,7 +108,7 @@ def facts_of(event: AnyEvent, known: LineFacts = PLAIN) -> LineFacts:
     rank = event.rank if isinstance(event, LogEvent) else None
     return LineFacts(
         level=level if level in known.level.and_worse() else known.level,
-        family=_family(event) if known.family in ("", "other") else known.family,
+        family=_family(event) if known.family in _VAGUE else known.family,
         rank=rank if rank is not None else known.rank,
         time=event.at if event.at is not None else known.time,
     )
@@ -115,19 +134,19 @@ def level_of(event: AnyEvent) -> LineLevel:
     return LineLevel.PLAIN if isinstance(event, StepReported) else LineLevel.EVENT
 
 
-def _family(event: AnyEvent) -> str:
-    for name, members in _MEMBERS.items():
+def _family(event: AnyEvent) -> LineFamily:
+    for family, members in _MEMBERS.items():
         if isinstance(event, members):
-            return name
-    return "other"
+            return family
+    return LineFamily.OTHER
 
 
-_MEMBERS: Mapping[str, type | tuple[type, ...]] = {
-    "compile": CompileFamily.__args__,
-    "parallel": ParallelFamily.__args__,
-    "training": TrainingFamily.__args__,
-    "runtime": RuntimeFamily.__args__,
-    "cache": CacheFamily.__args__,
+_MEMBERS: Mapping[LineFamily, type | tuple[type, ...]] = {
+    LineFamily.COMPILE: CompileFamily.__args__,
+    LineFamily.PARALLEL: ParallelFamily.__args__,
+    LineFamily.TRAINING: TrainingFamily.__args__,
+    LineFamily.RUNTIME: RuntimeFamily.__args__,
+    LineFamily.CACHE: CacheFamily.__args__,
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.ingest.agent_logs import MOST_LINES, LogRequest
+from neuron_top.ingest.agent_logs import MOST_LINES, LogDirection, LogRequest
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 
@@ -61,11 +61,11 @@ class NodeLogs:
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """Lines before these offsets."""
-        return self._page("older", before, count, query)
+        return self._page(LogDirection.OLDER, before, count, query)
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """Lines from these offsets on."""
-        return self._page("newer", after, count, query)
+        return self._page(LogDirection.NEWER, after, count, query)
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """None: a rotation on the node is not looked for."""
@@ -79,7 +79,7 @@ class NodeLogs:
         """As `state`."""
         return self.state
 
-    def _page(self, way: str, at: Mapping[str, int], count: int, query: LogQuery | None) -> LogPage:
+    def _page(self, way: LogDirection, at: Mapping[str, int], count: int, query: LogQuery | None) -> LogPage:
         if count <= 0:
             return LogPage(lines=(), at=dict(at), ended=False)
         request = msgspec.convert(
@@ -130,7 +130,7 @@ class NodeLogs:
             self._problem = problem
             if page is None:
                 self._failed_at = time.monotonic()
-            elif request.way == "tail":
+            elif request.way is LogDirection.TAIL:
                 changed |= page.lines != self._tail
                 self._tail, self._tail_at = page.lines, time.monotonic()
             else:

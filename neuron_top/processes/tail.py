@@ -19,6 +19,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from neuron_top.events import Rotation
 from neuron_top.processes.log_input import refusal
 
 CHUNK_BYTES = 1 << 18
@@ -34,11 +35,10 @@ class Chunk(NamedTuple):
 
 
 class FileChange(NamedTuple):
-    """Something happened to the file itself; what follows starts at offset 0 (except for `vanished`)."""
+    """Something happened to the file itself."""
 
     path: str
-    how: str
-    """`rotated`, `truncated`, `vanished` or `appeared`, as in `events.SourceRotated`."""
+    how: Rotation
 
 
 class FileTail:
@@ -79,7 +79,7 @@ class FileTail:
         turns: list[Chunk | FileChange] = []
         if self._was_rewritten():
             self._restart()
-            turns.append(FileChange(self.path, "truncated"))
+            turns.append(FileChange(self.path, Rotation.TRUNCATED))
         chunks = self._grown(limit)
         if chunks:
             self._successor_seen = False
@@ -164,14 +164,14 @@ class FileTail:
             status = Path(self.path).stat()
         except OSError:
             first, self._vanished = not self._vanished, True
-            return [FileChange(self.path, "vanished")] if first else []
+            return [FileChange(self.path, Rotation.VANISHED)] if first else []
         if (status.st_dev, status.st_ino) == self._identity:
             self._vanished = False
             return []
         if not self._successor_seen:
             self._successor_seen = True
             return []
-        how = "appeared" if self._vanished else "rotated"
+        how = Rotation.APPEARED if self._vanished else Rotation.ROTATED
         self._successor_seen = self._vanished = False
         self.close()
         return [FileChange(self.path, how)] if self._open() is not None else []

@@ -8,11 +8,12 @@ import msgspec
 
 from neuron_top.report.columns import metric_text, seconds_text, short
 from neuron_top.report.svg import Amount, Axis, BarShape, Point, bars, lanes, lines, steps
+from neuron_top.run.graph import GraphState
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep, Segment
 from neuron_top.views.timeline import Lane, SpanKind
-from neuron_top.views.torch_trace import OURS
+from neuron_top.views.torch_trace import OURS, FrameState
 
 LANES_DRAWN = 64
 BARS_DRAWN = 4000
@@ -21,6 +22,7 @@ CURVES_DRAWN = 64
 CURVES_NAMED = 8
 """As many as there are colors; of more, only a hover tells which is which."""
 LARGEST = 15
+_FRAME_CLASSES = {FrameState.FAILED: "failed", FrameState.UNFINISHED: "interrupted"}
 _PARTS = {"compiling": "done", "waiting": "wait", "tracing": "trace", "training": "train", "rest": "interrupted"}
 _TOLD = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),
          ("trace", "tracing"), ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
@@ -41,7 +43,7 @@ def charts(view: Report) -> list[Chart]:
     axis = _axis(view)
     found = [*_parts(view), *(_over_time(view, axis) if axis is not None else ()), *_of_graphs(view)]
     for series in view.series:
-        by_step = series.name.endswith("by step")
+        by_step = series.by_step
         own = Axis(series.points[0].time, series.points[-1].time, not by_step)
         if own.end > own.start and (by_step or axis is not None):
             title = series.name.capitalize() + (f", {series.unit}" if series.unit else "")
@@ -119,7 +121,7 @@ def _of_graphs(view: Report) -> Iterator[Chart]:
                 short(line.key),
                 line.seconds or 0.0,
                 seconds_text(line.seconds, line.provenance),
-                "failed" if line.result == "failed" else "done",
+                "failed" if line.result is GraphState.FAILED else "done",
             )
             for line in slow
         ]
@@ -188,7 +190,7 @@ def _pytorch_lanes(view: Report) -> list[tuple[str, list[BarShape]]]:
         if frame.backend == OURS or not frame.graphs:
             continue
         name = f"torch rank {frame.rank}" if frame.rank is not None else f"torch {frame.pid}"
-        kind = "failed" if frame.state == "failed" else "interrupted" if frame.state == "unfinished" else "done"
+        kind = _FRAME_CLASSES.get(frame.state, "done")
         for (start, end), part in zip(frame.spans, ("compile", *["backward"] * len(frame.spans)), strict=False):
             told = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
             rows.setdefault(name, []).append(BarShape(start, end, kind, told, frame.function))

@@ -133,7 +133,7 @@ def _axis(curves: Curves) -> Axis | None:
     places = [point.time for point in (*curves.a, *curves.b)]
     if not places or max(places) <= min(places):
         return None
-    return Axis(min(places), max(places), "by step" not in curves.name)
+    return Axis(min(places), max(places), not curves.by_step)
 
 
 def _points(points: Sequence[ReportStep]) -> list[Point]:

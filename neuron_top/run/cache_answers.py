@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from neuron_top.events import (
-    NATIVE,
     ArtifactLoaded,
     CachedFailureHit,
     CacheHit,
@@ -11,6 +10,7 @@ from neuron_top.events import (
     GraphExtracted,
     HubMissed,
     LockWaited,
+    LogGeneration,
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
 from neuron_top.run.graph import FOLDED, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
@@ -28,7 +28,7 @@ class CacheAnswers:
     def path_announced(self, event: CachePathAnnounced) -> None:
         """A look-up began; the second format tells of a miss by nothing but the next one."""
         add_new(self._counts.cache_paths, event.path)
-        if event.generation == "G1" and event.module is None:
+        if event.generation is LogGeneration.G1 and event.module is None:
             key = worker_key(event)
             missed = self._lookups.announced(key, event.time, identified=event.pid is not None)
             if missed is not None:
@@ -42,7 +42,9 @@ class CacheAnswers:
         worker.hits += 1
         worker.hits_seen_to_wait += worker.open_wait is not None
         self._graphs.end_wait(worker, event.time)
-        if event.generation == NATIVE:  # it said that it compiles, waited, and found what another had compiled
+        if (
+            event.generation is LogGeneration.NATIVE
+        ):  # it said that it compiles, waited, and found what another had compiled
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
         for _, compiling, attempt in self._running_on(graph, event.node):

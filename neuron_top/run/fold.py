@@ -36,6 +36,7 @@ from neuron_top.events import (
     LineMarked,
     LockWaited,
     LogEvent,
+    LogGeneration,
     OutputGrew,
     ParallelFamily,
     ProcessExited,
@@ -215,7 +216,9 @@ class Fold:
         if event.at is None or worker in self._never or (ends_compiles and worker in self._busy):
             return None
         if isinstance(event, CachePathAnnounced):
-            proves_misses = event.generation == "G1" and event.module is None  # see `CacheAnswers.path_announced`
+            proves_misses = (
+                event.generation is LogGeneration.G1 and event.module is None
+            )  # see `CacheAnswers.path_announced`
             return None if proves_misses else self._repeated(("path", event.path))
         if event.module is None:
             return None
@@ -310,7 +313,7 @@ class Fold:
         worker, module = worker_key(event), event_module(event)
         if isinstance(event, CachePathAnnounced):
             self._met.add(("path", event.path))
-            if event.generation == "G1" and module is None:
+            if event.generation is LogGeneration.G1 and module is None:
                 self._never.add(worker)
             return
         if module is None:

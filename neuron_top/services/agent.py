@@ -14,7 +14,7 @@ from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import UsageError
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
-from neuron_top.ingest.agent_logs import MOST_LINES, LogRequest, agent_token
+from neuron_top.ingest.agent_logs import MOST_LINES, LogDirection, LogRequest, agent_token
 from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogPage
@@ -34,7 +34,7 @@ def who_am_i(job: str = "") -> Identity:
     """This node and its job; `job` is the one of the command line. Asks EC2 for the instance's id where only that
     names the node, for a third of a second at most."""
     who = identity()
-    if who.node.origin == "host name" and instance_metadata.on_ec2():
+    if who.node.is_last_resort and instance_metadata.on_ec2():
         who = identity(instance=instance_metadata.ask().get("instance_id", ""))
     return msgspec.structs.replace(who, job=Named(job, "command line")) if job else who
 
@@ -94,10 +94,10 @@ def log_page(feed: Feed, request: LogRequest) -> LogPage:
     query = LogQuery(request.query, request.only)
     if query.problem:
         raise UsageError(query.problem)
-    if request.way == "tail":
+    if request.way is LogDirection.TAIL:
         lines = feed.log_tail(request.count, request.only)
         return LogPage(lines=tuple(lines), at={}, ended=False)
-    read = feed.log_older if request.way == "older" else feed.log_newer
+    read = feed.log_older if request.way is LogDirection.OLDER else feed.log_newer
     return read({source: max(0, offset) for source, offset in request.at.items()}, request.count, query)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from neuron_top.errors import NothingToShow
-from neuron_top.ingest.agent_logs import LogRequest
+from neuron_top.ingest.agent_logs import LogDirection, LogRequest
 from neuron_top.ingest.log_line import LogPage
 from neuron_top.ingest.node_logs import NodeLogs
 from neuron_top.run.step_times import STEPS_KEPT
@@ -25,7 +25,7 @@ from neuron_top.views.summary import Summary, summary
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
 
-__all__ = ["FleetService", "LogPage", "LogRequest", "NodeLogs"]
+__all__ = ["FleetService", "LogDirection", "LogPage", "LogRequest", "NodeLogs"]
 
 
 class FleetService(FleetDatabase):

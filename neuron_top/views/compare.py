@@ -68,6 +68,8 @@ class Curves(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     a: tuple[ReportStep, ...]
     b: tuple[ReportStep, ...]
+    by_step: bool = False
+    """`time` of a point is a training step."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -264,12 +266,13 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
     names = dict.fromkeys(one.name for view in (a, b) for one in view.series)
     for name in names:
         pair = [next((one for one in view.series if one.name == name), None) for view in (a, b)]
+        by_step = any(one.by_step for one in pair if one is not None)
         sides = [
-            _from_start(view, one.points if one is not None else (), by_time="by step" not in name)
+            _from_start(view, one.points if one is not None else (), by_time=not by_step)
             for view, one in zip((a, b), pair, strict=True)
         ]
         unit = next((one.unit for one in pair if one is not None), "")
-        found.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1]))
+        found.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1], by_step=by_step))
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
     if any(memory):
         first, second = (_from_start(view, _highest(view), by_time=True) for view in (a, b))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from neuron_top.events import DeviceMemoryExhausted, MemoryRow
+from neuron_top.events import DeviceMemoryExhausted, MemoryRow, MemoryScope
 from neuron_top.run.exhausted import CoreExhaustion, Exhaustions
 from neuron_top.units import bytes_text, counted
 
@@ -105,7 +105,7 @@ def programs_of(event: DeviceMemoryExhausted) -> dict[str, int]:
     """What each loaded program takes: its rows under every core of the bank together."""
     found: dict[str, int] = {}
     for row in event.rows:
-        if row.scope == "neff":
+        if row.scope is MemoryScope.NEFF:
             name = program_name(row.name) or f"NEFF {row.index}"
             found[name] = found.get(name, 0) + _total(row)
     return found
@@ -144,10 +144,10 @@ def _core(one: CoreExhaustion, node: str) -> ExhaustedCore:
 
 def _full(event: DeviceMemoryExhausted) -> MemoryRow | None:
     """The row of what is full: of the bank, else of the core that asked, else of the device."""
-    rows = [row for row in event.rows if row.scope != "neff"]
+    rows = [row for row in event.rows if row.scope is not MemoryScope.NEFF]
     ranked = (
-        next((row for row in rows if row.scope == "bank"), None),
-        next((row for row in rows if row.scope == "core" and row.index == event.core), None),
+        next((row for row in rows if row.scope is MemoryScope.BANK), None),
+        next((row for row in rows if row.scope is MemoryScope.CORE and row.index == event.core), None),
         *rows,
     )
     return next((row for row in ranked if row is not None), None)

@@ -63,6 +63,8 @@ class ReportSeries(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     unit: str
     points: tuple[ReportStep, ...]
+    by_step: bool = False
+    """`time` of a point is a training step."""
 
 
 class StageLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +185,7 @@ def series_of(run: Run) -> tuple[ReportSeries, ...]:
     loss = tuple(ReportStep(float(step), value) for step, value in by_step[::every])
     pace = tuple(ReportStep(point.time, point.mean) for point in training.throughputs.points(most=POINTS))
     found = (
-        ReportSeries(name="loss by step", unit="", points=loss),
+        ReportSeries(name="loss by step", unit="", points=loss, by_step=True),
         ReportSeries(name="throughput", unit=training.throughput_unit, points=pace),
     )
     return tuple(one for one in found if one.points)

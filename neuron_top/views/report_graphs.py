@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 
 import msgspec
 
 from neuron_top.cache.model.failures import failure_of
 from neuron_top.explain.flag_changes import differences
-from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, WorkerGraph
+from neuron_top.explain.kinds import FlagsChange
+from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.metric import Provenance
 
@@ -33,8 +35,9 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     """One graph."""
 
     key: str
-    result: str
-    """`compiled`, `hit`, `failed`, `cached failure`, `interrupted`, `extracted`, `compiling`, …"""
+    named: bool
+    """False where the log does not name it; `key` is then a number of ours."""
+    result: GraphState
     seconds: float | None
     provenance: Provenance
     """How `seconds` is known."""
@@ -88,15 +91,34 @@ class WaitLine(msgspec.Struct, frozen=True, kw_only=True):
     ranks: tuple[int, ...]
 
 
+class DuplicateKind(StrEnum):
+    """What was done more than once."""
+
+    COMPILED_TWICE = "compiled twice"
+    PATH_IN_FLAGS = "flags differ in a path"
+    ORDER_OF_FLAGS = "flags differ in order"
+    OTHER_FLAGS = "other flags"
+
+    @property
+    def is_avoided_by_equal_flags(self) -> bool:
+        """The same graph was compiled under several sets of flags."""
+        return self is not DuplicateKind.COMPILED_TWICE
+
+
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
     """Work that was done more than once."""
 
-    kind: str
-    """`compiled twice`, `flags differ in a path`, `flags differ in order`, `other flags`."""
+    kind: DuplicateKind
     graphs: tuple[str, ...]
     seconds: float | None
     """What all compiles but the longest took."""
     text: str
+
+
+_FLAG_KINDS = {
+    FlagsChange.LOG_PATH_ONLY: DuplicateKind.PATH_IN_FLAGS,
+    FlagsChange.ORDER_ONLY: DuplicateKind.ORDER_OF_FLAGS,
+}
 
 
 def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
@@ -116,7 +138,8 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
     only_hit = digest.hits > 0 and not digest.misses
     return GraphLine(
         key=graph.key,
-        result=str(digest.state),
+        named=graph.module is not None,
+        result=digest.state,
         seconds=graph.duration.seconds,
         provenance=_BASES[graph.duration.precision.value],
         rank=_compiled_by(run, graph, min(ranks, default=None)),
@@ -219,7 +242,7 @@ def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
             known = sorted(seconds for seconds in done if seconds is not None)
             found.append(
                 Duplicate(
-                    kind="compiled twice",
+                    kind=DuplicateKind.COMPILED_TWICE,
                     graphs=(line.key,),
                     seconds=sum(known[:-1]) if known else None,
                     text=f"compiled {len(done)} times in this run",
@@ -248,17 +271,13 @@ def _under_flags(group: Sequence[GraphLine]) -> Duplicate:
     kinds, texts = set(), []
     for other in others:
         if first.flags is None or other.flags is None:
-            kinds.add("other flags")
+            kinds.add(DuplicateKind.OTHER_FLAGS)
             texts.append("the flags are not known (give the cache with --cache)")
             continue
         difference = differences(first.flags, other.flags)
-        kinds.add(
-            {"log path only": "flags differ in a path", "order only": "flags differ in order"}.get(
-                difference.kind, "other flags"
-            )
-        )
+        kinds.add(_FLAG_KINDS.get(difference.kind, DuplicateKind.OTHER_FLAGS))
         texts.append(difference.text())
-    kind = kinds.pop() if len(kinds) == 1 else "other flags"
+    kind = kinds.pop() if len(kinds) == 1 else DuplicateKind.OTHER_FLAGS
     known = sorted(line.seconds for line in group if line.seconds is not None)
     return Duplicate(
         kind=kind,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from neuron_top.run.graph import GraphState
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
 from neuron_top.units import count_text, counted, duration_text, percent_text
@@ -90,7 +91,9 @@ def _spent(run: Run, known: Metrics) -> str:
 def _cached(summary: Summary, known: Metrics, lines: Sequence[GraphLine]) -> str:
     if summary.hit_rate is None:
         return "No graph was looked up in the compile cache."
-    refused = sum(1 for line in lines if line.result == "cached failure" and not line.hits and not line.attempts)
+    refused = sum(
+        1 for line in lines if line.result is GraphState.CACHED_FAILURE and not line.hits and not line.attempts
+    )
     asked = summary.graphs_hit + summary.graphs_missed + refused
     text = f"{count_text(summary.graphs_hit)} of {counted(asked, 'graph')} came from the compile cache"
     saved = known["saved"]
@@ -102,7 +105,7 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Metrics) -> str:
     if timed:
         whole, first = sum(line.seconds or 0.0 for line in timed), timed[0]
         took = f"{_PREFIX.get(first.provenance, '')}{duration_text(first.seconds)}"
-        name = first.key if not first.key.startswith("unnamed") else "the log does not name it"
+        name = first.key if first.named else "the log does not name it"
         if len(timed) == 1:
             return f"The one compile whose duration is known took {took} ({name})."
         share = percent_text((first.seconds or 0.0) / whole if whole else None)
@@ -182,7 +185,9 @@ def _avoidable(lines: Sequence[GraphLine], duplicates: Sequence[Duplicate]) -> I
     wasted = sum(one.seconds or 0.0 for one in duplicates)
     if wasted > _WORTH_SAYING:
         reason = (
-            "use the same flags in every job" if any("flags" in one.kind for one in duplicates) else "share one cache"
+            "use the same flags in every job"
+            if any(one.kind.is_avoided_by_equal_flags for one in duplicates)
+            else "share one cache"
         )
         yield wasted, f"{duration_text(wasted)} of compiling was done twice: {reason}."
     late = [line for line in lines if line.after_warm_up]

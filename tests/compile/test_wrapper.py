@@ -24,10 +24,10 @@ from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
-from neuron_top.compile.wrapper.log_lines import LogFormat
+from neuron_top.compile.wrapper.log_lines import FORMATS
 from neuron_top.compile.wrapper.persistent_cache import EntryLock
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
-from neuron_top.events import CompileBegan, CompileEnded, Event
+from neuron_top.events import CompileBegan, CompileEnded, Event, LogGeneration
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
 
 spawn = multiprocessing.get_context("spawn")
@@ -324,23 +324,23 @@ def test_a_strangers_artifact_in_a_shared_root_is_refused(own_caches: Path) -> N
         wrapper(own_caches).get_or_compile(GRAPH)
 
 
-@pytest.mark.parametrize("form", list(LogFormat))
-def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: LogFormat) -> None:
+@pytest.mark.parametrize("form", FORMATS.values())
+def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: LogGeneration) -> None:
     stream = io.StringIO()
     one = Wrapper(
         Copying(), WrapperOptions(cache_url=str(own_caches)), log=log_lines.WrapperLog(form=form, stream=stream)
     )
     one.get_or_compile(GRAPH)
     one.get_or_compile(GRAPH)
-    tag = r"\|\|[A-Z_]+\|\|:" if form is LogFormat.G2 else ""
+    tag = r"\|\|[A-Z_]+\|\|:" if form is LogGeneration.G2 else ""
     header = rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.000\d{{3}}:  {os.getpid()}  " + (
-        rf"INFO {tag} " if form is LogFormat.G2 else r"\[INFO\]: "
+        rf"INFO {tag} " if form is LogGeneration.G2 else r"\[INFO\]: "
     )
     lines = [line for line in stream.getvalue().splitlines() if line and line != "Compiler status PASS"]
     assert all(re.match(header, line) for line in lines)
     assert stream.getvalue().count("\nCompiler status PASS\n") == 1
     texts = [re.sub(header, "", line).split(maxsplit=2)[0] for line in lines]
-    assert texts == (["Compile", "Call", "Compile", "Using"] if form is LogFormat.G2 else ["Compilation", "Using"])
+    assert texts == (["Compile", "Call", "Compile", "Using"] if form is LogGeneration.G2 else ["Compilation", "Using"])
 
 
 def _publish_and_stop(root: str, steps: int) -> None:

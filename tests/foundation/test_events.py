@@ -64,3 +64,11 @@ def test_the_best_time_is_the_events_own() -> None:
 def test_junk_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
         events.decode(b'{"type":"NeverHeardOf"}')
+
+
+def test_a_name_that_only_another_version_knows_is_kept():
+    line = b'{"type":"CacheHit","at":1.0,"module":"MODULE_1","generation":"G9"}'
+    event = events.decode(line)
+    assert isinstance(event, events.CacheHit)
+    assert (event.generation, event.generation in tuple(events.LogGeneration)) == ("G9", False)
+    assert msgspec.json.decode(events.encode(event)) == msgspec.json.decode(line)

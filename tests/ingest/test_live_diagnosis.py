@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from neuron_top.diagnose.diagnoser import diagnose
-from neuron_top.events import AnyEvent, JobDiagnosed
+from neuron_top.events import AnyEvent, JobDiagnosed, Rotation
 from neuron_top.events.diagnosis import CauseClass, Diagnosis, JobEnd
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.live import LiveFeed
@@ -153,7 +153,7 @@ def test_dots_of_a_compiler_are_waited_for_without_end() -> None:
 def test_another_file_under_the_name_begins_with_nothing_wrong() -> None:
     log = Log()
     log.takes(CRASH)
-    log._keep(log.ingestor.on_rotation("truncated"))
+    log._keep(log.ingestor.on_rotation(Rotation.TRUNCATED))
     assert [told.failed for told in log.told][-2:] == [True, False]
     log.end = 0
     log.takes(REPEATED, after=2.0)

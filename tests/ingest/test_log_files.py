@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from neuron_top.events import Rotation
 from neuron_top.ingest import log_files
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_file_map import LogFileMap
@@ -151,7 +152,7 @@ def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_
         path.write_bytes(data)
         os.utime(path, (turn, turn))
         if turn:
-            ingestor.on_rotation("rotated")
+            ingestor.on_rotation(Rotation.ROTATED)
         ingestor.take(0, data)
         written_lines += lines
     ends = buffer.ends()
@@ -184,7 +185,7 @@ def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_a
     path.write_bytes(b"old line\n")
     ingestor.take(0, b"old line\n")
     (tmp_path / "train.log.1").write_bytes(b"another's line\n")
-    ingestor.on_rotation("truncated")
+    ingestor.on_rotation(Rotation.TRUNCATED)
     ingestor.take(0, b"new line\n")
     assert [line.text for line in buffer.tail(9)] == ["old line", "new line"]
     assert f"log:{path}" not in buffer.ends()

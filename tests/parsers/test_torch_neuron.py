@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.events import (
-    NATIVE,
     CacheHit,
     CacheMissed,
     CompileCompleted,
@@ -22,6 +21,7 @@ from neuron_top.events import (
     ErrorRaised,
     LineMarked,
     LockWaited,
+    LogGeneration,
 )
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_neuron import TorchNeuronLines
@@ -80,7 +80,7 @@ def test_a_hit_that_two_lines_tell_is_one_and_either_line_alone_is_one() -> None
     for text in (hit(), line(f"Cache hit key= {KEY} size= 77"), line(f"[NEFF_CACHE] Cache HIT for key: {KEY}", "INFO")):
         (found,) = read(text)
         assert isinstance(found, CacheHit)
-        assert (found.module, found.generation, found.pid) == (KEY, NATIVE, 41)
+        assert (found.module, found.generation, found.pid) == (KEY, LogGeneration.NATIVE, 41)
 
 
 def test_hits_of_two_processes_and_a_second_hit_of_one_count_each() -> None:
@@ -157,7 +157,7 @@ MESSAGE = 'error message="COMPILATION FAILED: [INTERNAL_ERROR] [NCC_IBTN006] nar
 def test_a_failed_compile_is_told_once_with_its_graph_and_the_compilers_words(text: str) -> None:
     events = read("Traceback (most recent call last):\n  File 'a.py', line 1\n" + text + "Epoch: 3\n")
     (failed,) = only(CompileFailed, events)
-    assert (failed.module, failed.code, failed.generation) == (GRAPH, "NCC_IBTN006", NATIVE)
+    assert (failed.module, failed.code, failed.generation) == (GRAPH, "NCC_IBTN006", LogGeneration.NATIVE)
     assert failed.message == "[INTERNAL_ERROR] [NCC_IBTN006] narwhal"
     assert only(CompileGaveUp, events) == []
     assert "Epoch" not in {error.exception for error in only(ErrorRaised, events)}

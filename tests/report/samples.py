@@ -25,7 +25,7 @@ def compiled(module: str, pid: int, start: float, end: float, *, ok: bool = True
 
 def hit(module: str, pid: int, at: float) -> list[ev.AnyEvent]:
     """A hit."""
-    return [ev.CacheHit(module=module, pid=pid, at=T0 + at, generation="G3")]
+    return [ev.CacheHit(module=module, pid=pid, at=T0 + at, generation=ev.LogGeneration.G3)]
 
 
 def stepped(step: int, at: float, loss: float = 1.0) -> list[ev.AnyEvent]:

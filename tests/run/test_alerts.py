@@ -19,6 +19,7 @@ from neuron_top.events import (
     DeviceMemoryExhausted,
     ErrorRaised,
     LockWaited,
+    LogGeneration,
     ProcessSeen,
     RunFinished,
     RunStarted,
@@ -80,7 +81,7 @@ def test_a_killed_compile_says_so_and_clears_when_the_retry_succeeds():
 def test_a_stored_failure_is_an_alert_until_the_graph_compiles():
     met = CachedFailureHit(module=A, pid=1, at=1.0, message="too many instructions")
     assert "too many instructions" in raised(2.0, met)["cached failure replayed"].evidence
-    assert not raised(9.0, met, CompileCompleted(module=A, pid=1, at=8.0, generation="G3"))
+    assert not raised(9.0, met, CompileCompleted(module=A, pid=1, at=8.0, generation=LogGeneration.G3))
 
 
 def test_little_free_memory_warns_while_it_lasts():

@@ -25,6 +25,7 @@ from neuron_top.events import (
     GraphExtracted,
     GraphReported,
     LockWaited,
+    LogGeneration,
     ProcessExited,
     ProcessSeen,
     QueueCounted,
@@ -68,11 +69,11 @@ def test_hit_rates_by_graph_and_by_lookup_differ():
 
 
 TELLERS = [
-    CompileStarted(module=A, pid=1, generation="G2", at=10.0),
+    CompileStarted(module=A, pid=1, generation=LogGeneration.G2, at=10.0),
     CompileBegan(module=A, pid=1, at=10.1),
     CompilerPassed(seen=14.9),
     CompileEnded(module=A, pid=1, at=15.0, seconds=4.9, ok=True),
-    CompileCompleted(module=A, pid=1, generation="G3", at=15.1),
+    CompileCompleted(module=A, pid=1, generation=LogGeneration.G3, at=15.1),
 ]
 
 
@@ -103,9 +104,9 @@ def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interle
         CompileBegan(module=A, pid=1, at=1.0),
         CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause=CompileCause.ERROR),
         CompileBegan(module=A, pid=1, at=2.1),
-        CompileFailed(module=A, pid=1, at=2.0, message="first", generation="G3"),
+        CompileFailed(module=A, pid=1, at=2.0, message="first", generation=LogGeneration.G3),
         CompileEnded(module=A, pid=1, at=3.0, seconds=0.9, ok=True),
-        CompileCompleted(module=A, pid=1, at=3.0, generation="G3"),
+        CompileCompleted(module=A, pid=1, at=3.0, generation=LogGeneration.G3),
     ).compiles
     assert (compiles.totals.misses, compiles.totals.failures) == (2, 1)
     assert compiles.graphs[A].state is GraphState.COMPILED
@@ -113,10 +114,10 @@ def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interle
 
 def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
     run = run_of(
-        CacheMissed(module=A, generation="G0", at=100.0, source="log"),
-        CompileStarted(module=A, generation="G0", at=100.5, source="log"),
+        CacheMissed(module=A, generation=LogGeneration.G0, at=100.0, source="log"),
+        CompileStarted(module=A, generation=LogGeneration.G0, at=100.5, source="log"),
         CompilerPassed(source="log"),
-        CompileCompleted(generation="G0", at=140.5, source="log"),
+        CompileCompleted(generation=LogGeneration.G0, at=140.5, source="log"),
     )
     assert (run.compiles.counts.misses_announced, run.compiles.totals.misses) == (1, 1)
     assert run.compiles.graphs[A].duration.precision is Precision.MEASURED
@@ -124,15 +125,17 @@ def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
 
 
 def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
-    announced = [CachePathAnnounced(path="/c", generation="G1", at=float(at), source="log") for at in range(3)]
+    announced = [
+        CachePathAnnounced(path="/c", generation=LogGeneration.G1, at=float(at), source="log") for at in range(3)
+    ]
     run = run_of(
         announced[0],
-        CacheHit(module=A, generation="G1", at=0.5, source="log"),
+        CacheHit(module=A, generation=LogGeneration.G1, at=0.5, source="log"),
         announced[1],
         CompilerProgress(dots=3, source="log"),
         CompilerPassed(source="log"),
         announced[2],
-        CacheHit(module=B, generation="G1", at=2.5, source="log"),
+        CacheHit(module=B, generation=LogGeneration.G1, at=2.5, source="log"),
         RunFinished(run="r", exit_code=0, at=3.0),
     )
     assert (run.compiles.totals.hits, run.compiles.totals.misses) == (2, 1)
@@ -141,16 +144,16 @@ def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
 
 
 def test_in_the_second_format_interleaved_lookups_of_unknown_processes_are_not_misses_yet():
-    lookup = CachePathAnnounced(path="/c", generation="G1", at=1.0, source="log")
-    hits = [CacheHit(module=module, generation="G1", at=2.0, source="log") for module in (A, B)]
+    lookup = CachePathAnnounced(path="/c", generation=LogGeneration.G1, at=1.0, source="log")
+    hits = [CacheHit(module=module, generation=LogGeneration.G1, at=2.0, source="log") for module in (A, B)]
     assert run_of(lookup, lookup, *hits, RunFinished(run="r", exit_code=0, at=3.0)).compiles.totals.misses == 0
 
 
 def test_the_third_format_brackets_a_compile_between_its_start_and_the_next_header_of_its_process():
     run = run_of(
-        CompileStarted(module=A, pid=5, generation="G2", at=10.0),
-        CacheHit(module=B, pid=6, generation="G2", at=20.0),
-        CacheHit(module=B, pid=5, generation="G2", at=42.0),
+        CompileStarted(module=A, pid=5, generation=LogGeneration.G2, at=10.0),
+        CacheHit(module=B, pid=6, generation=LogGeneration.G2, at=20.0),
+        CacheHit(module=B, pid=5, generation=LogGeneration.G2, at=42.0),
     )
     duration = run.compiles.graphs[A].duration
     assert (duration.seconds, duration.precision) == (32.0, Precision.BRACKETED)
@@ -158,7 +161,7 @@ def test_the_third_format_brackets_a_compile_between_its_start_and_the_next_head
 
 def test_a_counter_line_of_the_same_process_ends_a_compile_exactly():
     counted = QueueCounted(pid=5, at=12.523, remaining=0, locked=0, failed=0, done=1, total=1)
-    run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(), counted)
+    run = run_of(CompileStarted(module=A, pid=5, generation=LogGeneration.G2, at=10.0), CompilerPassed(), counted)
     assert run.compiles.graphs[A].duration.precision is Precision.MEASURED
     assert run.compiles.graphs[A].duration.seconds == pytest.approx(2.523)
 
@@ -166,8 +169,8 @@ def test_a_counter_line_of_the_same_process_ends_a_compile_exactly():
 def test_the_newest_format_measures_a_worker_by_the_distance_of_its_completions():
     run = run_of(
         WorkerStarted(worker="0", pid=9, at=100.0),
-        CompileCompleted(module=A, pid=9, generation="G3", at=150.0),
-        CompileCompleted(module=B, pid=9, generation="G3", at=170.5),
+        CompileCompleted(module=A, pid=9, generation=LogGeneration.G3, at=150.0),
+        CompileCompleted(module=B, pid=9, generation=LogGeneration.G3, at=170.5),
     )
     assert [run.compiles.graphs[key].duration.seconds for key in (A, B)] == [50.0, 20.5]
     assert {graph.duration.precision for graph in run.compiles.graphs.values()} == {Precision.MEASURED}
@@ -175,13 +178,13 @@ def test_the_newest_format_measures_a_worker_by_the_distance_of_its_completions(
 
 def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends():
     run = run_of(
-        CacheHit(module=B, pid=1, generation="G3", at=5.0, seen=5.0, source="log"),
+        CacheHit(module=B, pid=1, generation=LogGeneration.G3, at=5.0, seen=5.0, source="log"),
         CompilerProgress(seen=10.0, source="log"),
     )
     assert run.compiles.compiling == 1
     for event in (
         CompilerPassed(seen=30.0, source="log"),
-        CompileCompleted(module=A, pid=1, generation="G3", at=30.0, seen=30.0, source="log"),
+        CompileCompleted(module=A, pid=1, generation=LogGeneration.G3, at=30.0, seen=30.0, source="log"),
     ):
         run.apply(event)
     assert list(run.compiles.graphs) == [B, A]
@@ -203,12 +206,14 @@ def test_each_pass_of_a_job_that_prints_nothing_else_is_a_compiled_graph_of_unkn
 
 
 def test_what_passed_alone_counts_no_more_once_a_line_names_its_graph():
-    compiles = run_of(CompilerPassed(), CompileCompleted(module=A, pid=1, generation="G3", at=9.0)).compiles
+    compiles = run_of(CompilerPassed(), CompileCompleted(module=A, pid=1, generation=LogGeneration.G3, at=9.0)).compiles
     assert (list(compiles.graphs), compiles.totals.misses) == ([A], 1)
 
 
 def test_pass_of_one_of_two_compilers_ends_neither():
-    starts = [CompileStarted(module=module, pid=pid, generation="G2", at=1.0) for module, pid in ((A, 1), (B, 2))]
+    starts = [
+        CompileStarted(module=module, pid=pid, generation=LogGeneration.G2, at=1.0) for module, pid in ((A, 1), (B, 2))
+    ]
     assert run_of(*starts, CompilerPassed(seen=9.0)).compiles.compiling == 2
     assert run_of(*starts, CompilerPassed(seen=9.0), CompilerPassed(seen=10.0)).compiles.compiling == 0
 
@@ -300,7 +305,7 @@ def test_the_report_of_a_parallel_compile_counts_graphs_that_no_line_named():
 
 def test_the_report_does_not_count_again_what_lines_told():
     run = run_of(
-        CompileStarted(module=A, pid=5, generation="G2", at=10.0),
+        CompileStarted(module=A, pid=5, generation=LogGeneration.G2, at=10.0),
         CompilerPassed(),
         GraphReported(path="p", module=A, ok=True, seconds=3.0),
     )
@@ -312,7 +317,7 @@ def test_the_report_does_not_count_again_what_lines_told():
 def test_a_compiler_process_that_names_its_graph_and_the_completion_line_are_one_compile():
     run = run_of(
         ProcessSeen(pid=70, role="compiler", module=A, started=100.0, at=100.3),
-        CompileCompleted(module=A, pid=7, generation="G3", at=130.0),
+        CompileCompleted(module=A, pid=7, generation=LogGeneration.G3, at=130.0),
         ProcessExited(pid=70, at=130.2, exit_code=0),
     )
     assert (run.compiles.totals.misses, run.compiles.compiling) == (1, 0)
@@ -336,7 +341,7 @@ def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
     run = run_of(
         CompileBegan(module=A, pid=1, at=1.0),
         ProcessExited(pid=1, at=9.0),
-        CompileCompleted(module=A, pid=1, at=8.9, generation="G3"),
+        CompileCompleted(module=A, pid=1, at=8.9, generation=LogGeneration.G3),
     )
     assert run.compiles.graphs[A].state is GraphState.COMPILED
     assert run.compiles.totals.misses == 1
@@ -344,7 +349,7 @@ def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
 
 def test_dots_of_an_old_log_are_not_dated_by_the_day_it_is_read():
     run = run_of(
-        CacheHit(module=B, pid=1, generation="G3", at=1000.0, seen=9e8, source="log"),
+        CacheHit(module=B, pid=1, generation=LogGeneration.G3, at=1000.0, seen=9e8, source="log"),
         CompilerProgress(seen=9e8, source="log"),
         StepReported(step=1, seen=9e8, source="log"),
     )
@@ -352,7 +357,9 @@ def test_dots_of_an_old_log_are_not_dated_by_the_day_it_is_read():
 
 
 def test_a_log_in_another_time_zone_is_put_on_the_clock_of_the_run_that_we_started():
-    started = CompileStarted(module=A, pid=1, generation="G2", at=50_010.0 + 7200, seen=50_010.2, source="log")
+    started = CompileStarted(
+        module=A, pid=1, generation=LogGeneration.G2, at=50_010.0 + 7200, seen=50_010.2, source="log"
+    )
     run = run_of(RunStarted(run="r", at=50_000.0), started)
     assert run.compiles.graphs[A].state_since == 50_010.0
 

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.events import AnyEvent, CacheHit, EventsFolded, WorkerHeard, decode, encode
+from neuron_top.events import AnyEvent, CacheHit, EventsFolded, LogGeneration, WorkerHeard, decode, encode
 from neuron_top.run.alerts import raised
 from neuron_top.run.fold import Fold
 from neuron_top.run.model import Run
@@ -90,7 +90,7 @@ def test_events_of_any_kind_without_clocks_too(events: list[AnyEvent], every: in
 
 
 def hit(module: str, pid: int, at: float) -> CacheHit:
-    return CacheHit(at=at, seen=at, source="log:x", node="n", pid=pid, module=module, generation="G3")
+    return CacheHit(at=at, seen=at, source="log:x", node="n", pid=pid, module=module, generation=LogGeneration.G3)
 
 
 def test_hits_of_128_ranks_become_one_event_with_the_first_and_the_last_in_it() -> None:

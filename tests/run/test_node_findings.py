@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top import events as ev
-from neuron_top.events import AnyEvent
+from neuron_top.events import AnyEvent, LogGeneration
 from neuron_top.run.alerts import AlertKind
 from neuron_top.run.model import Run
 from neuron_top.views.alerts import alerts
@@ -33,16 +33,18 @@ def test_a_node_that_went_silent_while_others_go_on() -> None:
 
 
 def test_a_node_that_compiles_what_another_found() -> None:
-    found = ev.CacheHit(node="n1", at=100.0, pid=1, module=A, generation="G3", source="log:a")
-    began = ev.CompileStarted(node="n2", at=200.0, pid=1, module=A, generation="G2", source="log:a")
+    found = ev.CacheHit(node="n1", at=100.0, pid=1, module=A, generation=LogGeneration.G3, source="log:a")
+    began = ev.CompileStarted(node="n2", at=200.0, pid=1, module=A, generation=LogGeneration.G2, source="log:a")
     assert "n2 compiled 1 graph" in told([found, began])[AlertKind.NODE_COMPILES_AGAIN]
-    late = ev.CacheHit(node="n1", at=300.0, pid=1, module=A, generation="G3", source="log:a")
+    late = ev.CacheHit(node="n1", at=300.0, pid=1, module=A, generation=LogGeneration.G3, source="log:a")
     assert AlertKind.NODE_COMPILES_AGAIN not in told([began, late])  # the usual: one compiles, the others find it
 
 
 def test_ranks_that_wait_for_a_node_that_is_gone() -> None:
-    began = ev.CompileStarted(node="n1", at=700.0, pid=1, module=A, generation="G2", source="log:a")
-    waited = ev.LockWaited(node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation="G3", source="log:a")
+    began = ev.CompileStarted(node="n1", at=700.0, pid=1, module=A, generation=LogGeneration.G2, source="log:a")
+    waited = ev.LockWaited(
+        node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation=LogGeneration.G3, source="log:a"
+    )
     found = told([began, waited, alive("n2", 999.0)])
     assert "whose lock n1 holds" in found[AlertKind.LOCK_HOLDER_GONE]
     assert AlertKind.LOCK_HOLDER_GONE not in told([began, waited, alive("n1", 999.0), alive("n2", 999.0)])
@@ -54,7 +56,9 @@ def test_a_lock_whose_holder_only_the_cache_names() -> None:
         node="n2", at=900.0, root="/c", compiler="x", module=A, state="locked", lock="alive",
         lock_holder="pid 4711 on ip-10-0-0-1",
     )  # fmt: skip
-    waited = ev.LockWaited(node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation="G3", source="log:a")
+    waited = ev.LockWaited(
+        node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation=LogGeneration.G3, source="log:a"
+    )
     assert "n1" in told([who, lock, waited, alive("n2", 999.0)])[AlertKind.LOCK_HOLDER_GONE]
 
 

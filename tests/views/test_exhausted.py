@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_top.cli.main import main
-from neuron_top.events import DeviceMemoryExhausted, MemoryRow
+from neuron_top.events import DeviceMemoryExhausted, MemoryRow, MemoryScope
 from neuron_top.ingest.run_loader import read_logs
 from neuron_top.run.exhausted import CORES_KEPT, Exhaustions
 from neuron_top.run.model import Run
@@ -20,15 +20,15 @@ GIB = 1024**3
 
 
 def neff(index: int, name: str, **kinds: int) -> MemoryRow:
-    return MemoryRow(scope="neff", index=index, total=sum(kinds.values()), kinds=kinds, name=name)
+    return MemoryRow(scope=MemoryScope.NEFF, index=index, total=sum(kinds.values()), kinds=kinds, name=name)
 
 
 def failed(device: int, core: int, *, programs: int = 1, time: float = 1.0) -> DeviceMemoryExhausted:
     """Tensors fill the bank, and so many programs of a GiB each lie on two cores of it."""
     kinds = {"tensors": 12 * GIB, "dma_rings": programs * GIB, "constants": 0}
-    rows = [MemoryRow(scope="bank", index=core // 2, total=sum(kinds.values()), kinds=kinds)]
+    rows = [MemoryRow(scope=MemoryScope.BANK, index=core // 2, total=sum(kinds.values()), kinds=kinds)]
     for half in (core, core + 1):
-        rows.append(MemoryRow(scope="core", index=half, total=6 * GIB, kinds={"tensors": 6 * GIB}))
+        rows.append(MemoryRow(scope=MemoryScope.CORE, index=half, total=6 * GIB, kinds={"tensors": 6 * GIB}))
         path = "/tmp/nxd_model/decoder/_tp0_bk{}/model.MODULE_00000000{:02}+d7517139.neff"
         rows += (neff(n, path.format(n, n), dma_rings=GIB // 2 + n) for n in range(programs))
     return DeviceMemoryExhausted(
@@ -78,7 +78,7 @@ def test_a_program_is_what_it_takes_on_all_cores_of_the_bank() -> None:
     ],
 )
 def test_advice_follows_from_what_filled_the_memory(kinds: dict[str, int], words: list[str]) -> None:
-    rows = (MemoryRow(scope="core", index=0, kinds=kinds),) if kinds else ()
+    rows = (MemoryRow(scope=MemoryScope.CORE, index=0, kinds=kinds),) if kinds else ()
     view = exhausted_memory(exhausted(DeviceMemoryExhausted(device=0, core=0, rows=rows)))
     assert view is not None
     assert len(view.advice) == len(words)

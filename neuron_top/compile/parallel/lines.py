@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
-from neuron_top.compile.wrapper.log_lines import LogFormat, WrapperLog
+from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.events import LogGeneration
 from neuron_top.events.levels import LogLevel
 
 TAG = "NEURON_PARALLEL_COMPILE"
@@ -25,7 +26,7 @@ class ParallelLog(WrapperLog):
             "Running trial run (add option to terminate trial run early; "
             "also ignore trial run's generated outputs, i.e. loss, checkpoints)",
         )
-        words = "Running cmd" if self._form is LogFormat.G2 else "run_train_script: executing trial run cmd"
+        words = "Running cmd" if self._form is LogGeneration.G2 else "run_train_script: executing trial run cmd"
         self._say(LogLevel.INFO, TAG, f"{words}: {list(command)}")
 
     def graph_list(self, paths: Iterable[str], source: str) -> None:
@@ -35,7 +36,7 @@ class ParallelLog(WrapperLog):
 
     def worker_started(self, worker: int, graphs: int) -> None:
         """A worker takes part in compiling so many graphs."""
-        if self._form is LogFormat.G2:
+        if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, TAG, f"worker {worker} starts dynamic scheduleing on {graphs}....")
         else:
             self._say(LogLevel.INFO, TAG, f"Worker {worker}/None starting dynamic scheduling for {graphs} HLOs")
@@ -51,7 +52,7 @@ class ParallelLog(WrapperLog):
 
     def worker_finished(self, worker: int, tasks: int) -> None:
         """A worker has nothing left to do."""
-        if self._form is LogFormat.G2:
+        if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, TAG, f"worker {worker} finished with num of tasks {tasks}....")
         else:
             self._say(LogLevel.INFO, TAG, f"Worker {worker} completed: {tasks} tasks compiled")
@@ -64,7 +65,7 @@ class ParallelLog(WrapperLog):
         """The totals of this run, with the older format's report."""
         total = len(report["compilation_report"])
         failed = sum(not entry["status"] for entry in report["compilation_report"].values())
-        if self._form is LogFormat.G2:
+        if self._form is LogGeneration.G2:
             self._report(report)
             self._say(LogLevel.INFO, TAG, f"Total graphs: {total}")
             self._say(LogLevel.INFO, TAG, f"Total successful compilations: {total - failed}")

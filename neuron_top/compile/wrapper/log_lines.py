@@ -10,24 +10,16 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TextIO
 
 from neuron_top.errors import UsageError
+from neuron_top.events import LogGeneration
 from neuron_top.events.levels import LogLevel
 
 FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"
+FORMATS = {"g2": LogGeneration.G2, "g3": LogGeneration.G3}
 _CACHE, _WRAPPER = "NEURON_CACHE", "NEURON_CC_WRAPPER"
-
-
-class LogFormat(StrEnum):
-    """How the SDK's wrapper prints its lines."""
-
-    G2 = "g2"
-    """With a tag, the cache path and a start line."""
-    G3 = "g3"
-    """Since the end of 2025: no tag, no start line, a completion line."""
 
 
 def timestamp(seconds: float) -> str:
@@ -36,19 +28,20 @@ def timestamp(seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(whole))}.{milliseconds:06d}"
 
 
-def log_format(environ: Mapping[str, str] = os.environ) -> LogFormat:
+def log_format(environ: Mapping[str, str] = os.environ) -> LogGeneration:
     """The format that `NEURONTOP_LOG_FORMAT` names, `g3` by default. Raises UsageError for another word."""
-    text = environ.get(FORMAT_VARIABLE, "").lower() or LogFormat.G3
-    if text not in tuple(LogFormat):
-        raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(LogFormat)}, is {text!r}")
-    return LogFormat(text)
+    text = environ.get(FORMAT_VARIABLE, "").lower() or "g3"
+    found = FORMATS.get(text)
+    if found is None:
+        raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(FORMATS)}, is {text!r}")
+    return found
 
 
 class WrapperLog:
     """Prints the lines of one process. Each line leaves in one write, so ranks never tear each other's."""
 
     def __init__(
-        self, *, form: LogFormat = LogFormat.G3, level: LogLevel = LogLevel.INFO, stream: TextIO | None = None
+        self, *, form: LogGeneration = LogGeneration.G3, level: LogLevel = LogLevel.INFO, stream: TextIO | None = None
     ) -> None:
         self._form, self._levels, self._stream = form, level.and_worse(), stream
         self._lock = threading.Lock()
@@ -56,7 +49,7 @@ class WrapperLog:
 
     def cache_path(self, url: str) -> None:
         """A look-up begins (the newer format does not say so)."""
-        if self._form is LogFormat.G2:
+        if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, _CACHE, f"Compile cache path: {url}")
 
     def hit(self, artifact: Path) -> None:
@@ -81,13 +74,13 @@ class WrapperLog:
 
     def compile_started(self, command: Sequence[str]) -> None:
         """The compiler is called (the newer format does not say so)."""
-        if self._form is LogFormat.G2:
+        if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
 
     def compile_passed(self, module: str, graph_name: str) -> None:
         """The compiler is done and the artifact is stored."""
         self._write("\nCompiler status PASS\n")
-        if self._form is LogFormat.G3:
+        if self._form is LogGeneration.G3:
             name = graph_name.removeprefix("model.")
             self._say(LogLevel.INFO, _WRAPPER, f"Compilation Successfully Completed for model.{module}.{name}")
 
@@ -124,7 +117,7 @@ class WrapperLog:
     def _say(self, level: LogLevel, tag: str, text: str) -> None:
         if level not in self._levels:
             return
-        body = f"{level} ||{tag}||: {text}" if self._form is LogFormat.G2 else f"[{level}]: {text}"
+        body = f"{level} ||{tag}||: {text}" if self._form is LogGeneration.G2 else f"[{level}]: {text}"
         self._write(f"{timestamp(time.time())}:  {os.getpid()}  {body}\n")
 
     def _write(self, text: str) -> None:

@@ -12,7 +12,7 @@ from neuron_top.run.spans import Span, SpanKind, merged
 from neuron_top.views.blame.causes import Call, Causes, CompileReason
 from neuron_top.views.blame.facts import FleetFacts, NodeFacts
 from neuron_top.views.blame.locks import lost_locks
-from neuron_top.views.blame.records import Blame, Compiled, GraphBlame, NodeBar, NodeBlame, Repeated, Waited
+from neuron_top.views.blame.records import Blame, CallState, Compiled, GraphBlame, NodeBar, NodeBlame, Repeated, Waited
 from neuron_top.views.report_graphs import wait_seconds
 
 
@@ -89,9 +89,9 @@ def _compiled(call: Call, cause: CompileReason, facts: FleetFacts) -> Compiled:
         node=call.node,
         rank=facts.nodes[call.node].run.rank_of(call.worker),
         seconds=duration.seconds,
-        provenance=str(duration.precision),
+        provenance=duration.precision,
         began=call.began,
-        outcome=str(outcome) if outcome is not None else "running",
+        outcome=CallState(outcome) if outcome is not None else CallState.RUNNING,
         because=cause.because,
         text=cause.text,
         again=cause.again,

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.run.graph import Precision
 from neuron_top.run.spans import SpanKind
 
 
@@ -37,17 +38,24 @@ class RankCost(msgspec.Struct, frozen=True, kw_only=True):
     """Compiles or waits whose time nobody reported; they are left out."""
 
 
+class CallState(StrEnum):
+    """Whether a call of the compiler runs, or how it ended."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the compiler."""
 
     node: str
     rank: int | None
     seconds: float | None
-    provenance: str
-    """`measured`, `bracketed` (at most), `unknown`."""
+    provenance: Precision
     began: float | None
-    outcome: str
-    """`done`, `failed`, `interrupted`, `running`."""
+    outcome: CallState
     because: Because
     text: str
     """What differs, with names; "" where `because` says all."""

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from neuron_top.run.graph import Precision
 from neuron_top.units import UNKNOWN, counted, duration_text
-from neuron_top.views.blame.records import Because, Blame, Compiled, GraphBlame, LostLock, RankCost, Repeated, Waited
+from neuron_top.views.blame.records import (
+    Because,
+    Blame,
+    CallState,
+    Compiled,
+    GraphBlame,
+    LostLock,
+    RankCost,
+    Repeated,
+    Waited,
+)
 from neuron_top.views.blame.timeline import TimelineRow
 
 GRAPH_COLUMNS = ("graph", "compiled by", "took", "why there", "waited", "longest", "for", "core-hours")
@@ -111,9 +122,11 @@ def compiler_text(one: Compiled) -> str:
 
 def took_text(one: Compiled) -> str:
     """How long, and how surely; or how it ended."""
-    at_most = "≤ " if one.provenance == "bracketed" else ""
+    at_most = "≤ " if one.provenance is Precision.BRACKETED else ""
     took = f"{at_most}{duration_text(one.seconds)}"
-    return took if one.outcome == "done" else f"{one.outcome}, {took}" if one.seconds is not None else one.outcome
+    return (
+        took if one.outcome is CallState.DONE else f"{one.outcome}, {took}" if one.seconds is not None else one.outcome
+    )
 
 
 def why_text(one: Compiled) -> str:

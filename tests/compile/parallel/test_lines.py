@@ -10,8 +10,16 @@ import pytest
 
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
-from neuron_top.compile.wrapper.log_lines import LogFormat
-from neuron_top.events import GraphReported, GraphsListed, QueueCounted, SummaryReported, WorkerFinished, WorkerStarted
+from neuron_top.compile.wrapper.log_lines import FORMATS
+from neuron_top.events import (
+    GraphReported,
+    GraphsListed,
+    LogGeneration,
+    QueueCounted,
+    SummaryReported,
+    WorkerFinished,
+    WorkerStarted,
+)
 from neuron_top.parsers.reader import LogReader
 
 FOLDER = "/var/tmp/neuron-compile-cache/inductor-2.13.0+0a1b2c3d"
@@ -24,7 +32,7 @@ OUTCOMES = {
 }
 
 
-def read(form: LogFormat, say) -> list:
+def read(form: LogGeneration, say) -> list:
     stream = io.StringIO()
     say(ParallelLog(form=form, stream=stream))
     reader = LogReader("test")
@@ -35,7 +43,7 @@ def of_kind(events: list, kind: type) -> list:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("form", list(LogFormat))
+@pytest.mark.parametrize("form", FORMATS.values())
 def test_workers_counters_and_list_are_read_back(form):
     def say(log: ParallelLog) -> None:
         log.trial_run(["torchrun", "train.py"])
@@ -52,14 +60,14 @@ def test_workers_counters_and_list_are_read_back(form):
     assert [(event.worker, event.tasks) for event in of_kind(events, WorkerFinished)] == [("1", 3)]
 
 
-@pytest.mark.parametrize("form", list(LogFormat))
+@pytest.mark.parametrize("form", FORMATS.values())
 def test_the_summary_is_read_back(form):
     events = read(form, lambda log: log.summary(report_of(OUTCOMES, 1000.0, 9.5)))
     (summary,) = of_kind(events, SummaryReported)
     assert (summary.total, summary.success, summary.failed) == (2, 1, 1)
     reported = of_kind(events, GraphReported)
-    assert len(reported) == (2 if form is LogFormat.G2 else 0)
-    if form is LogFormat.G2:
+    assert len(reported) == (2 if form is LogGeneration.G2 else 0)
+    if form is LogGeneration.G2:
         assert [(entry.ok, entry.retry, entry.seconds) for entry in reported] == [(True, 0, 2.5), (False, 2, 7.0)]
         assert summary.seconds == 9.5
 
