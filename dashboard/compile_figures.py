@@ -9,7 +9,7 @@ from neuron_top.dashboard.chart_colors import ChartColors, state_color, state_ma
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import duration_text
-from neuron_top.views.cache_lookups import CacheLookup
+from neuron_top.views.cache_lookups import CacheLookup, LookupResult
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
@@ -48,7 +48,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
             kind = "now" if bar.end is None else bar.outcome or "done"
         by_kind.setdefault(kind, []).append((lane, bar))
     data = [_bars(kind, pairs, names, view.now, colors) for kind, pairs in by_kind.items()]
-    data += [_marks(kind, lookups, names, colors) for kind in ("hit", "cached failure")]
+    data += [_marks(kind, lookups, names, colors) for kind in (LookupResult.HIT, LookupResult.CACHED_FAILURE)]
     parts = ("x", "base", "y", "text", "customdata")
     moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
     hidden = len(view.lanes) - len(shown)
@@ -112,8 +112,9 @@ def _told(bar: Bar, length: float) -> str:
     return f"{who}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
 
 
-def _marks(kind: str, lookups: Sequence[CacheLookup], names: dict[str, str], colors: ChartColors) -> Any:
-    found = [lookup for lookup in lookups if lookup.kind == kind and lookup.worker in names][-MARKS_SHOWN:]
+def _marks(kind: LookupResult, lookups: Sequence[CacheLookup], names: dict[str, str], colors: ChartColors) -> Any:
+    symbol = "diamond" if kind is LookupResult.HIT else "x"
+    found = [lookup for lookup in lookups if lookup.kind is kind and lookup.worker in names][-MARKS_SHOWN:]
     return {
         "type": "scatter",
         "mode": "markers",
@@ -123,7 +124,7 @@ def _marks(kind: str, lookups: Sequence[CacheLookup], names: dict[str, str], col
         "customdata": [lookup.graph for lookup in found],
         "text": [plain(lookup.graph) for lookup in found],
         "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
-        "marker": {"color": state_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
+        "marker": {"color": state_color(colors, kind), "symbol": symbol, "size": 8},
     }
 
 
@@ -191,19 +192,21 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
     """Cumulative hits and misses, and the hit rate of distinct graphs."""
     if not lookups:
         return empty(colors, "no cache lookup yet", height)
-    sums = {"hit": 0, "miss": 0, "cached failure": 0}
-    first: dict[str, str] = {}
+    sums = dict.fromkeys(LookupResult, 0)
+    first: dict[str, LookupResult] = {}
     times, shares = [], []
-    lines: dict[str, list[int]] = {kind: [] for kind in sums}
+    lines: dict[LookupResult, list[int]] = {kind: [] for kind in LookupResult}
     for lookup in lookups:
         sums[lookup.kind] += 1
-        first[lookup.graph] = "miss" if "miss" in (lookup.kind, first.get(lookup.graph)) else lookup.kind
+        first[lookup.graph] = (
+            LookupResult.MISS if LookupResult.MISS in (lookup.kind, first.get(lookup.graph)) else lookup.kind
+        )
         times.append(iso(lookup.time))
-        shares.append(round(sum(kind == "hit" for kind in first.values()) / len(first), 4))
+        shares.append(round(sum(kind is LookupResult.HIT for kind in first.values()) / len(first), 4))
         for kind, values in lines.items():
             values.append(sums[kind])
-    color = {"hit": colors.accent, "miss": colors.warn, "cached failure": colors.bad}
-    names = {"hit": "hits", "miss": "misses", "cached failure": "cached failures"}
+    color = dict(zip(LookupResult, (colors.accent, colors.warn, colors.bad), strict=True))
+    names = dict(zip(LookupResult, ("hits", "misses", "cached failures"), strict=True))
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",

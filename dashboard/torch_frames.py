@@ -8,7 +8,7 @@ from dash import html
 
 from neuron_top.dashboard.components import fact_list, panel, table
 from neuron_top.units import count_text, duration_text
-from neuron_top.views.torch_trace import TorchView, cache_words, summary_words
+from neuron_top.views.torch_trace import FrameState, TorchView, cache_words, summary_words
 
 FRAMES_SHOWN = 100
 
@@ -17,7 +17,7 @@ def torch_section(view: TorchView | None) -> Any:
     """The panel; nothing where no process wrote a trace."""
     if view is None:
         return None
-    newest = sorted(view.frames, key=lambda row: (row.state != "compiling", -(row.began or 0.0)))[:FRAMES_SHOWN]
+    running_first = sorted(view.frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0)))
     frames = [
         (
             row.compile_id,
@@ -31,7 +31,7 @@ def torch_section(view: TorchView | None) -> Any:
             row.aot or "—",
             row.failure or "; ".join(row.recompiled),
         )
-        for row in newest
+        for row in running_first[:FRAMES_SHOWN]
     ]
     breaks = [(count_text(row.times), html.Code(row.place), row.reason) for row in view.breaks[:FRAMES_SHOWN]]
     phases = [

@@ -11,6 +11,7 @@ import msgspec
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
 from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusal, RefusalCode, UseSource
+from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part
@@ -141,7 +142,7 @@ def collect_context(
         ),
         trash_bytes=trash.trash_bytes() if trash is not None else 0,
         in_use=evidence.use,
-        tells_reads=disk.access_times not in (None, "noatime"),
+        tells_reads=disk.access_times not in (None, AccessTimes.NOATIME),
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,
@@ -173,7 +174,7 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
         caveats.append(Caveat(CaveatCode.IN_CONTAINER))
     if snapshot.problems:
         caveats.append(Caveat(CaveatCode.PARTLY_READ))
-    if snapshot.filesystem.access_times in (None, "noatime"):
+    if snapshot.filesystem.access_times in (None, AccessTimes.NOATIME):
         caveats.append(Caveat(CaveatCode.NO_ACCESS_TIMES))
     return caveats
 

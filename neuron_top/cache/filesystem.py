@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 
 import msgspec
 
@@ -27,6 +28,15 @@ SHARED_KINDS = frozenset(
 _HOST_PID_NAMESPACE = "pid:[4026531836]"
 
 
+class AccessTimes(StrEnum):
+    """Whether a mount keeps when a file was last read."""
+
+    RELATIME = "relatime"
+    """To the day."""
+    STRICTATIME = "strictatime"
+    NOATIME = "noatime"
+
+
 class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     """One mount as it concerns a cache."""
 
@@ -35,8 +45,8 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = False
     """Other hosts, or processes we cannot see, may write here."""
     why_shared: str | None = None
-    access_times: str | None = None
-    """`relatime` (day resolution), `strictatime`, `noatime`; None when unknown."""
+    access_times: AccessTimes | None = None
+    """None when unknown."""
     writable: bool | None = None
     free: int | None = None
     """Bytes an unprivileged user may still write."""
@@ -111,12 +121,12 @@ def _unescaped(field: str) -> str:
     return field
 
 
-def _access_times(options: set[str], flags: int) -> str | None:
+def _access_times(options: set[str], flags: int) -> AccessTimes | None:
     if "noatime" in options or flags & getattr(os, "ST_NOATIME", 1024):
-        return "noatime"
+        return AccessTimes.NOATIME
     if "relatime" in options or flags & getattr(os, "ST_RELATIME", 4096):
-        return "relatime"
-    return "strictatime" if options else None
+        return AccessTimes.RELATIME
+    return AccessTimes.STRICTATIME if options else None
 
 
 def _why_shared(kind: str | None, mount_root: str, proc: str) -> str | None:

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.filesystem import AccessTimes, Filesystem
 from neuron_top.cache.model.entry import MARKER_BYTES, MODULE, PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
 from neuron_top.cache.model.filenames import FLAGS_NAMES, NEFF
 from neuron_top.cache.model.keys import flags_hash
@@ -170,7 +170,7 @@ def snapshot_of(
         entries=tuple(_entry(bucket, path, objects) for path, objects in entries.items()),
         folders=(),
         others=tuple(others),
-        filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times="noatime"),
+        filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times=AccessTimes.NOATIME),
     )
 
 

@@ -216,7 +216,7 @@ def _entry(
     disk: filesystem.Filesystem,
 ) -> Entry:
     there = artifact is not Artifact.NONE
-    keeps_times = disk.access_times != "noatime"
+    keeps_times = disk.access_times is not filesystem.AccessTimes.NOATIME
     return Entry(
         compiler=TORCH_NEURON,
         module=key,

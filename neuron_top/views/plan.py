@@ -156,8 +156,8 @@ def step_text(step: Step, now: float) -> str:
     words = []
     if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
-        did = written if step.last_used_from is UseSource.COMPILE else "used"
-        known = f" ({step.last_used_from})" if did == "used" else ""
+        was_used = step.last_used_from is not UseSource.COMPILE
+        did, known = ("used", f" ({step.last_used_from})") if was_used else (written, "")
         words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
     if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.run.alerts import Severity
+from neuron_top.run.alerts import AlertKind, Severity
 from neuron_top.run.estimate import Range
 from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.state import JobState
@@ -96,7 +96,8 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     if told is not None and state is not VerdictState.FAILED:
         next_step = next_step or told.next_step
     # The failure is the reason itself, and need not be told twice.
-    alerts = [alert for alert in view.alerts if not (alert.kind == "job-failed" and state is VerdictState.FAILED)]
+    said = AlertKind.JOB_FAILED if state is VerdictState.FAILED else None
+    alerts = [alert for alert in view.alerts if alert.kind is not said]
     first = alerts[0] if alerts else None
     progress, left = _progress(view, state)
     age = _age(view, view.now if clock is None else clock)

@@ -78,7 +78,7 @@ class Execution:
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
         self.token = self.place / f"lock.{self.owner.token}"
-        self.tells_reads = filesystem.describe(str(trash.root)).access_times != "noatime"
+        self.tells_reads = filesystem.describe(str(trash.root)).access_times is not filesystem.AccessTimes.NOATIME
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()

@@ -15,6 +15,7 @@ import msgspec
 from neuron_top.actions.plan import Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
@@ -30,7 +31,7 @@ def plan_with_reads(
 
     A bucket, and a mount that keeps no access times, tell nothing. Raises ValueError as the planner does.
     """
-    tell = snapshot.filesystem.access_times != "noatime"
+    tell = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)
     for _ in range(ROUNDS if tell else 0):
         reads = _read_later(root, plan.steps)

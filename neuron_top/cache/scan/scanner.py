@@ -147,7 +147,7 @@ class _Scan:
             self._entries(compiler, descriptor, os.listdir(descriptor), again=False)
 
     def _entries(self, compiler: str, descriptor: int, names: Iterable[str], *, again: bool) -> None:
-        keeps_times = self.disk.access_times != "noatime"
+        keeps_times = self.disk.access_times is not filesystem.AccessTimes.NOATIME
         house = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
         known, entries, match = self.before_by_compiler.get(compiler, {}), self.entries, MODULE.match
         for name in names:
