@@ -7,11 +7,11 @@
 
 It reads what `neurontop watch` reads, folds lines that repeat each other, keeps what is not shipped yet in a file below
 the state folder, and ships it in batches. A database that cannot be reached costs a job nothing: the agent goes on and
-catches up. Killed at any moment and started again, it tells nothing twice and leaves nothing out.
+catches up. Killed at any moment and started again, it ships nothing twice and leaves nothing out.
 The node and the job are named as `neurontop config` shows them; --job gives the job another name.
 It ends on SIGTERM or Ctrl-C, after it has shipped what it read.
 
-exit status: 0 stopped, all of it shipped · 1 stopped, some of it still waits to be shipped · 2 no database is named, or
+exit status: 0 stopped, all of it shipped · 1 stopped, some of it is still to be shipped · 2 no database is named, or
 an agent of this node and job runs already · 3 a given path and its folder are not found · 4 another machine has the
 node's name
 """
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="answer on 127.0.0.1:N: /metrics for the site's collector, /logs for who has the token (default: a free "
         "port; -1: none); the setting agent_listen names another place",
     )
-    add_store(parser)
+    add_store(parser, of_fleet=True)
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
         where = f": {visible(str(problem.filename))}" if problem.filename else ""
         raise RefusedForSafety(
             f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}{where}); "
-            "`neurontop cache journal` tells what was done"
+            "`neurontop cache journal` lists what was done"
         ) from None
 
 

@@ -15,7 +15,7 @@ Every number states its provenance: measured, counted, at most (a bound between 
 or estimated. The compile cache adds flags, sizes and compile times of the graphs, and the cause of each miss: the cache
 that the recording used, or the one given with --cache. The format follows the suffix of -o (default: Markdown).
 
-Of a job of a fleet (--store) it also tells what `neurontop fleet blame` tells: who compiled, who waited, what it cost.
+For a job of a fleet (--store) it includes what `neurontop fleet blame` prints: who compiled, who waited, what it cost.
 
 exit status: 0 written · 2 a file cannot be read or written · 3 recording not found
 """

@@ -10,13 +10,16 @@ from neuron_top import settings as configuration
 from neuron_top.settings import Settings
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """The option; `settings_of` reads it."""
+def add_store(parser: argparse.ArgumentParser, *, of_fleet: bool = False) -> None:
+    """The option; `settings_of` reads it. `of_fleet`: the command works with a fleet's database and nothing else."""
+    what, default = "database to read recordings from", "the setting store, else this machine's own recordings"
+    if of_fleet:
+        what, default = "database of the fleet", "the setting store"
     parser.add_argument(
         "--store",
         metavar="URL",
-        help="read the recordings of a database, postgresql://[user@]host[:port]/database (default: the setting store, "
-        "else this machine's own; a password belongs into ~/.pgpass or PGPASSWORD)",
+        help=f"{what}, postgresql://[user@]host[:port]/database (default: {default}); put a password into ~/.pgpass or "
+        "PGPASSWORD",
     )
 
 

@@ -1,4 +1,4 @@
-"""Execute a plan that was saved with --save-plan, or go on with one that was interrupted.
+"""Execute a plan that was saved with --save-plan, or resume one that was interrupted.
 
   neurontop cache evict --min-free 50GB --save-plan tonight.json
   neurontop cache apply tonight.json --yes

@@ -3,8 +3,8 @@
   neurontop cache journal                         the plans carried out on the cache in force, newest last
   neurontop cache journal --json | jq '.plans[] | select(.state == "interrupted")'
 
-States: done, restored, purged, running, interrupted (it can be gone on with: `neurontop cache apply PLAN`, or undone),
-found (the journal does not know it, what it took lies in the trash and can be restored or purged).
+States: done, restored, purged, running, interrupted (resume it with `neurontop cache apply PLAN`, or undo it),
+found (not in the journal: what it took lies in the trash; restore or purge it).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 Pins hold for every root of this user; `neurontop cache pins` lists them.
 
-exit status: 0 · 2 a name that no module can have · 3 no such recording
+exit status: 0 fine · 2 a name that no module can have · 3 no such recording · 4 read-only mode
 """
 
 from __future__ import annotations

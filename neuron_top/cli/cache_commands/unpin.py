@@ -1,7 +1,9 @@
 """Let pinned modules be evicted again: by name, pattern or recorded run.
 
-neurontop cache unpin 'MODULE_1762*'            this pin, and every pin that the pattern matches
-neurontop cache unpin --run 20261121T0312
+  neurontop cache unpin 'MODULE_1762*'            this pin, and every pin that the pattern matches
+  neurontop cache unpin --run 20261121T0312       every module that a recorded run used
+
+exit status: 0 fine · 2 usage · 3 no such recording · 4 read-only mode
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ask chosen nodes for a change of their caches; each plans and checks it by itself, and carries it out once.
+"""The agent of each node plans the change, checks it and carries it out once.
 
     neurontop fleet evict 'MODULE_1234*' --nodes n1,n2           entries of these modules
     neurontop fleet retry --job pretrain                         failures are compiled again by the next run
@@ -7,10 +7,9 @@
     neurontop fleet pin --graphs last --all                      no eviction on these nodes takes them
     neurontop fleet pull --from s3://bucket/prefix --graphs graphs.txt --nodes n1,n2
 
-The nodes' agents plan (on nodes with `fleet_actions = true` in their settings); one plan, with the sum and what each
-node leaves out, is shown and confirmed once. Each node then does it under the locks of the entries, with its own
-journal. What no node has begun after 15 minutes does nothing any more. `neurontop fleet undo` undoes it, per node or
-all.
+Nodes with `fleet_actions = true` in their settings take part. One plan, with the sum and what each node leaves out, is
+shown and confirmed once. Each node then carries it out under the locks of the entries, with its own journal. A node
+that has not begun after 15 minutes does nothing. `neurontop fleet undo` undoes it, on some nodes or on all.
 The database's login needs the role neurontop_operator.
 
 exit status: 0 done on every node · 1 some nodes refused, failed or did not answer, or the login may not ask · 2 usage ·
@@ -23,6 +22,7 @@ import argparse
 from collections.abc import Collection
 
 from neuron_top.cli.cache_commands.plan_runner import confirm
+from neuron_top.cli.fleet_commands import SUBCOMMANDS
 from neuron_top.cli.fleet_commands.common import fleet_service
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
 from neuron_top.cli.store_option import add_store, settings_of
@@ -38,7 +38,9 @@ DONE_SECONDS = 3600.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of every action on the fleet."""
-    parser.set_defaults(fleet_action=parser.prog.rpartition(" ")[2])
+    action = parser.prog.rpartition(" ")[2]
+    parser.set_defaults(fleet_action=action)
+    parser.description = _description(action)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="names of modules, or patterns: 'MODULE_123*'")
     parser.add_argument("--graphs", metavar="RUN|FILE", help="modules of a recorded run, or that a file names")
     where = parser.add_argument_group("nodes").add_mutually_exclusive_group(required=True)
@@ -46,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--job", metavar="JOB", help="the nodes of a job")
     where.add_argument("--all", action="store_true", help="every node that reports")
     parser.add_argument("--root", metavar="ROOT", default="", help="the cache (default: the one in force on each node)")
-    if parser.get_default("fleet_action") == "pull":
+    if action == "pull":
         parser.add_argument(
             "--from", dest="source", metavar="SOURCE", required=True, help="s3://bucket/prefix, or a folder"
         )
@@ -55,12 +57,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="state that no other host uses the caches, though they are shared",
     )
-    parser.add_argument("--wait", type=float, default=PLAN_SECONDS, metavar="SECONDS", help="for plans (default: 60)")
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=PLAN_SECONDS,
+        metavar="SECONDS",
+        help="wait so long for plans of the nodes (default: 60)",
+    )
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
     answer.add_argument("--yes", action="store_true", help="do it without asking")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    add_store(parser)
+    add_store(parser, of_fleet=True)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -88,6 +96,14 @@ def execute(arguments: argparse.Namespace) -> int:
             raise
         plan = actions.answered(plan.batch, DONE_SECONDS)
     return report(plan, as_json=arguments.json)
+
+
+def _description(action: str) -> str:
+    """This module's text with the summary and the example of one action."""
+    summary = next(row.summary for row in SUBCOMMANDS if row.name == action)
+    first, *others = (__doc__ or "").splitlines()
+    shown = [line for line in others if not line.startswith("    ") or f" fleet {action} " in line]
+    return "\n".join((f"{summary[0].upper()}{summary[1:]}. {first}", *shown))
 
 
 def _modules(arguments: argparse.Namespace) -> tuple[str, ...]:

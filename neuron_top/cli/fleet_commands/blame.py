@@ -3,7 +3,7 @@
     neurontop fleet blame 4711
     neurontop fleet blame bert --graphs 30 --json | jq '.repeated[] | {because, text, cost}'
 
-Times are of ranks, added up over all nodes; a rank that waits or compiles keeps its cores idle. What nobody told, such
+Times are of ranks, added up over all nodes; a rank that waits or compiles keeps its cores idle. What is unknown, such
 as the cores of a node, is left out of core-hours and named. The timeline shows each node: C compiling, w waiting.
 
 exit status: 0 fine · 1 the database cannot be used · 2 no database is named · 3 no such job

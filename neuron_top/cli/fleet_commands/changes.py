@@ -19,7 +19,7 @@ from neuron_top.views.fleet_plan import FleetPlan, change_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet changes`."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    add_store(parser)
+    add_store(parser, of_fleet=True)
 
 
 def execute(arguments: argparse.Namespace) -> int:

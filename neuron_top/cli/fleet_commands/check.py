@@ -1,13 +1,14 @@
-"""Will every node find every graph? Look before a launch, in a prolog or in CI, from what the nodes' agents told.
+"""Check before a launch, in a prolog or in CI, that every node will find every graph in its cache.
 
     neurontop fleet check --job pretrain --graphs last         graphs of the last recorded run, on nodes of a job
     neurontop fleet check --graphs graphs.txt --nodes n1,n2    graphs that a file names (a list, a job's log)
     neurontop fleet check                                      every graph that some node has, on all nodes
-    neurontop fleet check --srun --graphs graphs.txt           in a Slurm allocation: let its nodes tell first
+    neurontop fleet check --srun --graphs graphs.txt           in a Slurm allocation: ask its nodes first
 
-A node that lacks a graph compiles it while all others wait for it; what that costs is told from past compiles. Where no
-agents run, each node tells of its cache once: srun --overlap --ntasks-per-node=1 neurontop agent --once. --srun runs
-that on the nodes of the job (--job ID, else SLURM_JOB_ID) that no agent told of in the last minute.
+A node that lacks a graph compiles it while all others wait for it; what that costs is estimated from past compiles.
+The answer comes from what the nodes' agents reported of their caches. Where no agents run, let each node report once:
+srun --overlap --ntasks-per-node=1 neurontop agent --once. --srun runs that on those nodes of the job (--job ID, else
+SLURM_JOB_ID) of which no agent reported anything in the last minute.
 
 exit status: 0 every node has every graph · 1 something is missing · 2 usage · 3 nothing is known of nodes or graphs
 """
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet check`."""
     parser.add_argument("--graphs", metavar="RUN|FILE", help="graphs of a recorded run, or that a file names")
     parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
-    parser.add_argument("--srun", action="store_true", help="let nodes of this Slurm job tell first, without agents")
+    parser.add_argument("--srun", action="store_true", help="let nodes of this Slurm job report first, without agents")
     add_reading_options(parser)
 
 
@@ -52,7 +53,9 @@ def execute(arguments: argparse.Namespace) -> int:
     elif check.is_known:
         _print(check)
     if not check.is_known:
-        raise NothingToShow("no node told of its caches: start neurontop agent on them, or give other nodes or graphs")
+        raise NothingToShow(
+            "no node has reported its caches: start neurontop agent on them, or name other nodes or graphs"
+        )
     return 0 if check.is_complete else 1
 
 
@@ -87,16 +90,16 @@ def _print(check: FleetCheck) -> None:
 def _cost_text(cost: CheckCost, nodes: int) -> str:
     """What waiting for the missing compiles costs, and what of it is not known."""
     if cost.seconds is None:
-        return f"the cost is unknown: no past compile tells of {counted(len(cost.unknown_graphs), 'graph')}"
+        return f"the cost is unknown: no past compile of {counted(len(cost.unknown_graphs), 'graph')} is known"
     waiting = f"{counted(nodes, 'node')} wait about {duration_text(cost.seconds)} for {cost.node}"
     cores = f", {cost.core_hours:.1f} core-hours" if cost.core_hours is not None else ""
     text = f"{waiting}: {cost.node_hours:.1f} node-hours{cores}"
     if cost.core_hours is None:
-        text += "; nobody told how many cores they have"
+        text += "; how many cores they have is unknown"
     elif cost.without_cores:
-        text += f" without {_some(cost.without_cores)}, whose cores nobody told"
+        text += f" without {_some(cost.without_cores)}, whose cores are unknown"
     if cost.unknown_graphs:
-        text += f"; {counted(len(cost.unknown_graphs), 'graph')} more have never been compiled before"
+        text += f"; {counted(len(cost.unknown_graphs), 'graph')} more were never compiled before"
     return text
 
 

@@ -10,7 +10,7 @@ from neuron_top.services.fleet import FleetService
 
 def add_reading_options(parser: argparse.ArgumentParser, *, job: bool = True) -> None:
     """--store, --job and --json."""
-    add_store(parser)
+    add_store(parser, of_fleet=True)
     if job:
         parser.add_argument("--job", metavar="JOB", help="only nodes of this job: id, unique prefix of one, or name")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

@@ -43,5 +43,5 @@ def execute(arguments: argparse.Namespace) -> int:
     if rows:
         print(table(("attribute", "value", "these", "the others", "chance"), rows, right=(2, 3, 4)))
     else:
-        print_text("no attribute tells them apart")
+        print_text("no attribute differs")
     return 0

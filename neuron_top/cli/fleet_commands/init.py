@@ -23,7 +23,7 @@ from neuron_top.errors import UsageError
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop fleet init`."""
-    add_store(parser)
+    add_store(parser, of_fleet=True)
     parser.add_argument("--print-sql", action="store_true", help="print the SQL instead, and ask no server")
     parser.add_argument(
         "--from",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop fleet prune`."""
-    add_store(parser)
+    add_store(parser, of_fleet=True)
     parser.add_argument(
         "--keep", metavar="AGE", help="drop days that are older, such as 30d (default: the setting fleet_keep)"
     )

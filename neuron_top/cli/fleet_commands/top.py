@@ -1,8 +1,8 @@
 """Rank nodes by a metric, the worst first, with the core that is the worst one.
 
-neurontop fleet top                           the least busy cores
-neurontop fleet top step_seconds --count 3    the three slowest nodes
-neurontop fleet top memory --job 4711 --json
+    neurontop fleet top                           the least busy cores
+    neurontop fleet top step_seconds --count 3    the three slowest nodes
+    neurontop fleet top memory --job 4711 --json
 
 exit status: 0 fine · 1 the database cannot be used · 2 no database is named, or no such metric · 3 no such job
 """
@@ -41,5 +41,5 @@ def execute(arguments: argparse.Namespace) -> int:
         cells = [(row.node, row.text, metric.text(row.median), row.core or UNKNOWN, row.job) for row in rows]
         print(table(("node", metric.title, "median of its cores", "core", "job"), cells, right=(1, 2)))
     else:
-        print_text(f"no node tells {metric.title}")
+        print_text(f"no node reports {metric.title}")
     return 0

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("change", metavar="CHANGE", help="as it was printed, or as `fleet changes` lists it")
     parser.add_argument("--nodes", metavar="A,B,…", help="only these nodes")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    add_store(parser)
+    add_store(parser, of_fleet=True)
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from neuron_top.services.fleet_database import check_named
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `fleet watch`."""
-    add_store(parser)
+    add_store(parser, of_fleet=True)
     add_prometheus(parser)
 
 

@@ -224,7 +224,7 @@ def conninfo_of(address: str, *, insecure: bool = False, environ: Mapping[str, s
     except psycopg.Error:  # its text quotes the address, password and all
         raise UsageError(
             f"store: {masked(address)} is no address of a database: expected postgresql://[user@]host[:port]/database "
-            "(a password with special characters belongs into ~/.pgpass or PGPASSWORD)"
+            "(put a password with special characters into ~/.pgpass or PGPASSWORD)"
         ) from None
     parts = {name: str(value) for name, value in given.items() if value is not None}
     if not insecure and not _stays_here(parts, environ):
