@@ -145,6 +145,20 @@ def test_collected_then_compiled_then_every_graph_is_a_hit(own_caches: Path) -> 
     assert again.stderr.count("Compilation Successfully Completed for model.MODULE_") == 2
 
 
+def test_a_job_without_pytorchs_own_caches_has_ours(own_caches: Path) -> None:
+    """PyTorch saves an artifact out of its caches, so they are on where it is compiled, whatever the job keeps."""
+    without = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+    cold = run(TRAIN, **without)
+    assert "close True" in cold.stdout, cold.stderr
+    assert "compiled in the job" not in cold.stderr
+    warm = run(TRAIN, **without, TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
+    assert "close True" in warm.stdout, warm.stderr
+    assert "compiled in the job" not in warm.stderr
+    warm = run(TRAIN, **without)
+    assert warm.stderr.count("Using a cached neff at") == 2
+    assert "Compilation Successfully Completed" not in warm.stderr
+
+
 def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> None:
     for _ in range(2):
         job = run(DYNAMIC)

@@ -49,6 +49,7 @@ _NAMESPACES_OF_PYTORCH = frozenset(
 )
 _OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
 """Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
+_RULES_OF_VMAP = ("torch._functorch.predispatch", "torch._functorch.vmap")
 _PASSES = "torch._inductor.fx_passes."
 _DEPTH = 5
 _PLAIN = (str, int, float, bool, type(None))
@@ -78,7 +79,7 @@ def foreign() -> str:
 
 
 def _found() -> Iterator[str]:
-    for kernel in torch.library._impls:
+    for kernel in torch.library._impls - rules_of_vmap():
         if kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS:
             yield f"the script replaces kernels of PyTorch: {kernel}"
     for name, function in _decompositions().items():
@@ -92,6 +93,15 @@ def _found() -> Iterator[str]:
             if not all(own(entry) for entry in entries):
                 yield f"the script adds a pattern to {place}"
     yield from _backends()
+
+
+def rules_of_vmap() -> set[str]:
+    """The kernels that PyTorch itself registers for `vmap`, at its first use: they shape a trace, no compile.
+
+    A script can put others in their place without a sign of it; what they trace to is hashed node by node.
+    """
+    libraries = (getattr(sys.modules.get(name), "VMAP_DECOMPOSITIONS_LIB", None) for name in _RULES_OF_VMAP)
+    return {kernel for library in libraries if library is not None for kernel in library._op_impls}
 
 
 def _backends() -> Iterator[str]:

@@ -27,6 +27,14 @@ from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
 _COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.server.server")
 """-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
 _WORK_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_FOR_THE_JOB_ALONE = (
+    "TORCH_TRACE",  # of the job's frames
+    # Whether the job keeps PyTorch's own caches. Set, they win over any setting, and PyTorch saves what they hold.
+    "TORCHINDUCTOR_FX_GRAPH_CACHE",
+    "TORCHINDUCTOR_AUTOGRAD_CACHE",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
+)
 _TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)
 _SERVER_ENDED = "server"
 """Key of the answer that stands for one that never came: how the server ended."""
@@ -165,8 +173,8 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """The job's, with its own search path for modules and without TORCH_TRACE: that is for the job's frames only."""
-    found = {name: value for name, value in os.environ.items() if name != "TORCH_TRACE"}
+    """The job's, with its own search path for modules and without what is for the job alone."""
+    found = {name: value for name, value in os.environ.items() if name not in _FOR_THE_JOB_ALONE}
     return {
         **found,
         "PYTHONPATH": os.pathsep.join(place or str(Path.cwd()) for place in sys.path),

@@ -176,6 +176,8 @@ def _state_lines() -> Iterator[str]:
         raise NotCacheable("a mode changes what operators do")
     if foreign := own_code.foreign():
         raise NotCacheable(foreign)
+    if own_code.rules_of_vmap():
+        raise NotCacheable("vmap has rules in Python, which a script could have replaced")
     yield f"operators {own_code.tables()}"
     yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
     for device in torch._C._autocast_supported_devices():
