@@ -11,6 +11,7 @@ the digests of their record; a library of the same name in Inductor's directory 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import io
 import os
@@ -32,6 +33,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
+from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings
 from neuron_top.compile.graphs.graph_file import SerializedGraph
@@ -39,11 +41,36 @@ from neuron_top.errors import CacheUnusable
 
 _KEEPS_CONSTANTS = "donate_graph_module" in inspect.signature(standalone_compile).parameters
 """Else PyTorch copies the graph first, in its own way (see `graphs.copying`)."""
+_NOTHING = "// neuron-top: compiled by nobody, only what comes before\n"
+_IMPORTED_BY_COMPILES = (
+    "sympy.combinatorics",
+    "sympy.physics.units",
+    "sympy.tensor.tensor",
+    "torch._dynamo.backends.common",
+    "torch._dynamo.repro.after_aot",
+    "torch._export.passes",
+    "torch._functorch._aot_autograd.graph_compile",
+    "torch._functorch._activation_checkpointing.graph_info_provider",
+    "torch._inductor.bounds",
+    "torch._inductor.choices",
+    "torch._inductor.codegen.cpp",
+    "torch._inductor.codegen.cpp_wrapper_cpu",
+    "torch._inductor.codegen.memory_planning",
+    "torch._inductor.codegen.wrapper",
+    "torch._inductor.extern_node_serializer",
+    "torch._inductor.kernel_template_choice",
+    "torch._inductor.runtime.triton_heuristics",
+    "torch._inductor.hooks",
+    "torch._subclasses.schema_check_mode",
+    "torch.distributed.tensor.experimental",
+    "torch.export._trace",
+)
+"""Modules that PyTorch imports when it is first needed, in the middle of a compile."""
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
 def warm_up() -> None:
-    """Do what every compile begins with, before the first fork: imports, PyTorch's patterns, the test of the CPU.
+    """Do what every compile begins with, before the first fork: imports, PyTorch's patterns, tests of CPU and compiler.
 
     All of it without computing anything and without leaving a thread, so that forks start clean.
     """
@@ -51,15 +78,63 @@ def warm_up() -> None:
         import tqdm  # type: ignore[import-untyped,unused-ignore]
 
         tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
-    from torch._inductor import compile_fx, cpu_vec_isa  # noqa: F401 (compile_fx: for its forks)
-    from torch._inductor.codecache import torch_key
-    from torch._inductor.fx_passes import joint_graph, post_grad
+    from torch._inductor import cpu_vec_isa
 
-    torch_key()
-    if torch.version.cuda is None and torch.version.hip is None:  # asking for a device would spoil CUDA for the forks
-        joint_graph.lazy_init(torch.device("cpu"))
-        post_grad.lazy_init()
+    with _instructions_tried(cpu_vec_isa):
+        from torch._inductor import compile_fx  # noqa: F401 (for the forks)
+        from torch._inductor.codecache import torch_key
+        from torch._inductor.codegen.common import init_backend_registration
+        from torch._inductor.fx_passes import joint_graph, post_grad
+
+        for name in _IMPORTED_BY_COMPILES:
+            with contextlib.suppress(ImportError):  # another version has it elsewhere
+                importlib.import_module(name)
+        torch_key()
+        if (
+            torch.version.cuda is None and torch.version.hip is None
+        ):  # asking for a device would spoil CUDA for the forks
+            joint_graph.lazy_init(torch.device("cpu"))
+            post_grad.lazy_init()
+            init_backend_registration()
     cpu_vec_isa.pick_vec_isa()
+    with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
+        _prepare_headers()
+
+
+@contextlib.contextmanager
+def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
+    """Beside the block, forks compile PyTorch's tests of the vector instructions, as many as there are cores."""
+    places = range(len(os.sched_getaffinity(0)))
+    known = cpu_vec_isa.supported_vec_isa_list
+    pids = [_tried_by_fork(known[place :: len(places)], cpu_vec_isa.x86_isa_checker) for place in places]
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+
+def _tried_by_fork(instructions: Sequence[Any], flags_of_processor: Callable[[], Sequence[str]]) -> int:
+    arrange = die_with_parent()
+    pid = os.fork()
+    if pid:
+        return pid
+    with contextlib.suppress(BaseException):
+        arrange()
+        flags = flags_of_processor()
+        for one in instructions:
+            if set(str(one).split()) <= set(flags):
+                bool(one)  # leaves the tested library in Inductor's folder
+    os._exit(0)
+
+
+def _prepare_headers() -> None:
+    """What comes before every C++ compile: the compiler's version, the precompiled headers and their digests."""
+    from torch._inductor.codecache import CppPythonBindingsCodeCache
+
+    for code in (f"// at::vec::{_NOTHING}", _NOTHING):  # kernels with and without vector instructions
+        CppPythonBindingsCodeCache.load_async(code, device_type="cpu", submit_fn=lambda compile_it: None)
+        CppPythonBindingsCodeCache.cache.clear()
 
 
 def compile_serialized(
