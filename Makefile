@@ -14,12 +14,12 @@ STEPS  ?= 20
 PIP    := --quiet --no-compile -c constraints.txt
 WARM   := -c 'import torch._dynamo, torch._inductor.compile_fx'
 
-.PHONY: run fleet test check format bench fuzz adversary docs man clean help
+.PHONY: run fleet test check format bench compat fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
-	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, docs, man, clean'
+	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, compat, fuzz, docs, man, clean'
 
 run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
@@ -57,6 +57,11 @@ fuzz: $(VENV)/.dev
 # Every attack in full, which takes about an hour; `make test` runs the quick ones and a sample of the others.
 adversary: $(VENV)/.dev
 	NEURONTOP_ADVERSARY=long $(BIN)/python -m pytest -n 2 --dist loadgroup tests/adversary
+
+# Other people's programs with our back end and with Inductor; hours. What has a result in build/compat is not run again.
+compat: $(VENV)/.dev
+	$(BIN)/python -m pip install $(PIP) --group compat
+	$(BIN)/python -m tests.compat
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

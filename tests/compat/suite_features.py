@@ -1,0 +1,36 @@
+"""PyTorch's features, each as a small program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tests.compat import (
+    feature_autograd,
+    feature_control,
+    feature_distributed,
+    feature_models,
+    feature_shapes,
+    feature_tensors,
+)
+from tests.compat.programs import Program
+
+_MODULES = (feature_control, feature_autograd, feature_models, feature_shapes, feature_tensors, feature_distributed)
+
+
+def _programs() -> Mapping[str, Program]:
+    return {
+        f"{module.__name__.rpartition('feature_')[2]}.{name}": function
+        for module in _MODULES
+        for name, function in vars(module).items()
+        if callable(function) and getattr(function, "__module__", "") == module.__name__ and name in module.PROGRAMS
+    }
+
+
+def names() -> Sequence[str]:
+    """Area and name."""
+    return list(_programs())
+
+
+def build(name: str) -> Program:
+    """The function of that name."""
+    return _programs()[name]
