@@ -61,6 +61,12 @@ class DashboardCaches:
                     self._list()
         return self._table
 
+    def use(self, roots: Sequence[str]) -> None:
+        """List the caches that a shown job uses, from its first line on; those on other services are left out."""
+        with self._lock:
+            if self._listing.also(root for root in roots if root.startswith("/")):
+                self._listed_at = float("-inf")
+
     @property
     def last(self) -> EntryTable:
         """All entries as last listed, at once."""

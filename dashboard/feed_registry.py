@@ -12,15 +12,18 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.services.alerts import AlertAct, AlertService
 from neuron_top.services.feeds import Feed, Run
 from neuron_top.services.jobs import PREFIX, job_feed_of, log_cards, running_cards
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
+from neuron_top.views.alert_desk import NO_BOOK, AlertBook, AlertDesk, desk, job_key, without_handled
 from neuron_top.views.jobs import JobCard
-from neuron_top.views.overview import overview
+from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.verdict import freshness_text, title_text, verdict
 
@@ -51,6 +54,8 @@ class FeedRegistry:
     def __init__(self, settings: Settings, live: Feed) -> None:
         self.settings = settings
         self._runs, self._live = RunService(settings), live
+        self._alerts = AlertService(settings)
+        self._books: dict[str, tuple[float, AlertBook]] = {}
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
@@ -120,6 +125,24 @@ class FeedRegistry:
             self._recordings = (time.monotonic(), rows)
         return rows
 
+    def shown(self, run: str) -> tuple[Overview, AlertDesk]:
+        """The overview without the alerts that somebody acknowledged or muted, and all alerts with what was done."""
+        view = self.cached_view(run, overview)
+        job = self.cached_view(run, _job_key)
+        read_at, book = self._books.get(job, (float("-inf"), NO_BOOK))
+        if time.monotonic() - read_at >= PULSE_SECONDS:
+            with suppress(NeuronTopError):  # a state folder that cannot be written keeps nothing
+                book = self._alerts.note(job, view.alerts, time.time()) if run == LIVE else self._alerts.book(job)
+            self._books[job] = time.monotonic(), book
+        return without_handled(view, book), desk(job, view.alerts, book)
+
+    def act_on_alert(self, run: str, act: AlertAct, key: str) -> None:
+        """Acknowledge or mute an alert of a run, or undo that. Raises FileMalformed, RefusedForSafety."""
+        job = self.cached_view(run, _job_key)
+        self._books[job] = time.monotonic(), self._alerts.act(job, act, [key])
+        self._pulses.pop(run, None)
+        self._views.pop((run, overview), None)
+
     def list_again(self) -> None:
         """The recordings have changed: the next question reads them."""
         self._recordings = (float("-inf"), self._recordings[1])
@@ -129,7 +152,7 @@ class FeedRegistry:
         made = self._pulses.get(run)
         now = time.monotonic()
         if made is None or now - made[0] >= PULSE_SECONDS:
-            view = self.cached_view(run, overview)
+            view, _desk = self.shown(run)
             one = verdict(view, replayed=self.is_replay and run == LIVE, clock=time.time() if run else None)
             made = self._pulses[run] = now, Pulse(title_text(one), str(one.freshness), freshness_text(one))
         return made[1]
@@ -175,3 +198,7 @@ class FeedRegistry:
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+
+def _job_key(run: Run, _now: float) -> str:
+    return job_key(run)

@@ -71,6 +71,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "run.options": Permission.READ,
     "url.search": Permission.READ,
     "live-state.children": Permission.READ,
+    "live-handled.children": LEAST_TO_EXECUTE,
     "live-node.options": Permission.READ,
     "compile-summary.children": Permission.READ,
     "drawer-title.children": Permission.READ,

@@ -59,6 +59,10 @@ def _chart(
     data = [_line(name, places, numbers, colors.accent, 0.9 if smooth else 1.6, faint=smooth)]
     if smooth:
         data.append(_line(f"{name}, smoothed", places, [round(one, 6) for one in smoothed(numbers)], colors.text, 2))
+    if by_step:
+        data = [
+            {**line, "customdata": [iso(one.time) if one.time is not None else "" for one in shown]} for line in data
+        ]
     times = (
         moments([str(place) for place in places])
         if not by_step
@@ -67,7 +71,8 @@ def _chart(
     marks = [mark for mark in view.marks if (mark.step if by_step else mark.time) is not None]
     whole = layout(colors, HEIGHT, yaxis=more, xaxis=times, shapes=_shapes(marks, by_step, places, colors))
     figure: Figure = {"data": data, "layout": whole | {"uirevision": f"{axis}"}}
-    moving = tuple(("data", place, part) for place in range(len(data)) for part in ("x", "y"))
+    parts = ("x", "y", "customdata") if by_step else ("x", "y")
+    moving = tuple(("data", place, part) for place in range(len(data)) for part in parts)
     return PageChart(figure, moving)
 
 

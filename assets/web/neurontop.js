@@ -110,7 +110,7 @@
   }
 
   /* Dash's own lists of choices have no name of their own. */
-  const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log",
+  const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log", "logs-alike": "Group equal lines",
                  "cache-exclusive": "Who else uses these caches", "cache-everything": "What the actions are for",
                  "cache-color": "What the areas are colored by", "live-axis": "What the training charts run along",
                  "live-smooth": "Smooth the training charts", "compile-fold": "Fold ranks that did the same",
@@ -138,22 +138,73 @@
     if (news.reset) { list.replaceChildren(); }
     for (const line of news.lines) {
       const last = list.lastElementChild;
-      if (last && last.dataset.key === line[2]) { last.remove(); }
-      list.append(lineItem(line));
+      if (last && last.dataset.key === line[2]) { drop(last); }
+      addLine(list, line);
     }
-    if (follow && follow.length && news.lines.length) {
+    if (news.focus) {
+      const at = [...list.children].find((one) => one.dataset.key === news.focus);
+      at?.classList.add("at");
+      (heads.get(at) || at)?.scrollIntoView({block: "center"});
+    } else if (follow && follow.length && news.lines.length && !news.far) {
       while (list.childElementCount > LINES_KEPT) { list.firstElementChild.remove(); }
       list.scrollTop = list.scrollHeight;
     }
     return news.mark;
   }
 
-  function lineItem([level, text, key, graph]) {
+  /* Equal lines: the first near above stands for them with their count, the others are there and hidden. A line that
+     begins no record joins the one right above only, so that tracebacks keep their order. */
+  const NEAR = 32, heads = new WeakMap();
+  function addLine(list, line) {
+    const item = lineItem(line), key = line[8];
+    let head = null, steps = line[9] ? NEAR : 1;
+    for (let one = list.lastElementChild; key && one && steps > 0; one = one.previousElementSibling) {
+      if (one.dataset.alike === key && !heads.has(one)) { head = one; break; }
+      if (!heads.has(one)) { steps -= 1; }
+    }
+    list.append(item);
+    if (!head) { return; }
+    heads.set(item, head);
+    item.classList.add("dup");
+    count(head, 1);
+  }
+
+  function count(head, by) {
+    const times = Number(head.dataset.times || 1) + by;
+    let sign = head.querySelector(".times");
+    head.dataset.times = times;
+    if (!sign) { sign = document.createElement("b"); sign.className = "times"; head.append(sign); }
+    sign.textContent = times > 1 ? " × " + times : "";
+  }
+
+  function drop(item) {
+    if (heads.has(item)) { count(heads.get(item), -1); }
+    item.remove();
+  }
+
+  function groupLines(value) {
+    document.getElementById("logs-lines")?.classList.toggle("grouped", Boolean(value && value.length));
+    return window.dash_clientside.no_update;
+  }
+
+  function lineItem([level, text, key, graph, time, who, component, message, alike]) {
     const item = document.createElement("li");
     item.className = ["error", "warning", "event"].includes(level) ? level : "";
     item.dataset.key = key;
-    item.textContent = text || " ";
-    if (graph) { item.append(" ", graphLink(graph)); }
+    if (alike) { item.dataset.alike = alike; }
+    if (!time && !who && !component) { item.classList.add("plain"); }
+    for (const [name, value] of [["time", time], ["who", who], ["component", component]]) {
+      const cell = document.createElement("span");
+      cell.className = name;
+      cell.textContent = value;
+      item.append(cell);
+    }
+    const words = document.createElement("span");
+    words.className = "message";
+    words.textContent = message || text || " ";
+    if (graph) { words.append(" ", graphLink(graph)); }
+    item.append(words);
+    if (message) { item.title = text; }
     return item;
   }
 
@@ -174,7 +225,7 @@
     const list = document.getElementById("logs-lines"), none = window.dash_clientside.no_update;
     if (!list || !found) { return none; }
     const height = list.scrollHeight;
-    list.prepend(...found.lines.map(lineItem));
+    list.prepend(...found.lines.map(lineItem));  // found one by one: each is shown
     list.scrollTop += list.scrollHeight - height;
     if (found.again) { window.dash_clientside.set_props("logs-older", {n_clicks: clicks + 1}); }
     return none;
@@ -211,6 +262,7 @@
       answered: answered,
       appendLines: appendLines,
       prependLines: prependLines,
+      groupLines: groupLines,
       hold: window.neurontopAddress.hold,
       follow: function (search) { window.neurontopAddress.follow(); window.neurontopDrawer.follow(); lookAgain(search !== undefined); },
       lookAgain: lookAgain,

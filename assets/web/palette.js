@@ -8,7 +8,7 @@
     ["1 … 7", "the pages, in the order of the navigation"], ["/", "search or filter, where the page has it"],
     ["t", "dark or light"], ["c", "copy the link to what is shown"], ["d", "rows closer together, or apart"],
     ["esc", "close"], ["drag in a chart", "its range of time, for all charts of the page"],
-    ["double click in a chart", "all of the time again"]];
+    ["double click in a chart", "all of the time again"], ["click on a value in a chart", "the log at that moment"]];
   let items = [], hits = [], at = 0, entries = null;
 
   const make = (tag, name, text) => {

@@ -63,7 +63,24 @@
     }
   }
 
+  /* A click on what was measured leads to the log at that moment; what names a graph or a core opens that. */
+  const MOMENT = /^\d{4}-\d\d-\d\d[T ]/;
+  function jump(chart, event) {
+    const point = event && event.points && event.points[0];
+    if (!point) { return; }
+    const told = String(point.customdata || "");
+    const moment = MOMENT.test(told) ? told : isTime(chart) && !told && MOMENT.test(String(point.x)) ? String(point.x) : "";
+    if (!moment) { return; }
+    const terms = new URLSearchParams({at: moment.replace(" ", "T").slice(0, 23)}), run = new URLSearchParams(location.search).get("run");
+    if (run) { terms.set("run", run); }
+    window.neurontopJobs.go(document.getElementById("to-logs").pathname, "?" + terms);
+  }
+
+  const jumps = new WeakSet();
   function look() {
+    for (const chart of document.querySelectorAll("#page .js-plotly-plot")) {
+      if (chart.on && !jumps.has(chart)) { jumps.add(chart); chart.on("plotly_click", (event) => jump(chart, event)); }
+    }
     for (const chart of charts()) {
       if (seen.has(chart) || !chart.on) { continue; }
       seen.add(chart);

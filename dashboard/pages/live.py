@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import compile_figures, figures, training_figures
 from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.alert_panel import alert_panel
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
@@ -17,13 +19,15 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.errors import NeuronTopError
+from neuron_top.services.alerts import AlertAct
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.views.alert_desk import AlertDesk
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
-from neuron_top.views.model import Alert, Run
+from neuron_top.views.model import Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.trends import Trends, trends
@@ -32,7 +36,6 @@ from neuron_top.views.verdict import verdict
 PATH, NAME = "", "Overview"
 LINES_SHOWN = 12
 RUNNING_SHOWN = 20
-ALERTS_SHOWN = 3
 HEAT_MOVES = (("data", 0, "z"), *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")))
 """What of the heat map changes with every sample: values, and which cells are marked."""
 
@@ -66,6 +69,7 @@ def layout(_state: dict[str, str]) -> Any:
             dcc.Store(id="live-marks", data={}),
             html.Div(id="live-reason", className="full", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
+            html.Div(id="live-handled", className="full", role="alert"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
             panel(
@@ -114,11 +118,12 @@ def render(
     *,
     axis: str = training_figures.STEP,
     smooth: bool = False,
+    alerts: AlertDesk | None = None,
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
     whole["live-reason"] = reason_panel(view)
-    whole["live-alerts"] = _alerts(view.alerts, run)
+    whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run)
     whole["live-compile"] = _compile(view.compile, run)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
@@ -204,28 +209,6 @@ def _ago(seconds: float | None) -> str:
     return f"last {duration_text(seconds)} ago" if seconds is not None else "—"
 
 
-def _alerts(alerts: tuple[Alert, ...], run: str) -> Any:
-    return [
-        html.Article(
-            [
-                html.Strong(f"{alert.severity}: {alert.title}"),
-                html.Span(alert.evidence),
-                html.Span(alert.next_step, className="next-step"),
-                graph_link(alert.graph, run, "its graph, and why it missed") if alert.graph is not None else None,
-            ],
-            className=f"alert {alert.severity}",
-        )
-        for alert in alerts[:ALERTS_SHOWN]
-    ] + _more_alerts(alerts[ALERTS_SHOWN:])
-
-
-def _more_alerts(alerts: tuple[Alert, ...]) -> list[Any]:
-    if not alerts:
-        return []
-    lines = [html.Li(f"{alert.severity}: {alert.title}. {alert.evidence}") for alert in alerts]
-    return [html.Details([html.Summary(f"+{len(lines)} more"), html.Ul(lines)], className="alert")]
-
-
 def _compile(card: CompileCard, run: str) -> Any:
     if not card.total:
         return note("No graph yet. Compiles appear here as soon as a log reports one.")
@@ -308,13 +291,23 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     def answer(asked: PageRequest) -> dict[str, Any]:
-        view = of_node(feeds.cached_view(asked.run, overview), asked.state.get("node", ""))
+        whole, desk = feeds.shown(asked.run)
+        view = of_node(whole, asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
         series, lookups = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
         measure, axis, smooth = asked.values
         return render(
-            view, core, series, lookups, measure, asked.colors, asked.run, axis=axis, smooth="smooth" in (smooth or [])
+            view,
+            core,
+            series,
+            lookups,
+            measure,
+            asked.colors,
+            asked.run,
+            axis=axis,
+            smooth="smooth" in (smooth or []),
+            alerts=desk,
         )
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, CONTROLS)
@@ -331,6 +324,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         return search_with(search, core=key) if isinstance(key, str) and key else no_update
 
     _register_nodes(app, feeds)
+    _register_alerts(app, feeds)
 
 
 def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
@@ -361,3 +355,26 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
     )
     async def choose_node(node: str | None, search: str) -> Any:
         return no_update if (node or "") == state_of(search).get("node", "") else search_with(search, node=node)
+
+
+def _register_alerts(app: Dash, feeds: FeedRegistry) -> None:
+    """What a person does about an alert."""
+    from dash import ALL, ctx
+
+    @app.callback(
+        Output("live-handled", "children"),  # permissions.py asks for the act token by this name
+        Output("pulse", "data", allow_duplicate=True),
+        Input({"type": "alert-act", "act": ALL, "key": ALL}, "n_clicks"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def handle(_clicks: Any, search: str) -> Any:
+        if not ctx.triggered_id or not ctx.triggered[0]["value"]:
+            return no_update, no_update
+        try:
+            feeds.act_on_alert(
+                state_of(search).get("run", LIVE), AlertAct(ctx.triggered_id["act"]), ctx.triggered_id["key"]
+            )
+        except (NeuronTopError, ValueError) as problem:
+            return note(f"Nothing was done about the alert: {problem}", kind="bad"), no_update
+        return None, time.time()

@@ -5,13 +5,17 @@ The browser appends what is new and puts older finds above; it sends back what i
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
-from typing import Any
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, NamedTuple
+from zlib import crc32
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard.address import hold, state_of
+from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.components import attributes, panel
 from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
 from neuron_top.dashboard.feed_registry import FeedRegistry
@@ -22,11 +26,17 @@ from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.services.fleet import NodeLogs
 from neuron_top.units import bytes_text
+from neuron_top.views.log_rows import alike_key, columns
+from neuron_top.views.moments import LinePlace, place_at
 
 PATH, NAME = "logs", "Logs"
 READ = 5000
 SENT = 1000
 OLDER_SENT = 200
+AROUND = 400
+PAGES_LOOKED_AT = 25
+"""Of AROUND lines each: so far from a line whose time is known another one is searched."""
+DAY = 86400.0
 FILTER_SECONDS = 0.5
 """For the last lines; a filter that needs longer looks at fewer of them."""
 SEARCH_SECONDS = 0.8
@@ -68,6 +78,7 @@ def layout(state: dict[str, str]) -> Any:
                             className="run-picker",
                         ),
                         dcc.Checklist({"follow": "follow"}, ["follow"], id="logs-follow", className="switch"),
+                        dcc.Checklist({"alike": "group equal lines"}, ["alike"], id="logs-alike", className="switch"),
                     ],
                     className="row",
                 ),
@@ -79,7 +90,12 @@ def layout(state: dict[str, str]) -> Any:
                     ],
                     className="row",
                 ),
-                html.Ol(id="logs-lines", className="lines tall", tabIndex=0, **attributes(aria_label="Log lines")),
+                html.Ol(
+                    id="logs-lines",
+                    className="lines tall columns grouped",
+                    tabIndex=0,
+                    **attributes(aria_label="Log lines"),
+                ),
                 wide=True,
             ),
         ],
@@ -95,7 +111,7 @@ def query_of(words: str, level: str) -> LogQuery:
 
 def _question(state: dict[str, str]) -> list[str]:
     """What the browser's lines are an answer to."""
-    return [state.get("run", ""), state.get("q", ""), state.get("level", ""), state.get("node", "")]
+    return [state.get(name, "") for name in ("run", "q", "level", "node", "at")]
 
 
 def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -> Feed | NodeLogs:
@@ -145,12 +161,20 @@ def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: 
     return f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
 
 
-def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[str]]:
-    """(level, text, place, graph) of each line; "" where it tells of no graph."""
-    return [
-        [line.level, line.text, f"{line.source}:{line.offset}", graphs.get((line.source, line.offset), "")]
-        for line in lines
-    ]
+def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[Any]]:
+    """(level, text, place, graph, time, who, component, message, what equal lines share, whether it begins a record).
+
+    Of graph, time, who and component "" where the line tells none; of the message where it is the whole text.
+    """
+    return [_row(line, graphs.get((line.source, line.offset), "")) for line in lines]
+
+
+def _row(line: LogLine, graph: str) -> list[Any]:
+    split = columns(line)
+    key = f"{crc32(repr(alike_key(line, split)).encode()):x}" if split.message else ""
+    message = split.message if split.message != line.text else ""
+    place = f"{line.source}:{line.offset}"
+    return [line.level, line.text, place, graph, split.time, split.who, split.component, message, key, split.begins]
 
 
 def news(
@@ -167,6 +191,62 @@ def news(
     last = lines[-1] if lines else None
     mark = [question, last.source if last else None, last.offset if last else None, len(last.text) if last else 0]
     return {"reset": reset, "lines": rows_of(lines[first:], graphs)}, mark
+
+
+class Around(NamedTuple):
+    """The lines at a moment."""
+
+    lines: list[LogLine]
+    focus: str
+    """The place of the line that stands nearest before it."""
+
+
+def moment_of(state: dict[str, str]) -> float | None:
+    """The moment that the address asks for, seconds since the epoch; None where it asks for none that can be read."""
+    try:
+        given = datetime.fromisoformat(state.get("at", ""))
+    except ValueError:
+        return None
+    return (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+
+
+def lines_around(reader: Feed | NodeLogs, place: LinePlace, moment: float) -> Around | None:
+    """The lines before and after a moment, found from a line whose time is known; None where its log is gone. Slow."""
+    offset = _nearest(reader, place, moment)
+    older = reader.log_older({place.source: offset}, AROUND // 2)
+    newer = reader.log_newer({place.source: offset}, AROUND)
+    lines = [*older.lines, *newer.lines]
+    return Around(lines, f"{place.source}:{offset}") if lines else None
+
+
+def _nearest(reader: Feed | NodeLogs, place: LinePlace, moment: float) -> int:
+    """The offset of the last line before a moment by the clocks that lines begin with, counted from the known one."""
+    offset, at, first = place.offset, {place.source: place.offset}, None
+    for _page in range(PAGES_LOOKED_AT):
+        page = reader.log_newer(at, AROUND)
+        for line in page.lines:
+            clock = _seconds_of(columns(line).time)
+            if clock is None or line.source != place.source:
+                continue
+            first = clock if first is None else first
+            if (clock - first) % DAY >= max(0.0, moment - place.time) + 1.0:  # clocks are cut to seconds
+                return offset
+            offset = line.offset
+        at |= page.at
+        if page.ended or not page.lines:
+            break
+    return offset
+
+
+def _seconds_of(clock: str) -> float | None:
+    parts = clock.split(":")
+    return float(parts[0]) * 3600 + float(parts[1]) * 60 + float(parts[2]) if len(parts) == 3 else None
+
+
+def _moment_words(moment: float, around: Around | None, newest: str) -> Any:
+    told = datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
+    words = f"around {told}" if around is not None else f"no line with a time near {told}; the last lines"
+    return [f"{words} · ", dcc.Link("show the newest", href=newest)]
 
 
 def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
@@ -187,7 +267,14 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         question = _question(state)
         try:
             reader = _reader(feeds, fleet, state)
-            every, why = reader.log_tail(READ), reader.log_state()
+            moment = moment_of(state)
+            if moment is not None and isinstance(known, list) and known[:1] == [question]:
+                return [no_update] * 4  # the lines at a moment do not change
+            place = feeds.read(question[0], partial(place_at, moment=moment)) if moment is not None else None
+            around = None
+            if moment is not None and place is not None:
+                around = await asyncio.to_thread(lines_around, reader, place, moment)
+            every, why = around.lines if around is not None else reader.log_tail(READ), reader.log_state()
             graphs = feeds.cached_view(question[0], graphs_by_line)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
@@ -195,6 +282,9 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
         words = why or node_text(state) + status_text(lines, every, unseen, query)
+        if moment is not None:
+            new = {**new, "focus": around.focus if around is not None else "", "far": True}
+            words = _moment_words(moment, around, search_with(search, at=None) or "?")
         if not new["reset"]:
             return [{**new, "mark": mark}, words, no_update, no_update]
         top = {"question": question, "at": search_start(every[unseen:], lines)}
@@ -202,6 +292,9 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
 
     hold(app, "logs-search", "logs-level")
     _register_search(app, feeds, fleet)
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("neurontop", "groupLines"), Output("logs-alike", "title"), Input("logs-alike", "value")
+    )
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
         Output("logs-marks", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again

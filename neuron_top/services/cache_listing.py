@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from neuron_top.cache import roots
@@ -14,6 +14,7 @@ from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 
+MOST_NAMED = 50
 AGES_SECONDS = 60.0
 """Rows of a cache in which nothing changed are kept so long: only their ages grow."""
 BUCKET_SECONDS = 30.0
@@ -44,6 +45,12 @@ class CacheListing:
         self._listed: dict[str, _Listed] = {}
         self._buckets_due: dict[str, float] = {}
         self._problems: dict[str, str] = {}
+
+    def also(self, named: Iterable[str]) -> bool:
+        """List these too from now on, those that a job uses; whether one of them is new."""
+        fresh = [root for root in dict.fromkeys(named) if root not in self._named]
+        self._named = (*self._named, *fresh[: max(0, MOST_NAMED - len(self._named))])
+        return bool(fresh)
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
         """All entries; `refresh` lists buckets too that were listed a moment ago."""

@@ -126,6 +126,12 @@ def columns(line: ReadLine) -> LogColumns:
     return found._replace(who=f"r{line.rank}") if line.rank is not None else found
 
 
+def alike_key(line: ReadLine, split: LogColumns) -> tuple[str, str, str]:
+    """What equal lines have in common: warnings and errors may differ in numbers."""
+    message = _DIGITS.sub("#", split.message) if line.level in _ROUGH else split.message
+    return split.component, line.level, message
+
+
 class LogRows(NamedTuple, Generic[L]):
     """Rows, and where each line went."""
 
@@ -151,8 +157,7 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     at: dict[tuple[str, str, str], int] = {}
     for line in lines:
         split = columns(line)
-        rough = line.level in _ROUGH
-        key = (split.component, line.level, _DIGITS.sub("#", split.message) if rough else split.message)
+        key = alike_key(line, split)
         reach = NEAR if split.begins else 1
         index = at.get(key, -NEAR - 1)
         if split.message and len(rows) - index <= reach:

@@ -1,0 +1,76 @@
+"""Alerts on the first page: three at most, then how many more; acknowledged, muted and past ones folded below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from dash import html
+
+from neuron_top.dashboard.components import attributes
+from neuron_top.dashboard.explain_panel import graph_link
+from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
+from neuron_top.services.alerts import AlertAct
+from neuron_top.units import duration_text
+from neuron_top.views.alert_desk import AlertDesk, PastAlert
+from neuron_top.views.model import Alert
+
+SHOWN = 3
+PAST_SHOWN = 50
+_WORDS = {
+    AlertAct.ACKNOWLEDGE: ("Acknowledge", "I know: it no longer counts until it comes back"),
+    AlertAct.MUTE: ("Mute", "Keep it away for this job"),
+    AlertAct.UNDO: ("Count again", "Take back what was done about it"),
+}
+
+
+def alert_panel(desk: AlertDesk, run: str) -> list[Any]:
+    """All of it."""
+    parts = [_alert(alert, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)) for alert in desk.active[:SHOWN]]
+    more = desk.active[SHOWN:]
+    if more:
+        parts.append(_folded(f"+{len(more)} more", more, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)))
+    for name, found in (("acknowledged", desk.acknowledged), ("muted", desk.muted)):
+        if found:
+            parts.append(_folded(f"{len(found)} {name}", found, run, (AlertAct.UNDO,)))
+    if desk.past:
+        past = [html.Li(_past_text(one)) for one in desk.past[:PAST_SHOWN]]
+        parts.append(
+            html.Details([html.Summary(f"{len(desk.past)} past"), html.Ul(past)], className="alert quiet-alert")
+        )
+    return parts
+
+
+def _folded(title: str, found: Sequence[Alert], run: str, acts: Sequence[AlertAct]) -> Any:
+    rows = [_alert(alert, run, acts) for alert in found]
+    return html.Details([html.Summary(title), *rows], className="alert quiet-alert")
+
+
+def _alert(alert: Alert, run: str, acts: Sequence[AlertAct]) -> Any:
+    may = current_permission.get() >= LEAST_TO_EXECUTE
+    return html.Article(
+        [
+            html.Strong(f"{alert.severity}: {alert.title}"),
+            html.Span(alert.evidence),
+            html.Span([_button(act, alert) for act in acts], className="alert-acts") if may else None,
+            html.Span(alert.next_step, className="next-step"),
+            graph_link(alert.graph, run, "its graph, and why it missed") if alert.graph is not None else None,
+        ],
+        className=f"alert {alert.severity}",
+    )
+
+
+def _button(act: AlertAct, alert: Alert) -> Any:
+    name, words = _WORDS[act]
+    label = attributes(aria_label=f"{name}: {alert.title}, {alert.evidence}")
+    identity = {"type": "alert-act", "act": act.value, "key": alert.key}
+    return html.Button(name, id=identity, title=words, className="link", n_clicks=0, **label)
+
+
+def _past_text(one: PastAlert) -> str:
+    begun = one.since if one.since is not None else one.seen
+    moment = datetime.fromtimestamp(begun, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    held = f" for {duration_text(one.ended - begun)}" if one.ended is not None and one.ended > begun else ""
+    return f"{moment}: {one.severity}: {one.title}{held}. {one.evidence}"
