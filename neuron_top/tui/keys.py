@@ -98,6 +98,7 @@ KEYS = (
     Key("m", "m", "marked_only", "marked", "only the lines that matter: errors, warnings, events", ("logs",), True),
     Key("x", "x", "group", "group", "equal lines as one row, or every line by itself", ("logs",), True),
     Key("s", "s", "sort", "sort", "sort by the next column; S reverses the order", TABLES, True),
+    Key("o", "o", "order", "order", "active graphs first, then the slowest, then the largest", ("compile",), True),
     Key("S", "S", "reverse", "reverse", "reverse the order", TABLES),
     Key("space", "space", "app.pause", "pause", "pause the screen (in a replay: its clock); again to continue",
         tuple(name for name in EVERYWHERE if name not in ("cache", "runs", "fleet")), True),

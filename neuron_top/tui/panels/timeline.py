@@ -23,7 +23,7 @@ def timeline_lines(view: Timeline) -> int:
 
 
 def timeline_panel(theme: Theme, view: Timeline, width: int, height: int) -> list[Strip]:
-    """A lane per worker, a bar per compile or wait, from the first compile to now."""
+    """A lane per worker, or for several that are alike; a bar per compile or wait, from the first compile to now."""
     if view.start is None or view.end is None:
         return []
     span = max(view.end - view.start, 1e-3)
@@ -45,7 +45,8 @@ def timeline_panel(theme: Theme, view: Timeline, width: int, height: int) -> lis
 
 
 def _name(lane: Lane) -> str:
-    return f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
+    name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
+    return f"{name} +{lane.alike} alike" if lane.alike else name
 
 
 def _lane(theme: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:

@@ -20,7 +20,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
 from neuron_top.views.model import Run
 from neuron_top.views.progress import CompileCard, cache_card
-from neuron_top.views.timeline import timeline
+from neuron_top.views.timeline import folded, timeline
 from neuron_top.views.torch_trace import torch_view
 
 NOTHING = (
@@ -33,6 +33,10 @@ NOTHING_CAME = (
     "No graph.",
     "The job's log and our own backend reported none that was looked up, compiled, loaded or waited for.",
 )
+
+
+ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Artifact", True))
+"""Which graphs come first, by the column that tells."""
 
 
 class CompileScreen(TableScreen):
@@ -57,7 +61,8 @@ class CompileScreen(TableScreen):
 
     def read(self, run: Run, now: float) -> Any:
         """Table, cache card and timeline of one moment."""
-        return graph_table(run, now, self.host.estimator), cache_card(run), timeline(run, now), torch_view(run, now)
+        lanes, _lookups = folded(timeline(run, now), ())
+        return graph_table(run, now, self.host.estimator), cache_card(run), lanes, torch_view(run, now)
 
     def show(self, view: Any) -> None:
         """Hand them on."""
@@ -67,6 +72,14 @@ class CompileScreen(TableScreen):
         self.table.show(table.rows)
         self.query_one("#torch", RenderWidget).show(frames)
         self.query_one("#timeline", RenderWidget).show(times)
+
+    def action_order(self) -> None:
+        """Active graphs first, then the slowest, then the largest."""
+        titles = [title for _name, title, _reverse in ORDERS]
+        at = titles.index(self.table.sorted_title) + 1 if self.table.sorted_title in titles else 0
+        name, title, reverse = ORDERS[at % len(ORDERS)]
+        self.table.sort_by_title(title, reverse)
+        self.notice(f"{name} first")
 
     def opened(self, row: GraphRow) -> None:
         """A graph's page."""

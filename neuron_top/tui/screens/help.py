@@ -1,4 +1,4 @@
-"""The keys of a screen on a page of their own, and what its signs mean; made from the key table."""
+"""The keys of a screen on a page of their own, and what its words and signs mean; made from the key table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from neuron_top.tui.keys import FLEET, SCREENS, Key, keys_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
+from neuron_top.views.model import GraphState, State
+from neuron_top.views.words import TERMS, entry_state_words, graph_state_words
 
 _KEY_CELLS = 10
 """Cells of a key, in front of its text."""
+_WORD_CELLS = 20
+"""Of a word, in front of its meaning."""
 
 
 class HelpPage(DetailPage):
@@ -42,7 +46,7 @@ class HelpPage(DetailPage):
 
 
 def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
-    """The page: keys in two columns where there is room, then the signs."""
+    """The page: keys in two columns where there is room, then what words and signs mean."""
     title = next((row.title for row in (*SCREENS, FLEET) if row.name == screen), "Help")
     keys = keys_for(screen)
     strips = [rule(theme, width, f"Keys of {title}", "esc closes")]
@@ -57,6 +61,10 @@ def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
         for start, (shown, text) in ((0, left), (size, right)):
             line.to(start).gap(2).put(shown, theme.key, width=_KEY_CELLS).put(text, theme.text)
         strips.append(line.strip())
+    words = _words(screen)
+    if words:
+        strips += [Line(theme, width).strip(), rule(theme, width, "Words")]
+        strips += [strip for word in words for strip in _word_lines(theme, width, *word)]
     strips += [Line(theme, width).strip(), rule(theme, width, "Signs")]
     strips += [
         Line(theme, width).gap(2).put(sign, style, width=10).put(text, theme.quiet).strip()
@@ -69,6 +77,41 @@ def _key_rows(key: Key, width: int) -> list[tuple[str, str]]:
     """A key and its text in a column of `width` cells, on as many rows as the text needs."""
     texts = textwrap.wrap(key.text, max(20, width - _KEY_CELLS - 3))
     return [(key.shown if index == 0 else "", text) for index, text in enumerate(texts)]
+
+
+_TERMS = {
+    "overview": ("graph", "lookup", "hit rate"),
+    "compile": ("graph", "lookup", "hit", "miss", "hit rate", "compile time", "time left", "waited"),
+    "runs": ("hit rate", "compile share"),
+}
+"""What a screen speaks of."""
+_OF_LOGS = (
+    ("× 104", "so many equal lines; x shows each"),
+    ("× 9 alike", "warnings or errors that differ in numbers alone"),
+    ("4 ×", "so many ranks or processes wrote it"),
+)
+
+
+def _words(screen: str) -> list[tuple[str, str]]:
+    """Words of a screen, with what they mean."""
+    terms = [(term, TERMS[term]) for term in _TERMS.get(screen, ())]
+    if screen == "compile":
+        return [*terms, *((state.value, graph_state_words(state)) for state in GraphState)]
+    if screen == "cache":
+        return [(state.value, entry_state_words(state)) for state in State]
+    return [*_OF_LOGS] if screen == "logs" else terms
+
+
+def _word_lines(theme: Theme, width: int, word: str, meaning: str) -> list[Strip]:
+    parts = textwrap.wrap(meaning, max(20, width - _WORD_CELLS - 3))
+    return [
+        Line(theme, width)
+        .gap(2)
+        .put("" if index else word, theme.key, width=_WORD_CELLS)
+        .put(part, theme.text)
+        .strip()
+        for index, part in enumerate(parts)
+    ]
 
 
 def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
