@@ -11,6 +11,8 @@ from neuron_top.views.trends import StepValue, trends
 
 MOST_RUNS = 8
 """More lines than this are not told apart."""
+LETTERS = "ABCDEFGH"
+"""How they are told apart besides by color."""
 POINTS = 1000
 """Values of a curve at most; of more, evenly chosen ones with the last."""
 

@@ -6,9 +6,11 @@ from contextlib import suppress
 
 import msgspec
 
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
+from neuron_top.views.diagnosis import describe
 from neuron_top.views.states import job_text
 
 
@@ -37,6 +39,18 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     starred: bool = False
     tags: tuple[str, ...] = ()
     note: str = ""
+    reason: str = ""
+    """Why it failed, as its log states; "" where it did not fail or does not say."""
+
+
+class _ClosingCause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):
+    cause_class: str = ""
+    text: str = ""
+
+
+class _ClosingDiagnosis(msgspec.Struct, frozen=True):
+    failed: bool = False
+    causes: tuple[_ClosingCause, ...] = ()
 
 
 class _Closing(msgspec.Struct, frozen=True):
@@ -48,6 +62,7 @@ class _Closing(msgspec.Struct, frozen=True):
     compile_share: float | None = None
     hit_rate: float | None = None
     graphs: int | None = None
+    diagnosis: _ClosingDiagnosis | None = None
 
 
 _closing = msgspec.json.Decoder(_Closing)  # made once, in one thread: see `cache/scan/index.py`
@@ -78,7 +93,18 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunL
         starred=labels.starred,
         tags=labels.tags,
         note=labels.note,
+        reason=_reason(closing),
     )
+
+
+def _reason(closing: _Closing | None) -> str:
+    told = closing.diagnosis if closing is not None else None
+    if told is None or not told.failed or not told.causes:
+        return ""
+    cause = told.causes[0]
+    with suppress(ValueError):  # a class that a newer version tells of has no words here
+        return f"{describe(CauseClass(cause.cause_class))}: {cause.text}"
+    return cause.text
 
 
 def _state(record: RunRecord, closing: _Closing | None, recorder_alive: bool) -> tuple[JobState, str]:

@@ -21,7 +21,9 @@ from neuron_top.views.alerts import Alert
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, MissReason
+from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.other_caches import other_cache
+from neuron_top.views.overlay import OverlaidRun, overlaid_run
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
 from neuron_top.views.states import JobState
@@ -260,6 +262,33 @@ class StillRuns:
         self._runs = tuple(row for row in self._runs if row.id != run)
         return 3_400_000
 
+    def label(
+        self,
+        run: str,
+        *,
+        new_name: str | None = None,
+        starred: bool | None = None,
+        note: str | None = None,
+        add_tags: Iterable[str] = (),
+        remove_tags: Iterable[str] = (),
+    ) -> RunRow:
+        row = next(row for row in self._runs if row.id == run)
+        changed = msgspec.structs.replace(
+            row,
+            name=row.name if new_name is None else new_name,
+            starred=row.starred if starred is None else starred,
+            note=row.note if note is None else note,
+            tags=tuple(tag for tag in dict.fromkeys((*row.tags, *add_tags)) if tag not in {*remove_tags}),
+        )
+        self._runs = tuple(changed if row.id == run else row for row in self._runs)
+        return changed
+
+    def overlay(self, names: Iterable[str]) -> tuple[OverlaidRun, ...]:
+        training = Run()
+        for event in [*job(), *steps(20)]:
+            training.apply(event)
+        return tuple(overlaid_run(name, name, training) for name in names)
+
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)
         return StillFeed(job(), now=START + 5)
@@ -271,6 +300,9 @@ class StillReports:
     def compare(self, a: str, b: str) -> Comparison:
         reports = [report(Run(), START), report(Run(), START)]
         return msgspec.structs.replace(compare(*reports), a=a, b=b)
+
+    def compare_many(self, names: Sequence[str]) -> MultiComparison:
+        return multi_compare([msgspec.structs.replace(report(Run(), START), title=name) for name in names])
 
 
 class StillMisses:

@@ -8,7 +8,7 @@ milliseconds of the fifty in which a key is to be answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -27,6 +27,7 @@ from neuron_top.views.model import Run
 
 if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
     from neuron_top.tui.widgets.filter_input import FilterInput
+    from neuron_top.tui.widgets.prompt import Prompt
 
 
 class LiveScreen(Screen[None], inherit_bindings=False):
@@ -39,6 +40,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = ""
     may_leave = True
     """Whether the keys of other screens leave this one."""
+    prompt: Prompt | None = None
+    """The line that asks for a text, once one was needed."""
     filter_input: FilterInput | None = None
     """The line that asks for a filter, once it was needed."""
 
@@ -91,7 +94,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
 
     def action_back(self) -> None:
         """Undo the newest narrowing of this screen, else go to the overview, else leave a replay."""
-        if self.close_filter() or self.clear_cursor():
+        if (self.prompt is not None and self.prompt.close()) or self.close_filter() or self.clear_cursor():
             return
         if self.NAME != "overview":
             self.host.go("overview")
@@ -126,11 +129,22 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         """Say that no log line belongs to the row."""
         self.notice("no log line mentions this")
 
+    async def ask(self, hint: str, value: str, answered: Callable[[str], None]) -> None:
+        """Ask for a text on a line at the bottom; escape leaves it."""
+        if self.prompt is None:
+            from neuron_top.tui.widgets.prompt import Prompt
+
+            self.prompt = Prompt()
+            await self.mount(self.prompt, before=self.query_one(KeyBar))
+        self.prompt.ask(hint, value, answered)
+
     # Filter
 
     async def action_filter(self) -> None:
         """Open the filter; in the filter itself the key is a character: an expression stands between two of them."""
-        if self.filter_input is not None and self.focused is self.filter_input:
+        if self.prompt is not None and self.focused is self.prompt:
+            self.prompt.insert_text_at_cursor("/")
+        elif self.filter_input is not None and self.focused is self.filter_input:
             self.filter_input.insert_text_at_cursor("/")
         elif self.FILTER_HINT:
             self.set_focus(await self.open_filter())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from textual.widget import Widget
 
@@ -19,6 +19,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.model import Run
+from neuron_top.views.overlay import LETTERS, MOST_RUNS
 from neuron_top.views.runs import RunRow
 from neuron_top.views.states import JobState
 
@@ -48,28 +49,53 @@ def _name(row: RunRow) -> str:
     return row.name or (row.command[0].rpartition("/")[2] if row.command else "")
 
 
+def _named(row: RunRow, theme: Theme) -> Cell:
+    star = [(f"{theme.glyphs.note} " if theme.is_ascii else "★ ", theme.warn)] if row.starred else []
+    return [*star, (_name(row), theme.strong)]
+
+
 COLUMNS = (
     Column("Result", 24, _state, lambda row: row.state_text),
     Column("Started", 19, _started, lambda row: row.started, down=True),
     Column("Took", 9, lambda row, theme, width: [(duration_text(row.seconds), theme.text)], lambda row: row.seconds,
            True, down=True),
-    Column("Name", 12, lambda row, theme, width: [(_name(row), theme.strong)], _name, grow=1),
+    Column("Name", 12, lambda row, theme, width: _named(row, theme), _name, grow=1),
     Column("Compile", 8, lambda row, theme, width: [(percent_text(row.compile_share), theme.text)],
            lambda row: row.compile_share, True, least=90, down=True),
     Column("Hit rate", 8, lambda row, theme, width: [(percent_text(row.hit_rate), theme.text)],
            lambda row: row.hit_rate, True, least=90, down=True),
     Column("Graphs", 6, lambda row, theme, width: [(count_text(row.graphs), theme.text)], lambda row: row.graphs, True,
            least=100, down=True),
+    Column("Why", 16, lambda row, theme, width: [(row.reason, theme.bad)], lambda row: row.reason or None, grow=2,
+           least=100),
+    Column("Tags", 14, lambda row, theme, width: [(" ".join(row.tags), theme.accent)], lambda row: row.tags or None,
+           least=130),
     Column("Size", 9, lambda row, theme, width: [(bytes_text(row.bytes), theme.quiet)], lambda row: row.bytes, True,
            least=110, down=True),
-    Column("Command", 20, lambda row, theme, width: [(" ".join(row.command), theme.quiet)], None, grow=3, least=120),
-    Column("Id", 20, lambda row, theme, width: [(row.id, theme.quiet)], lambda row: row.id, least=150),
+    Column("Command", 20, lambda row, theme, width: [(" ".join(row.command), theme.quiet)], None, grow=2, least=150),
+    Column("Id", 20, lambda row, theme, width: [(row.id, theme.quiet)], lambda row: row.id, least=170),
 )  # fmt: skip
 
 
 def filter_text(row: RunRow) -> str:
     """What a filter looks at, and what `y` copies."""
-    return f"{row.id} {_name(row)} {row.state_text} {' '.join(row.command)}"
+    labels = " ".join((*row.tags, row.note, "starred" if row.starred else ""))
+    return f"{row.id} {_name(row)} {row.state_text} {row.reason} {labels} {' '.join(row.command)}"
+
+
+class Labels(TypedDict, total=False):
+    """What is changed of a recording's labels."""
+
+    new_name: str
+    starred: bool
+    note: str
+    add_tags: Iterable[str]
+    remove_tags: Iterable[str]
+
+
+def _tag_changes(row: RunRow, text: str) -> Labels:
+    wanted = text.split()
+    return {"add_tags": wanted, "remove_tags": [tag for tag in row.tags if tag not in wanted]}
 
 
 class RunsScreen(TableScreen):
@@ -82,7 +108,7 @@ class RunsScreen(TableScreen):
         super().__init__()
         self._poller = Poller(self, self._read_runs, self._on_runs, period=5.0)
         self.marked: list[str] = []
-        """Two at most, in the order in which they were marked."""
+        """Eight at most, in the order in which they were marked."""
 
     def body(self) -> Iterable[Widget]:
         """Title and table."""
@@ -104,7 +130,7 @@ class RunsScreen(TableScreen):
         self._poller.arrive()
 
     def _letter(self, row: RunRow) -> str:
-        return "AB"[self.marked.index(row.id)] if row.id in self.marked else " "
+        return LETTERS[self.marked.index(row.id)] if row.id in self.marked else " "
 
     def _read_runs(self) -> tuple[RunRow, ...]:
         return self.host.services.runs.rows()
@@ -132,7 +158,7 @@ class RunsScreen(TableScreen):
         self.table.show(rows)
 
     def action_mark(self) -> None:
-        """Mark the recording under the cursor, or take its mark off; a third mark takes the oldest one off."""
+        """Mark the recording under the cursor, or take its mark off; a ninth mark takes the oldest one off."""
         row = self.table.order.current
         if row is None:
             self.notice("select a recording first (arrow keys)")
@@ -140,21 +166,81 @@ class RunsScreen(TableScreen):
         if row.id in self.marked:
             self.marked.remove(row.id)
         else:
-            self.marked = [*self.marked, row.id][-2:]
+            self.marked = [*self.marked, row.id][-MOST_RUNS:]
         self.table.redraw()
 
-    def action_compare(self) -> None:
-        """Two marked recordings, or the marked one and the one under the cursor, side by side."""
+    def _chosen(self) -> list[str]:
+        """The marked recordings; with only one of them the one under the cursor too."""
         row = self.table.order.current
-        both = list(self.marked)
-        if len(both) == 1 and row is not None and row.id not in both:
-            both.append(row.id)
-        if len(both) != 2:
+        chosen = list(self.marked)
+        if len(chosen) <= 1 and row is not None and row.id not in chosen:
+            chosen.append(row.id)
+        return chosen
+
+    def action_overlay(self) -> None:
+        """The curves of the marked recordings over one axis."""
+        chosen = self._chosen()
+        if not chosen:
+            self.notice("mark recordings first (space)")
+            return
+        from neuron_top.tui.screens.overlay_runs import overlay_page
+
+        self.host.open(overlay_page(lambda: self.host.services.runs.overlay(chosen)))
+
+    # Labels
+
+    def action_star(self) -> None:
+        """Give the recording under the cursor a star, or take it away."""
+        self._label(lambda row: {"starred": not row.starred})
+
+    async def action_rename(self) -> None:
+        """Ask for another name."""
+        await self._ask("name", lambda row: row.name, lambda row, text: {"new_name": text})
+
+    async def action_note(self) -> None:
+        """Ask for a note."""
+        await self._ask("note", lambda row: row.note, lambda row, text: {"note": text})
+
+    async def action_tags(self) -> None:
+        """Ask for tags."""
+        await self._ask("tags, with blanks between them", lambda row: " ".join(row.tags), _tag_changes)
+
+    async def _ask(self, what: str, known: Callable[[RunRow], str], change: Callable[[RunRow, str], Labels]) -> None:
+        row = self.table.order.current
+        if row is None:
+            self.notice("select a recording first (arrow keys)")
+            return
+        await self.ask(f"{what} of {row.id}", known(row), lambda text: self._change_labels(row, change(row, text)))
+
+    def _label(self, change: Callable[[RunRow], Labels]) -> None:
+        row = self.table.order.current
+        if row is None:
+            self.notice("select a recording first (arrow keys)")
+        else:
+            self._change_labels(row, change(row))
+
+    def _change_labels(self, row: RunRow, labels: Labels) -> None:
+        self.run_worker(partial(self._labeled, row.id, labels), thread=True)
+
+    def _labeled(self, run: str, labels: Labels) -> None:
+        try:
+            self.host.services.runs.label(run, **labels)
+        except NeuronTopError as problem:
+            self.app.call_from_thread(self.notice, f"not changed: {problem}")
+        self.app.call_from_thread(self._poller.poll)
+
+    def action_compare(self) -> None:
+        """Marked recordings, or the marked one and the one under the cursor, side by side."""
+        chosen = self._chosen()
+        if len(chosen) < 2:
             self.notice("mark two recordings first (space)")
             return
-        from neuron_top.tui.screens.compare_runs import compare_page
+        from neuron_top.tui.screens.compare_runs import compare_many_page, compare_page
 
-        self.host.open(compare_page(partial(self.host.services.reports.compare, *both)))
+        if len(chosen) == 2:
+            self.host.open(compare_page(partial(self.host.services.reports.compare, *chosen)))
+        else:
+            self.host.open(compare_many_page(partial(self.host.services.reports.compare_many, chosen)))
 
     def action_why(self) -> None:
         """Open the page that explains every miss of the recording under the cursor."""

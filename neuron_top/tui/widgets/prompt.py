@@ -1,0 +1,37 @@
+"""A line at the bottom of a screen that asks for one text: a name, a note, an amount."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.widgets import Input
+
+
+class Prompt(Input):
+    """Hands the text to `answered` when enter is pressed; escape closes it without."""
+
+    def __init__(self) -> None:
+        super().__init__(id="prompt", compact=True, max_length=2000, select_on_focus=False)
+        self._answered: Callable[[str], None] = lambda _text: None
+
+    def ask(self, hint: str, value: str, answered: Callable[[str], None]) -> None:
+        """Open, with a text to change."""
+        self._answered = answered
+        self.placeholder, self.value = hint, value
+        self.cursor_position = len(value)
+        self.add_class("open")
+        self.screen.set_focus(self)
+
+    def close(self) -> bool:
+        """Hide; False when it was hidden."""
+        if not self.has_class("open"):
+            return False
+        self.remove_class("open")
+        self.screen.set_focus(None)
+        return True
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """The answer."""
+        message.stop()
+        self.close()
+        self._answered(message.value)

@@ -1,0 +1,103 @@
+"""Recordings in the terminal: labeled, laid over each other, compared by name, with the reason of a failure."""
+
+from __future__ import annotations
+
+import msgspec
+from textual.pilot import Pilot
+
+from neuron_top.events.diagnosis import CauseClass
+from neuron_top.settings import Settings
+from neuron_top.store.records import RunRecord
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.screens.runs import COLUMNS, RunsScreen, filter_text
+from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.tui.widgets.page import Page
+from neuron_top.views.diagnosis import describe
+from neuron_top.views.runs import RunRow, run_row
+
+from . import feeds
+from .test_alert_page import until
+
+
+def app_with(services: feeds.StillServices) -> TopApp:
+    return TopApp(feeds.full(), Settings(), first="runs", services=services)
+
+
+async def opened(app: TopApp, pilot: Pilot[int]) -> RunsScreen:
+    screen = app.screen
+    assert isinstance(screen, RunsScreen)
+    await until(pilot, lambda: len(screen.table.order) > 0)
+    await pilot.press("down")
+    return screen
+
+
+def current(screen: RunsScreen) -> RunRow:
+    row = screen.table.order.current
+    assert row is not None
+    return row
+
+
+async def test_names_tags_notes_and_stars_are_given_by_key() -> None:
+    services = feeds.StillServices(feeds.recordings())
+    app = app_with(services)
+    async with app.run_test(size=(160, 40)) as pilot:
+        screen = await opened(app, pilot)
+        await pilot.press("asterisk")
+        await until(pilot, lambda: current(screen).starred)
+        await pilot.press("r", "end", *" of 1/2", "enter")
+        await until(pilot, lambda: current(screen).name.endswith(" of 1/2"))
+        await pilot.press("T", *"sweep bf16", "enter")
+        await until(pilot, lambda: current(screen).tags == ("sweep", "bf16"))
+        await pilot.press("T", *["backspace"] * 5, "enter")
+        await until(pilot, lambda: current(screen).tags == ("sweep",))
+        await pilot.press("n", *"q is no key here", "escape")
+        assert app.is_running
+        assert app.current_mode == "runs"
+        assert current(screen).note == ""
+        await pilot.press("n", *"too high", "enter")
+        await until(pilot, lambda: current(screen).note == "too high")
+        assert "too high" in filter_text(current(screen))
+        assert "★" in "".join(strip.text for strip in screen.table.draw(160, 30))
+
+
+async def test_marked_recordings_are_laid_over_each_other_and_compared() -> None:
+    app = app_with(feeds.StillServices(feeds.recordings()))
+    async with app.run_test(size=(160, 60)) as pilot:
+        screen = await opened(app, pilot)
+        ids = [row.id for row in screen.table.order.rows][:3]
+        await pilot.press("space", "down", "space", "down", "space")
+        assert screen.marked == ids
+        await pilot.press("o")
+        await until(pilot, lambda: "Loss by step" in text(app))
+        assert all(name in text(app) for name in ids)
+        await pilot.press("escape", "c")
+        await until(pilot, lambda: "compared with the first" in text(app) and ids[2] in text(app))
+
+
+def text(app: TopApp) -> str:
+    found = app.screen.query(Page)
+    return found.first().text if found else ""
+
+
+def test_the_reason_of_a_failure_stands_in_its_row() -> None:
+    row = msgspec.structs.replace(feeds.recordings()[0], reason="out of device memory: no space")
+    column = next(column for column in COLUMNS if column.title == "Why")
+    assert column.cell(row, Theme(DARK, UNICODE), 30)[0][0] == "out of device memory: no space"
+    assert "no space" in filter_text(row)
+
+
+def test_the_reason_comes_from_the_closing_summary() -> None:
+    def reason(summary: str) -> str:
+        record = RunRecord(
+            id="a", node="n", name="", command=(), directory="/", pid=None, started=1.0, finished=2.0, exit_code=1,
+            touched=2.0, events=1, bytes=1, folder="a", summary=summary,
+        )  # fmt: skip
+        return run_row(record, 9.0, recorder_alive=False).reason
+
+    cause = '{"class": "%s", "text": "no space left", "line": 3}'
+    told = '{"state": "failed", "diagnosis": {"failed": %s, "causes": [%s]}}'
+    known = reason(told % ("true", cause % CauseClass.COMPILE_KILLED.value))
+    assert known == f"{describe(CauseClass.COMPILE_KILLED)}: no space left"
+    assert reason(told % ("true", cause % "of-next-year")) == "no space left"
+    assert reason(told % ("false", cause % CauseClass.COMPILE_KILLED.value)) == ""
+    assert reason('{"state": "failed"}') == reason("") == ""
