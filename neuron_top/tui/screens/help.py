@@ -105,11 +105,7 @@ def _words(screen: str) -> list[tuple[str, str]]:
 def _word_lines(theme: Theme, width: int, word: str, meaning: str) -> list[Strip]:
     parts = textwrap.wrap(meaning, max(20, width - _WORD_CELLS - 3))
     return [
-        Line(theme, width)
-        .gap(2)
-        .put("" if index else word, theme.key, width=_WORD_CELLS)
-        .put(part, theme.text)
-        .strip()
+        Line(theme, width).gap(2).put("" if index else word, theme.key, width=_WORD_CELLS).put(part, theme.text).strip()
         for index, part in enumerate(parts)
     ]
 
