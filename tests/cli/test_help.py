@@ -18,17 +18,17 @@ RIDDLES = ("left alone", "what fills", "worth a look", "nothing to show", "told 
            "as if nobody", "riddle", "the only hand")  # fmt: skip
 
 
-def parser_of(name: str) -> argparse.ArgumentParser:
+def parser_of(row: Command) -> argparse.ArgumentParser:
     """The parser of a command, as `main` makes it."""
-    module = importlib.import_module(f"neuron_top.cli.{name}")
-    parser = argparse.ArgumentParser(prog=name, description=module.__doc__)
+    module = importlib.import_module(f"neuron_top.cli.{row.module}")
+    parser = argparse.ArgumentParser(prog=f"neurontop {row.name}", description=module.__doc__)
     module.configure(parser)
     return parser
 
 
 @pytest.mark.parametrize("row", OWN_COMMANDS, ids=lambda row: row.name)
 def test_the_help_says_what_the_command_does_and_how_it_ends(row) -> None:
-    description = parser_of(row.module).description or ""
+    description = parser_of(row).description or ""
     first = description.strip().splitlines()[0]
     assert first[0].isupper()
     assert len(first) <= 120
@@ -38,7 +38,7 @@ def test_the_help_says_what_the_command_does_and_how_it_ends(row) -> None:
 
 @pytest.mark.parametrize("row", OWN_COMMANDS, ids=lambda row: row.name)
 def test_every_option_has_a_sentence_or_is_an_old_spelling_of_one_that_has(row) -> None:
-    actions = parser_of(row.module)._actions
+    actions = parser_of(row)._actions
     shown = {action.dest for action in actions if action.help not in (None, argparse.SUPPRESS)}
     for action in actions:
         assert action.help is not None, f"{row.name} {action.option_strings or action.dest} has no help"

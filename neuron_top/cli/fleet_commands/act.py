@@ -1,4 +1,4 @@
-"""The agent of each node plans the change, checks it and carries it out once.
+"""Ask the agents of chosen nodes for a change of their caches.
 
     neurontop fleet evict 'MODULE_1234*' --nodes n1,n2           entries of these modules
     neurontop fleet retry --job pretrain                         failures are compiled again by the next run
@@ -7,9 +7,10 @@
     neurontop fleet pin --graphs last --all                      no eviction on these nodes takes them
     neurontop fleet pull --from s3://bucket/prefix --graphs graphs.txt --nodes n1,n2
 
-Nodes with `fleet_actions = true` in their settings take part. One plan, with the sum and what each node leaves out, is
-shown and confirmed once. Each node then carries it out under the locks of the entries, with its own journal. A node
-that has not begun after 15 minutes does nothing. `neurontop fleet undo` undoes it, on some nodes or on all.
+The agent of each node plans, on nodes with `fleet_actions = true` in their settings. One plan, with the sum and what
+each node leaves out, is shown and confirmed once. Each agent checks it again and carries it out once, under the locks
+of the entries and with a journal of its own. A node that has not begun after 15 minutes does nothing.
+`neurontop fleet undo` undoes it, on some nodes or on all.
 The database's login needs the role neurontop_operator.
 
 exit status: 0 done on every node · 1 some nodes refused, failed or did not answer, or the login may not ask · 2 usage ·
@@ -101,9 +102,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _description(action: str) -> str:
     """This module's text with the summary and the example of one action."""
     summary = next(row.summary for row in SUBCOMMANDS if row.name == action)
-    first, *others = (__doc__ or "").splitlines()
+    _, *others = (__doc__ or "").splitlines()
     shown = [line for line in others if not line.startswith("    ") or f" fleet {action} " in line]
-    return "\n".join((f"{summary[0].upper()}{summary[1:]}. {first}", *shown))
+    return "\n".join((f"{summary[0].upper()}{summary[1:]}.", *shown))
 
 
 def _modules(arguments: argparse.Namespace) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def _cost_text(cost: CheckCost, nodes: int) -> str:
     elif cost.without_cores:
         text += f" without {_some(cost.without_cores)}, whose cores are unknown"
     if cost.unknown_graphs:
-        text += f"; {counted(len(cost.unknown_graphs), 'graph')} more were never compiled before"
+        text += f"; {counted(len(cost.unknown_graphs), 'graph')} more have never been compiled before"
     return text
 
 
