@@ -13,6 +13,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -131,9 +132,25 @@ class _Handler(BaseHTTPRequestHandler):
     node: NodeAgent
     metrics: Callable[[], bytes]
     timeout = LIMITS.head_seconds
+    request_seconds = LIMITS.head_seconds
+    """From the first byte to the end of the request, however slowly its bytes come."""
     _taken = False
     """Whether the body was read."""
     server_version, sys_version = "neurontop", ""
+
+    def handle_one_request(self) -> None:
+        """Read it within its time, and answer."""
+        self._deadline = threading.Timer(self.request_seconds, self._give_up)
+        self._deadline.daemon = True
+        self._deadline.start()
+        try:
+            super().handle_one_request()
+        finally:
+            self._deadline.cancel()
+
+    def _give_up(self) -> None:
+        with suppress(OSError):  # it has gone by itself
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         """`/metrics`."""
@@ -153,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.headers.get("host", ""),
                 self.headers.get("authorization", ""),
             )
+            if self.command == "GET":
+                self._deadline.cancel()
             body, kind = make()
             self._send(200, body, kind)
         except _Refused as refused:
@@ -173,7 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(413, f"a body may have {LIMITS.body_bytes} bytes")
         try:
             self._taken = True
-            request = msgspec.json.decode(self.rfile.read(int(length)), type=LogRequest)
+            body = self.rfile.read(int(length))
+            self._deadline.cancel()  # a search takes its time
+            request = msgspec.json.decode(body, type=LogRequest)
             return msgspec.json.encode(log_page(self.node.feed, request))
         except (msgspec.DecodeError, UsageError) as problem:
             raise _Refused(400, str(problem)) from None

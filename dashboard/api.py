@@ -94,6 +94,7 @@ PARAMETERS = {
     "identity": "the identity of the plan",
     "batch": "the id of the change",
     "job": "id, unique prefix of one, or name of a job of the fleet; without it: all of them",
+    "core": "the number of a core of the node, from 0 on",
     "node": "the name of the node",
     "before": "what `at` of the page before said, as JSON: lines that stand before these offsets",
     "q": "a filter of lines, as the log page takes it",

@@ -13,6 +13,7 @@ from neuron_top.services.fleet_actions import FleetActions
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
+from neuron_top.views.fleet_core import CorePage
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.phases import PhaseTimeline
@@ -44,6 +45,7 @@ class DashboardFleet:
         self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
         self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
         self._node: tuple[str, float, NodePage] | None = None
+        self._core: tuple[tuple[str, int], float, CorePage] | None = None
         self._changes: tuple[float, tuple[FleetPlan, ...]] | None = None
 
     @property
@@ -139,3 +141,11 @@ class DashboardFleet:
             if self._node is None or self._node[0] != name or time.monotonic() - self._node[1] > FRESH_SECONDS:
                 self._node = (name, time.monotonic(), self.service.node(name))
             return self._node[2]
+
+    def core(self, node: str, core: int) -> CorePage:
+        """One core of a node, as fresh. Raises NothingToShow, StoreUnusable."""
+        with self._lock:
+            asked = node, core
+            if self._core is None or self._core[0] != asked or time.monotonic() - self._core[1] > FRESH_SECONDS:
+                self._core = (asked, time.monotonic(), self.service.core(node, core))
+            return self._core[2]

@@ -10,11 +10,13 @@ from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet_cells import FleetCells
+from neuron_top.views.fleet_core import CorePage
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 
 MOST_ACROSS = 50
+GIB = 1024**3
 _SIGNS = {"silent": "✗", "slow": "▲"}
 _CORES_ACROSS = 32
 PHASE_ROWS = 30
@@ -59,6 +61,9 @@ def _short(value: float | None) -> int | None:
 
 
 def _hover(cells: FleetCells) -> str:
+    if cells.metric.words:
+        steps = len(cells.metric.words) - 1
+        return "%{z} (" + ", ".join(f"{100 * n // steps}: {word}" for n, word in enumerate(cells.metric.words)) + ")"
     return "worst %{z} %" if cells.top == 1.0 else f"worst %{{z}} % of {cells.metric.text(cells.top)}"
 
 
@@ -67,15 +72,17 @@ def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
     values = page.cores.get(metric) or ()
     if not values:
         return PageChart(empty(colors, "this node tells nothing of its cores", 120))
-    rows = [list(values[first : first + _CORES_ACROSS]) for first in range(0, len(values), _CORES_ACROSS)]
+    starts = range(0, len(values), _CORES_ACROSS)
+    rows = [list(values[first : first + _CORES_ACROSS]) for first in starts]
     trace = {
         "type": "heatmap",
         "z": rows,
-        "y": [f"core {first * _CORES_ACROSS}" for first in range(len(rows))],
+        "y": [f"core {first}" for first in starts],
+        "customdata": [list(range(first, first + len(row))) for first, row in zip(starts, rows, strict=True)],
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2,
         "ygap": 2,
-        "hovertemplate": "%{y} + %{x}: %{z}<extra></extra>",
+        "hovertemplate": "core %{customdata}: %{z}<extra></extra>",
         "showscale": False,
         **({"zmin": 0, "zmax": 1} if metric == "utilization" else {}),
     }
@@ -94,6 +101,24 @@ def history_figure(page: NodePage, colors: ChartColors) -> Figure:
         line("most busy core", history.high, colors.quiet, scale=100.0),
     ]
     axes = {"yaxis": {"range": [0, 105], "ticksuffix": " %"}, "xaxis": {"type": "date"}}
+    return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}
+
+
+def core_history_figure(page: CorePage, colors: ChartColors) -> Figure:
+    """Utilization and memory of a core over the last hour."""
+    history = page.history
+    if history.missing:
+        return empty(colors, "", 60)
+    lines: list[dict[str, Any]] = [
+        line("utilization", history.utilization, colors.accent, scale=100.0),
+        line("memory", history.memory, colors.quiet, scale=1 / GIB) | {"yaxis": "y2"},
+    ]
+    axes = {
+        "yaxis": {"range": [0, 105], "ticksuffix": " %"},
+        "yaxis2": {"overlaying": "y", "side": "right", "rangemode": "tozero", "ticksuffix": " GiB", "showgrid": False},
+        "xaxis": {"type": "date"},
+        "margin": {"r": 64},
+    }
     return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}
 
 

@@ -33,6 +33,7 @@ _READ_PATHS = (
     "api/cores", "api/cores/{key:path}", "api/memory", "api/memory/{key:path}", "api/trends", "api/summary",
     "api/report", "api/comparison", "api/logs", "api/runs", "api/cache", "api/cache/plans/{identity}",
     "api/fleet/steps", "api/fleet/phases", "api/fleet/nodes/{node}", "api/fleet/nodes/{node}/logs",
+    "api/fleet/nodes/{node}/cores/{core}",
     "api/fleet/jobs", "api/fleet/nodes", "api/fleet/top", "api/fleet/different", "api/fleet/blame", "api/targets",
     "api/fleet/changes", "api/fleet/changes/{batch}",
     "api/graphs.csv", "api/graphs.parquet", "api/cores.csv", "api/cores.parquet", "api/runs.csv", "api/runs.parquet",

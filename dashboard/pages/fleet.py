@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import fleet_change_panel
 from neuron_top.dashboard import fleet_figures as figures
-from neuron_top.dashboard.address import hold, search_with
+from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
@@ -25,6 +25,7 @@ from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
+from neuron_top.views.fleet_core import CorePage
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_text import (
@@ -50,11 +51,21 @@ OUTPUTS = PageOutputs(
         "fleet-different",
         "fleet-blame",
         "fleet-node",
+        "fleet-core",
     ),
-    charts=("fleet-blame-time", "fleet-cells", "fleet-steps", "fleet-phases", "fleet-cores", "fleet-history"),
+    charts=(
+        "fleet-blame-time",
+        "fleet-cells",
+        "fleet-steps",
+        "fleet-phases",
+        "fleet-cores",
+        "fleet-history",
+        "fleet-core-history",
+    ),
 )
 STALE_SECONDS = 2.5
 """So old may be what a browser is given at once, while what is newer is asked for."""
+MOST_SELECTED = 200
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
 
 
@@ -65,10 +76,14 @@ class FleetAnswer(NamedTuple):
     metric: FleetMetric
     nodes: Sequence[NodeRow]
     """Those that match what is searched for."""
+    selected: tuple[str, ...]
+    """Nodes that were chosen to be compared; none: the slow ones are."""
     different: Differences | str
     blame: Blame | str
     """Of the chosen job, else of the newest; a sentence where there is none yet."""
     node: NodePage | None
+    core: CorePage | str | None
+    """One core of the node; a sentence where there is none of that number."""
     steps: StepMap | str
     phases: PhaseTimeline | str
 
@@ -76,6 +91,12 @@ class FleetAnswer(NamedTuple):
 def layout(state: dict[str, str]) -> Any:
     """The page without its numbers."""
     choice = [
+        dcc.RadioItems(
+            {"open": "a click opens", "select": "a click selects"},
+            "select" if state.get("selected") else "open",
+            id="fleet-click",
+            inline=True,
+        ),
         html.Label("Metric", htmlFor="fleet-metric", className="visually-hidden"),
         dcc.Dropdown(
             {metric.name: metric.title for metric in METRICS},
@@ -98,7 +119,7 @@ def layout(state: dict[str, str]) -> Any:
             html.Div(html.P(id="fleet-summary", role="status"), className="full"),
             panel("Jobs", html.Div(id="fleet-jobs"), wide=True),
             panel(
-                "Nodes, by name; click one to open it",
+                "Nodes, by name",
                 chart("fleet-cells", "A cell for each node", 160),
                 tools=choice,
                 wide=True,
@@ -127,7 +148,9 @@ def layout(state: dict[str, str]) -> Any:
             html.Section(
                 [
                     html.Div(id="fleet-node"),
-                    chart("fleet-cores", "The cores of the node", 120),
+                    chart("fleet-cores", "The cores of the node; click one to open it", 120),
+                    html.Div(id="fleet-core"),
+                    chart("fleet-core-history", "The core over the last hour", 160),
                     chart("fleet-history", "The node's cores over the last hour", 160),
                 ],
                 className="panel wide",
@@ -153,10 +176,14 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-jobs": _jobs(page.jobs),
         "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors),
         "fleet-top": _top(page, answer.nodes, metric),
-        "fleet-different": _different(answer.different),
+        "fleet-different": _different(answer.different, "selected" if answer.selected else "slow"),
         "fleet-blame": blame_section(answer.blame),
         "fleet-blame-time": blame_figure(answer.blame, colors),
         "fleet-node": _node(node) if node is not None else None,
+        "fleet-core": _core(answer.core),
+        "fleet-core-history": PageChart(figures.core_history_figure(answer.core, colors))
+        if isinstance(answer.core, CorePage)
+        else blank,
         "fleet-steps": figures.steps_figure(answer.steps, colors),
         "fleet-steps-note": _steps_note(answer.steps),
         "fleet-phases": figures.phases_figure(answer.phases, colors),
@@ -211,18 +238,19 @@ def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
     return table(("node", metric.title, "median of its cores"), rows, caption=caption, right=(1, 2))
 
 
-def _different(found: Differences | str) -> Any:
+def _different(found: Differences | str, kind: str) -> Any:
     if isinstance(found, str):
         return note(found)
     rows = [
         (row.attribute, row.value, percent_text(row.selected_share), percent_text(row.rest_share), f"{row.chance:.2g}")
         for row in found.rows
     ]
-    words = html.P(f"{len(found.selected)} slow nodes against {count_text(found.rest)} others.")
+    which = f"{', '.join(found.selected[:8])}{' …' if len(found.selected) > 8 else ''}"
+    words = html.P(f"{len(found.selected)} {kind} nodes against {count_text(found.rest)} others: {which}.")
     if not rows:
         return [words, note("No attribute tells them apart.")]
-    head = ("attribute", "value", "slow nodes", "the others", "by chance")
-    return [words, table(head, rows, caption="Attributes of the slow nodes", right=(2, 3, 4))]
+    head = ("attribute", "value", f"{kind} nodes", "the others", "by chance")
+    return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4))]
 
 
 def _node(page: NodePage) -> Any:
@@ -237,6 +265,19 @@ def _node(page: NodePage) -> Any:
     return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts)]
 
 
+def _core(page: CorePage | str | None) -> Any:
+    if page is None or isinstance(page, str):
+        return note(page) if page else None
+    rows = [
+        (one.metric, one.text, one.median, f"{one.place} of {page.cores}" if one.place else UNKNOWN)
+        for one in page.values
+    ]
+    head = ("metric", "this core", "median core", "place")
+    shown = table(head, rows, caption=f"Core {page.core} now", right=(1, 2, 3))
+    missing = [note(page.history.missing)] if page.history.missing else []
+    return [html.H2(f"Core {page.core} of {page.row.node}"), shown, *missing]
+
+
 def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | None:
     """What the page shows for an address. Asks the database. Raises NothingToShow, StoreUnusable."""
     if not fleet.exists:
@@ -245,13 +286,15 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
     query = state.get("q", "")
     keep = words_filter(query) if query.strip() else None
     nodes = [node for node in page.nodes if keep is None or keep(node_words(node))]
+    selected = selected_nodes(state)
     different: Differences | str
     try:
-        different = differences(page, slow_selection(page))
+        different = differences(page, selected or slow_selection(page))
     except NothingToShow as none:
         different = str(none)
     name = state.get("node")
     node = fleet.node(name) if name else None
+    core = _core_of(fleet, node, state.get("core", ""))
     jobs = sorted(page.jobs, key=lambda job: job.finished is not None)
     blame = fleet.blame_so_far(jobs[0].job) if jobs else "No job yet."
     metric = metric_named(state.get("metric", METRICS[0].name))
@@ -261,7 +304,26 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
         steps, phases = fleet.pictures(state.get("job"))
     except NothingToShow as none:
         steps = phases = str(none)
-    return FleetAnswer(page, metric, nodes, different, blame, node, steps, phases)
+    return FleetAnswer(page, metric, nodes, selected, different, blame, node, core, steps, phases)
+
+
+def selected_nodes(state: dict[str, str]) -> tuple[str, ...]:
+    """The nodes that an address names to be compared."""
+    return tuple(name for name in state.get("selected", "").split(",") if name)[:MOST_SELECTED]
+
+
+def toggled(selected: tuple[str, ...], name: str) -> str:
+    """The address's value after a click on a node."""
+    return ",".join(one for one in selected if one != name) if name in selected else ",".join((*selected, name))
+
+
+def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str) -> CorePage | str | None:
+    if node is None or not (core.isascii() and core.isdigit() and len(core) < 7):
+        return None
+    try:
+        return fleet.core(node.row.node, int(core))
+    except NothingToShow as none:
+        return str(none)
 
 
 def register(app: Dash, fleet: DashboardFleet) -> None:
@@ -279,10 +341,26 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
+        Output("fleet-cells", "clickData"),
         Input("fleet-cells", "clickData"),
+        State("fleet-click", "value"),
         State("url", "search"),
         prevent_initial_call=True,
     )
-    async def open_node(click: dict[str, Any] | None, search: str) -> Any:
+    async def open_node(click: dict[str, Any] | None, what: str, search: str) -> Any:
         name = ((click or {}).get("points") or [{}])[0].get("customdata")
-        return search_with(search, node=name) if isinstance(name, str) and name else no_update
+        if not isinstance(name, str) or not name:
+            return no_update, no_update
+        if what == "select":  # the click is forgotten: a second one on the same cell takes the node away
+            return search_with(search, selected=toggled(selected_nodes(state_of(search)), name)), None
+        return search_with(search, node=name, core=None), None
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("fleet-cores", "clickData"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def open_core(click: dict[str, Any] | None, search: str) -> Any:
+        number = ((click or {}).get("points") or [{}])[0].get("customdata")
+        return search_with(search, core=str(number)) if isinstance(number, int) else no_update

@@ -21,11 +21,18 @@ from neuron_top.run.model import Run
 from neuron_top.store.fleet_records import Cursor, NodeNow
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.telemetry.source import Emit
+from neuron_top.views.fleet import worst_nodes
 
 LOOK_SECONDS = 5.0
 MOST_NODES_WITH_CORES = 64
-"""Above that the cores of a job are shown node by node, on the fleet's screen."""
-_TOO_MANY = "of {:,} nodes they are not shown here; screen 7 has each node's worst core, and enter opens its cores"
+"""Of more nodes only the worst are shown with their cores; the fleet's screen opens those of any node."""
+WORST_NODES = 16
+_KEPT_NODES = 32
+"""A node that was among the worst stays as long as there are not more: cores do not come and go each moment."""
+_ONLY_THE_WORST = (
+    "of {:,} nodes only the {} worst are shown: slow ones, then those with the least busy or the fullest core; "
+    "screen 7 opens the cores of any node"
+)
 _LONGEST_PAUSE = 30.0
 _RESTS = 4.0
 """Rests between two looks at the marks of a job, in times that a look took, so that a thousand nodes, which wake all
@@ -42,7 +49,8 @@ class JobSource:
         self._merge, self._cursor = JobMerge(job), Cursor()
         self._stopped = threading.Event()
         self._looked = float("-inf")
-        self._too_many = False
+        self._worst: list[str] = []
+        """Whose cores are shown where not all are: the one that was among the worst last stands last."""
         self._sampled: dict[str, float] = {}
 
     def start(self, emit: Emit) -> None:
@@ -85,16 +93,22 @@ class JobSource:
         for node in nodes:
             if node.clock_offset is not None:
                 emit(ClockMeasured(node=node.node, at=node.seen, source="agent", offset_seconds=node.clock_offset))
-        if len(nodes) > MOST_NODES_WITH_CORES:
-            if not self._too_many:
-                self._too_many = True
-                emit(SourceUnavailable(name="cores", reason=_TOO_MANY.format(len(nodes))))
-            return
         devices = {node.node for node in nodes if node.attributes.get("devices")}
-        for now in self._store.now(self._job, cores=True):
+        few = len(nodes) <= MOST_NODES_WITH_CORES
+        shown = self._store.now(self._job, cores=True) if few else self._of_worst(len(nodes), emit)
+        for now in shown:
             if now.at > self._sampled.get(now.node, 0.0) and now.cores:
                 self._sampled[now.node] = now.at
                 emit(samples_of(now, CoreKind.NEURON if now.node in devices else CoreKind.LOCAL))
+
+    def _of_worst(self, count: int, emit: Emit) -> list[NodeNow]:
+        """The cores of the nodes that are worst now, or were a moment ago."""
+        if not self._worst:
+            emit(SourceUnavailable(name="other cores", reason=_ONLY_THE_WORST.format(count, WORST_NODES)))
+        worst = worst_nodes(self._store.now(self._job), WORST_NODES)
+        self._worst = [*(node for node in self._worst if node not in worst), *worst][-_KEPT_NODES:]
+        found = (self._store.node_now(node) for node in self._worst)
+        return [one for one in found if one is not None]
 
 
 def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[AnyEvent]:

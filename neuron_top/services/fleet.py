@@ -17,6 +17,7 @@ from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
+from neuron_top.views.fleet_core import CoreHistory, CorePage, core_page
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
 from neuron_top.views.rank_steps import StepMap, series_of_nodes, series_of_run, step_map
@@ -109,6 +110,14 @@ class FleetService(FleetDatabase):
         latest = self._store.node_now(name)
         return node_page(page.now, row, latest.cores if latest is not None else {}, self._history(name))
 
+    def core(self, node: str, core: int) -> CorePage:
+        """One core of a node. Raises NothingToShow."""
+        row = next((one for one in self.page().nodes if one.node == node), None)
+        if row is None:
+            raise NothingToShow(f"no node {node!r}; `neurontop fleet nodes` lists them")
+        latest = self._store.node_now(node)
+        return core_page(row, latest.cores if latest is not None else {}, core, self._core_history(node, core))
+
     def logs(self, node: str, changed: Callable[[], None] = lambda: None) -> NodeLogs:
         """The log of a node, out of its agent, to be looked through; `changed` is called when newer lines came."""
         from neuron_top.ingest.job_feed import asker
@@ -124,7 +133,7 @@ class FleetService(FleetDatabase):
     def _history(self, node: str) -> NodeHistory:
         """The last hour of a node's cores out of the site's Prometheus; what is missing where there is none."""
         if not self._settings.prometheus:
-            return NodeHistory(missing="history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS")
+            return NodeHistory(missing=_NEEDS_PROMETHEUS)
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
 
         end = time.time()
@@ -136,6 +145,22 @@ class FleetService(FleetDatabase):
         points = {name: found[0].points if found else () for name, found in lines.items()}
         missing = "" if any(points.values()) else f"{api.url} has no samples of this node's cores in the last hour"
         return NodeHistory(low=points["min"], median=points["median"], high=points["max"], missing=missing)
+
+    def _core_history(self, node: str, core: int) -> CoreHistory:
+        """The last hour of a core, likewise."""
+        if not self._settings.prometheus:
+            return CoreHistory(missing=_NEEDS_PROMETHEUS)
+        from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
+
+        end = time.time()
+        try:
+            api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
+            found = [api.query_range(_of_core(name, node, core), end - 3600, end, 15) for name in _CORE_SERIES]
+        except PrometheusUnusable as problem:
+            return CoreHistory(missing=str(problem))
+        busy, used = (lines[0].points if lines else () for lines in found)
+        missing = "" if busy or used else f"{api.url} has no samples of this core in the last hour"
+        return CoreHistory(utilization=busy, memory=used, missing=missing)
 
     def summary(self, job: str) -> Summary:
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
@@ -164,12 +189,21 @@ class FleetService(FleetDatabase):
             return blame(row.job, facts, row.finished if row.finished is not None else page.now)
 
 
+_NEEDS_PROMETHEUS = "history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS"
+_CORE_SERIES = ("neurontop_core_utilization_ratio", "neurontop_core_memory_used_bytes")
 _STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}
 
 
 def _utilization(statistic: str, node: str) -> str:
     """The recorded series of a node's cores; the cores themselves where a site has not taken our rules."""
-    text = node.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    chosen = f'{{node="{text}"}}'
+    chosen = f'{{node="{_quoted(node)}"}}'
     cores = _STATISTICS[statistic].format(f"neurontop_core_utilization_ratio{chosen}")
     return f"max by (node) (node:neurontop_core_utilization_ratio:{statistic}{chosen}) or {cores}"
+
+
+def _of_core(series: str, node: str, core: int) -> str:
+    return f'max by (node, core) ({series}{{node="{_quoted(node)}",core="{core}"}})'
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -10,10 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import zip_longest
 
 import msgspec
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.run.state import JobState as RunState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.states import JobState, job_text
@@ -43,18 +45,28 @@ class FleetMetric(msgspec.Struct, frozen=True):
     unit: Unit
     worst_is_high: bool
     help: str
+    words: tuple[str, ...] = ()
+    """What its values 0, 1, … are called, where they are no amounts."""
 
     def text(self, value: float | None) -> str:
         """The value, for people."""
+        if self.words and value is not None:
+            return self.words[int(value)]
         return value_text(value, self.unit)
 
 
+PHASES = ("past compiles", "extracting", "compiling", "waiting")
+"""Of the compiles of a job, the one that holds up others last."""
+_PHASE_OF: dict[str, float] = {RunState.EXTRACTING: 1.0, RunState.COMPILING: 2.0, RunState.LOCK_WAIT: 3.0}
 METRICS = (
     FleetMetric("utilization", "utilization", Unit.SHARE, False, "share of time that cores are busy"),
     FleetMetric("memory", "memory", Unit.BYTES, True, "device memory of a core in use"),
     FleetMetric("step_seconds", "seconds a step", Unit.SECONDS, True, "duration of a training step"),
     FleetMetric("graphs_left", "graphs left", Unit.COUNT, True, "graphs that are not compiled yet"),
     FleetMetric("worst_wait", "longest wait", Unit.SECONDS, True, "longest wait for a compile of somebody else's"),
+    FleetMetric(
+        "compile_phase", "compile phase", Unit.COUNT, True, "how far a node is from the end of its compiles", PHASES
+    ),
     FleetMetric("clock_offset", "clock offset", Unit.SECONDS, True, "distance of the node's clock from the database's"),
 )
 """What a fleet's pages can show; the first is shown without a choice."""
@@ -252,6 +264,7 @@ def _metrics(latest: NodeNow) -> dict[str, CoreSpread]:
         "graphs_left": latest.graphs_left,
         "worst_wait": latest.worst_wait,
         "clock_offset": abs(latest.clock_offset) if latest.clock_offset is not None else None,
+        "compile_phase": _PHASE_OF.get(latest.phase, 0.0) if latest.phase else None,
     }
     for name, value in own.items():
         if value is not None:
@@ -286,6 +299,15 @@ def slow_of(times: Mapping[str, float]) -> list[str]:
     spread = median_of(abs(value - middle) for value in times.values())
     limit = middle + max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
     return [name for name, value in times.items() if value > limit]
+
+
+def worst_nodes(nows: Sequence[NodeNow], count: int) -> list[str]:
+    """So many nodes of a job at most: slow ones, then by turns those with the least busy and the fullest core."""
+    slow = slow_of({one.node: one.step_seconds for one in nows if one.step_seconds is not None})
+    idle = [(one.metrics["utilization"].low, one.node) for one in nows if "utilization" in one.metrics]
+    full = [(-one.metrics["memory"].high, one.node) for one in nows if "memory" in one.metrics]
+    by_turns = (node for pair in zip_longest(sorted(idle), sorted(full)) for _, node in filter(None, pair))
+    return list(dict.fromkeys((*slow, *by_turns)))[:count]
 
 
 def median_of(values: Iterable[float]) -> float:

@@ -35,7 +35,11 @@ def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
     """A cell for each node, in the order given."""
     spreads = [node.metrics.get(metric.name) for node in nodes]
     top = (
-        1.0 if metric.unit == Unit.SHARE else max((one.high for one in spreads if one is not None), default=0.0) or 1.0
+        len(metric.words) - 1.0
+        if metric.words
+        else 1.0
+        if metric.unit == Unit.SHARE
+        else max((one.high for one in spreads if one is not None), default=0.0) or 1.0
     )
 
     def level(value: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import shutil
 import socket
@@ -11,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +20,14 @@ from typing import Any, cast
 
 import pytest
 
+from neuron_top.dashboard import agent_server
 from neuron_top.dashboard.agent_server import LIMITS, serve_agent
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.identity import machine_id
 from neuron_top.ingest.agent_logs import LogRequest, LogsUnreachable, fetch
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.log_line import LogPage
+from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.node_logs import NodeLogs
 from neuron_top.services.agent import NodeAgent
@@ -354,7 +356,13 @@ def test_a_log_is_looked_through_page_by_page_and_named_with_its_node(address: s
         if page.ended:
             break
     assert texts[:-1] == [f"line {number}" for number in range(500)]
-    found = until(lambda: logs.log_newer({}, 5, LogQuery("/^line 33/", f"log:n1:{log}")).lines or None)
+
+    def found_lines() -> tuple[LogLine, ...] | None:
+        """All five: a page that is asked for and slow to come brings fewer at first."""
+        lines = logs.log_newer({}, 5, LogQuery("/^line 33/", f"log:n1:{log}")).lines
+        return lines if len(lines) == 5 else None
+
+    found = until(found_lines)
     assert [line.text for line in found] == ["line 33", *(f"line 33{number}" for number in range(4))]
 
 
@@ -384,3 +392,17 @@ def test_the_fleet_asks_the_address_that_the_database_has(address: str, postgres
             fleet.log_page("n2", LogRequest())
         with pytest.raises(LogsUnreachable, match="no node 'n3'"):
             fleet.log_page("n3", LogRequest())
+
+
+def test_a_request_whose_bytes_trickle_in_is_given_up_in_time(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes well before a read gives up; the whole does not."""
+    monkeypatch.setattr(agent_server._Handler, "request_seconds", 0.5)
+    host, _, port = address.removeprefix("http://").removesuffix("/metrics").partition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            for byte in itertools.cycle(b"GET /metrics HTTP/1.1\r\nX-Slow: " + b"x" * 1000):
+                connection.sendall(bytes([byte]))
+                time.sleep(0.02)
+        with suppress(ConnectionResetError):
+            assert connection.recv(100) == b""
+    assert ask(address, method="GET", path="/metrics")[0] == 200

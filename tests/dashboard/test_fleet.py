@@ -120,7 +120,18 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
 def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]:
     found = differences(shown, [shown.nodes[0].node]) if len(shown.nodes) > 1 else "nothing"
     return fleet_page.render(
-        fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, "No job yet.", None, "none", "none"),
+        fleet_page.FleetAnswer(
+            page=shown,
+            metric=metric_named(metric),
+            nodes=shown.nodes,
+            selected=(),
+            different=found,
+            blame="No job yet.",
+            node=None,
+            core=None,
+            steps="none",
+            phases="none",
+        ),
         DARK,
     )
 
@@ -216,3 +227,28 @@ def test_the_way_to_the_page_is_shown_where_there_is_a_fleet(served: Served, tmp
     assert "to-fleet" in served.ask("/_dash-layout").body.decode()
     with serving(StillFeed(), tmp_path / "other") as other:
         assert "to-fleet" not in other.ask("/_dash-layout").body.decode()
+
+
+def test_a_core_of_a_node_has_its_place_among_the_others_and_what_history_needs(
+    served: Served, postgres_url: str
+) -> None:
+    with FleetStore(postgres_url) as store:
+        store.beat(told("n1", cores={"utilization": [0.9, 0.2, 0.8], "memory": [3.0, 2.0, None]}))
+    core = served.ask("/api/fleet/nodes/n1/cores/1").json
+    values = {one["metric"]: (one["text"], one["median"], one["place"]) for one in core["values"]}
+    assert values == {"memory": ("2 B", "2 B", 2), "utilization": ("20 %", "80 %", 3)}
+    assert "--prometheus" in core["history"]["missing"]
+    assert "cores 0 to 2" in served.ask("/api/fleet/nodes/n1/cores/3").json["error"]
+    assert [served.ask(f"/api/fleet/nodes/n1/cores/{name}").status for name in ("3", "x", "-1", "99999999")] == [
+        404, 400, 400, 400,
+    ]  # fmt: skip
+    assert served.ask("/api/fleet/nodes/n9/cores/0").status == 404
+
+
+def test_cells_show_the_compile_phase_in_words_where_a_hand_points() -> None:
+    shown = page([told("n1", phase="compiling"), told("n2", phase="lock wait"), told("n3"), told("n4", phase="")])
+    (cells,) = rendered(shown, "compile_phase")["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    assert cells["z"] == [[67, 100, 0, None]]
+    assert "33: extracting, 66: compiling, 100: waiting" in cells["hovertemplate"]
+    ranked = rendered(shown, "compile_phase")["fleet-top"]
+    assert "waiting" in str(ranked)

@@ -30,7 +30,8 @@ def served(postgres_url: str, tmp_path: Path) -> Iterator[Served]:
             store.beat(told(node, phase="compiling", job="4711"))
             seconds = 2.0 if node == "n3" else 1.0
             rows = [StepRow(rank=int(node[1:]), steps=STEPS, seconds=[seconds] * len(STEPS))]
-            store.beat(told(node, step_seconds=seconds, steps=rows))
+            cores: dict[str, list[float | None]] = {"utilization": [0.9, 0.4, 0.95]}
+            store.beat(told(node, step_seconds=seconds, steps=rows, cores=cores))
     with serving(StillFeed(), tmp_path, store=postgres_url) as one:
         yield one
 
@@ -47,4 +48,40 @@ def test_every_panel_of_the_fleet_is_drawn(browser: Any, served: Served) -> None
     seen.until("#fleet-phases", "compiling")
     seen.until("#fleet-blame", "lock not seen across nodes")
     seen.page.wait_for_selector("#fleet-cells .js-plotly-plot")
+    assert seen.complaints == []
+
+
+def click(seen: Watched, chart: str, column: int, row: int) -> None:
+    """Click the middle of a cell of a heat map."""
+    seen.page.wait_for_selector(f"#{chart} .js-plotly-plot .nsewdrag")
+    place = seen.page.evaluate(
+        """([id, column, row]) => {
+            const plot = document.querySelector(`#${id} .js-plotly-plot`), box = plot.getBoundingClientRect();
+            const {xaxis, yaxis, _size: size} = plot._fullLayout;
+            plot.scrollIntoView({block: 'center'});
+            const now = plot.getBoundingClientRect();
+            return [now.left + xaxis._offset + xaxis.c2p(column), now.top + yaxis._offset + yaxis.c2p(row)];
+        }""",
+        [chart, column, row],
+    )
+    seen.page.mouse.click(*place)
+
+
+def test_clicks_open_a_node_and_its_core_or_select_nodes_to_compare(browser: Any, served: Served) -> None:
+    seen = Watched(browser)
+    seen.page.goto(f"{served.address}fleet")
+    seen.until("#fleet-different", "1 slow nodes against 3 others: n3.")
+    click(seen, "fleet-cells", 1, 0)
+    seen.until("#fleet-node", "Node n2")
+    click(seen, "fleet-cores", 1, 0)
+    seen.until("#fleet-core", "Core 1 of n2")
+    seen.until("#fleet-core", "history needs the site's Prometheus")
+    seen.page.get_by_text("a click selects").click()
+    click(seen, "fleet-cells", 0, 0)
+    seen.until("#fleet-different", "1 selected nodes against 3 others: n1.")
+    click(seen, "fleet-cells", 3, 0)
+    seen.until("#fleet-different", "2 selected nodes against 2 others: n1, n4.")
+    click(seen, "fleet-cells", 3, 0)
+    seen.until("#fleet-different", "1 selected nodes against 3 others: n1.")
+    assert "selected=n1" in seen.page.url
     assert seen.complaints == []

@@ -31,7 +31,7 @@ def test_a_node_shows_its_worst_core_by_name_whether_worst_is_low_or_high() -> N
 def test_what_a_node_does_not_tell_is_unknown_and_never_zero() -> None:
     (node,) = page([told("n1", metrics={}, step=None, step_seconds=None, graphs_left=None, worst_wait=None)]).nodes
     assert (node.step, node.graphs_left, node.worst("utilization")) == (None, None, None)
-    assert set(node.metrics) == {"clock_offset"}
+    assert set(node.metrics) == {"clock_offset", "compile_phase"}
 
 
 def test_a_job_adds_up_its_nodes_and_names_the_worst() -> None:

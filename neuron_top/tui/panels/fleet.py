@@ -11,9 +11,10 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
 from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
+from neuron_top.views.fleet_core import CorePage
 from neuron_top.views.fleet_differences import Differences
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
@@ -152,7 +153,8 @@ def _metric_columns(metric: FleetMetric) -> tuple[Column, ...]:
             spread = row.metrics.get(metric.name)
             if spread is None:
                 return None
-            return {"Worst": spread.worst, "Median": spread.median, "Spread": spread.high - spread.low}[name]
+            width = None if metric.words else spread.high - spread.low
+            return {"Worst": spread.worst, "Median": spread.median, "Spread": width}[name]
 
         def cell(row: NodeRow, theme: Theme, width: int) -> Cell:
             return [(metric.text(value(row)), theme.strong if name == "Worst" else theme.text)]
@@ -196,7 +198,7 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
         ("clock", f"off by {duration_text(row.clock_offset)}"),
         ("agent", f"{row.version} {row.address}".strip()), ("wrong", trouble_text(row) or "nothing known"),
     )  # fmt: skip
-    strips = [rule(theme, width, f"Node {row.node}", row.cluster)]
+    strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
     strips += [_fact(theme, name, text, width) for name, text in facts]
     for name, values in page.cores.items():
         strips += _cores(theme, name, values, width)
@@ -244,6 +246,32 @@ def _history(theme: Theme, page: NodePage, width: int) -> list[Strip]:
     worst = min((value for _time, value in history.low), default=None)
     words = f"least of the hour {percent_text(worst)}"
     return [*strips, Line(theme, width).gap(2).put(words, theme.quiet).strip()]
+
+
+def core_page_lines(theme: Theme, page: CorePage | str, width: int) -> list[Strip]:
+    """The page of a core."""
+    if isinstance(page, str):
+        return paragraph(theme, page, width, theme.quiet)
+    strips = [rule(theme, width, f"Core {page.core} of {page.row.node}", f"{page.cores} cores  ← → the next one")]
+    head = Line(theme, width).gap(2).put("now", theme.title, 14).put("this core", theme.title, 14, True)
+    strips.append(head.put("median core", theme.title, 14, True).gap(2).put("place", theme.title).strip())
+    for one in page.values:
+        line = Line(theme, width).gap(2).put(one.metric, theme.quiet, 14).put(one.text, theme.strong, 14, True)
+        place = f"{one.place} of {page.cores}" if one.place is not None else UNKNOWN
+        strips.append(line.put(one.median, theme.text, 14, True).gap(2).put(place, theme.quiet).strip())
+    history = page.history
+    if history.missing:
+        strips.append(rule(theme, width, "Last hour"))
+        return [*strips, *paragraph(theme, history.missing, width, theme.quiet)]
+    top = max((value for _, value in history.memory), default=0.0) or 1.0
+    for title, points, most, words in (
+        ("Utilization, last hour", history.utilization, 1.0, percent_text(1.0)),
+        ("Memory, last hour", history.memory, top, bytes_text(top)),
+    ):
+        strips.append(rule(theme, width, title, f"top {words}" if points else "no samples"))
+        drawn = chart(theme, [value for _, value in points], width - 4, 5, most) if points else ()
+        strips += [Line(theme, width).gap(2).put(text, theme.accent).strip() for text in drawn]
+    return strips
 
 
 def differences_lines(theme: Theme, found: Differences | str, width: int) -> list[Strip]:

@@ -14,6 +14,7 @@ from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.screens import rank_steps
 from neuron_top.tui.screens.async_page import AsyncPage
+from neuron_top.tui.screens.fleet_node import NodeScreen
 from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
@@ -186,9 +187,7 @@ class FleetScreen(TableScreen):
 
     def opened(self, row: NodeRow) -> None:
         """The node's page, with its cores."""
-        find = partial(self.host.services.fleet.node, row.node)
-        failed = f"Node {row.node} cannot be shown"
-        self.host.open(AsyncPage(find, panel.node_page_lines, waiting=f"asking for {row.node}…", failed=failed))
+        self.host.open(NodeScreen(self.host.services.fleet, row))
 
 
 SCREEN = FleetScreen
