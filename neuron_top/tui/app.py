@@ -227,7 +227,8 @@ class TopApp(App[int], inherit_bindings=False):
         self._gate.release()
 
     def _send(self) -> None:
-        self.screen.refresh()
+        if self.front is not None:  # none once the program is left
+            self.screen.refresh()
 
     @property
     def front(self) -> LiveScreen | None:

@@ -18,6 +18,7 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.entries import EntryTable, entry_row
 from neuron_top.views.plan import warning_text
@@ -289,3 +290,22 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
         with pytest.raises(Exception, match="read-only"):
             app.services.caches.execute(plan)
     assert caches.everything(root) == before
+
+
+async def test_room_is_made_in_one_step_and_what_could_go_is_told_with_its_price(root: Path) -> None:
+    async with cache_screen(root, cache_max_size="1GB") as (app, pilot):
+        await press(app, pilot, "b")
+        shown = app.screen.query_one(Page).text
+        assert str(root) in shown
+        assert "unused for 7 days" in shown
+        assert "to compile again" in shown
+        await press(app, pilot, "escape", "R", *"lots", "enter")
+        assert "lots" in said(app)
+        await press(app, pilot, "R", *["backspace"] * 4, *"1KB", "enter")
+        assert "1KB are free already" in said(app)
+        await press(app, pilot, "R", *["backspace"] * 3, *"900TB", "enter")
+        assert len(page(app).execution.plan.steps) == 4
+        assert page(app).chosen == 0
+        before = sorted(root.rglob("*"))
+        await press(app, pilot, "escape")
+        assert sorted(root.rglob("*")) == before

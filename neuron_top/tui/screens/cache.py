@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.widget import Widget
 
+from neuron_top.amounts import parse_bytes
 from neuron_top.services.caches import Verb
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.keys import screen_bindings
@@ -282,6 +284,26 @@ class CacheScreen(TableScreen):
         from neuron_top.tui.screens.fleet_request import FleetRequestPage
 
         self.host.open(FleetRequestPage(["*"], [row.module for row in self.selected_entries()]))
+
+    def action_space_used(self) -> None:
+        """Where caches lie and what could go."""
+        from neuron_top.tui.screens.space import Space, space_page
+
+        def look() -> Space:
+            disks = self.host.services.caches.disks(self.roots_shown())
+            limit = self.host.settings.cache_max_size
+            return Space(self._view, disks, parse_bytes(limit) if limit else None)
+
+        self.host.open(space_page(look))
+
+    async def action_room(self) -> None:
+        """Ask how much of the disk is to be free, and plan it."""
+        hint = "how much of the disk is to be free, as 50GB"
+        sizes: dict[str, int] = {}
+        for row in self._view.rows:
+            sizes[row.root] = sizes.get(row.root, 0) + row.bytes
+        largest_first = sorted(sizes, key=lambda root: -sizes[root])
+        await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
 
     def action_outcome(self) -> None:
         """The newest outcome again."""

@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from neuron_top.amounts import parse_bytes
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.caches import Plan, Verb
 from neuron_top.services.plan_execution import PlanExecution
@@ -68,6 +69,26 @@ class CacheActions:
         plans = caches.alternatives(verb, root, paths, watch, assume_exclusive=assume_exclusive)
         again = None if assume_exclusive else partial(self._make_plan, verb, root, paths, assume_exclusive=True)
         self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again)
+
+    def make_room(self, roots: Sequence[str], amount: str) -> None:
+        """Plan to evict until so much of the caches' disks is free; a disk's first cache gives first."""
+        if self._refuses():
+            return
+        if not roots:
+            self._screen.notice("no compile cache was found")
+            return
+        self._screen.notice(f"planning until {amount} are free")
+        self._in_thread(partial(self._make_room, amount, roots))
+
+    def _make_room(self, amount: str, roots: Sequence[str], assume_exclusive: bool = False) -> None:
+        caches = self._screen.host.services.caches
+        plans = caches.plan_room(roots, round(parse_bytes(amount)), assume_exclusive=assume_exclusive)
+        wanted = [plan for plan in plans if plan.steps]
+        if not wanted:
+            self._notice(f"{amount} are free already" if _reached(plans, amount) else "nothing here may be evicted")
+            return
+        again = None if assume_exclusive else partial(self._make_room, amount, roots, assume_exclusive=True)
+        self._screen.app.call_from_thread(self._show_plans, wanted, again)
 
     def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
         again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
@@ -140,6 +161,10 @@ class CacheActions:
 
     def _notice(self, text: str) -> None:
         self._screen.app.call_from_thread(self._screen.notice, text)
+
+
+def _reached(plans: Sequence[Plan], amount: str) -> bool:
+    return all((plan.after.free or 0) >= parse_bytes(amount) for plan in plans)
 
 
 def _with_shared_caveats(plans: Sequence[Plan]) -> list[Plan]:

@@ -1,0 +1,78 @@
+"""The page that says where caches lie, how full their disks are, and what could go at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from textual.strip import Strip
+
+from neuron_top.services.caches import Disk
+from neuron_top.tui.drawing import Line, bar, paragraph, rule
+from neuron_top.tui.screens.async_page import AsyncPage
+from neuron_top.tui.theme import Theme
+from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.entries import EntryTable
+from neuron_top.views.reclaim import Reclaim, reclaimable
+
+
+class Space(NamedTuple):
+    """What the page is made of."""
+
+    entries: EntryTable
+    disks: Mapping[str, Disk]
+    budget: int | None
+    """Bytes that a cache may take, by the settings."""
+
+
+def space_page(look: Callable[[], Space]) -> AsyncPage:
+    """The page of what `look` returns."""
+    return AsyncPage(look, space_lines, waiting="Looking at the caches…", failed="The caches cannot be read")
+
+
+def space_lines(theme: Theme, view: Space | str, width: int) -> list[Strip]:
+    """A line per cache, then what could go."""
+    strips = [rule(theme, width, "Space", "esc goes back")]
+    if isinstance(view, str):
+        return [*strips, *paragraph(theme, view, width, theme.quiet)]
+    sizes: dict[str, int] = {}
+    for row in view.entries.rows:
+        sizes[row.root] = sizes.get(row.root, 0) + row.bytes
+    if not sizes:
+        return [*strips, *paragraph(theme, "No entry takes space.", width, theme.quiet)]
+    for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+        strips += _root_lines(theme, root, size, view, width)
+    return [*strips, *_reclaim_lines(theme, reclaimable(view.entries.rows), width)]
+
+
+def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> list[Strip]:
+    disk = view.disks.get(root)
+    whole = view.budget or (disk.total if disk is not None else None)
+    line = Line(theme, width).gap(4).put(bytes_text(size), theme.text, 9, right=True).gap()
+    if whole:
+        line.add(bar(theme, size / whole, max(8, min(30, width - 70)), theme.load(size / whole))).gap()
+        of = "of its budget of" if view.budget else "of its disk of"
+        line.put(f"{percent_text(size / whole)} {of} {bytes_text(whole)}", theme.quiet)
+    if disk is not None:
+        line.gap(2).put(f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))
+    return [Line(theme, width).gap(2).put(root, theme.strong).strip(), line.strip()]
+
+
+def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip]:
+    strips = [Line(theme, width).strip(), rule(theme, width, "What could go", "R on the screen makes room in one step")]
+    if not parts:
+        text = "Nothing is failed, unfinished, older than a week, or of an older compiler."
+        return [*strips, *paragraph(theme, text, width, theme.quiet)]
+    for part in parts:
+        line = Line(theme, width).gap(2).put(part.title, theme.text, 34).gap()
+        line.put(f"{count_text(part.entries)} entries", theme.text, 14, right=True).gap()
+        line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True).gap(2)
+        strips.append(line.put(f"to compile again: {_price(part)}", theme.quiet).strip())
+        strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.faint).strip())
+    return strips
+
+
+def _price(part: Reclaim) -> str:
+    known = duration_text(part.rebuild_seconds) if part.rebuild_seconds else ""
+    unknown = f"{part.rebuild_unknown:,} of unknown duration" if part.rebuild_unknown else ""
+    return " + ".join(filter(None, (known, unknown))) or "nothing"
