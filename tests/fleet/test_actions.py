@@ -16,6 +16,7 @@ import pytest
 
 from neuron_top.agent.intents import IntentWorker
 from neuron_top.cli.main import main
+from neuron_top.services.caches import CacheService
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
@@ -237,3 +238,30 @@ def test_a_pull_and_a_retry_are_planned_and_carried_out_as_on_the_node_itself(
             assert (did.state, did.done is not None and did.done.done) == (IntentState.DONE, steps), did
     assert {module(4), module(5)} <= node.modules()
     assert not (failed / "model.log").exists()
+
+
+def test_a_pull_from_a_bucket_is_asked_of_a_node_and_carried_out_there(postgres_url: str, tmp_path: Path) -> None:
+    pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
+    pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
+    from tests import s3_server
+
+    node, pushed = Node(tmp_path, "n1", postgres_url), tmp_path / "pushed"
+    for number in (3, 4, 5):
+        entry(pushed, number, blocks=8)
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with s3_server.served() as url, FleetActions(settings) as actions, FleetStore(postgres_url) as store:
+        service = CacheService(settings, assume_exclusive=True)
+        assert service.execute(service.plan_copy(str(pushed), url)).done == 3
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)
+        wanted = (module(4), module(5))
+        request = FleetRequest(action="pull", source=url, modules=wanted, root=str(node.cache))
+        batch = actions.ask(request, ["n1"]).batch
+        worker._look()
+        plan = actions.of(batch)
+        assert (plan.steps, plan.copies > 0) == (2, True), plan
+        actions.confirm(plan, plan.word)
+        worker._look()
+        (did,) = actions.of(batch).nodes
+        assert (did.state, did.done is not None and did.done.done) == (IntentState.DONE, 2), did
+    assert node.modules() == {module(number) for number in (1, 2, 3, 4, 5)}

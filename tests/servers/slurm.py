@@ -46,6 +46,7 @@ MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
+Prolog={folder}/prolog
 SlurmdParameters=config_overrides
 SlurmdTimeout=300
 KillWait=5
@@ -54,6 +55,7 @@ TreeWidth=4
 {nodes}
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+NO_PROLOG = "#!/bin/sh\nexit 0\n"
 
 
 class SlurmMissing(Exception):
@@ -67,6 +69,11 @@ class SlurmCluster:
     folder: Path
     nodes: tuple[str, ...]
     environment: Mapping[str, str]
+
+    @property
+    def prolog(self) -> Path:
+        """What each node runs before the first step of a job; it does nothing unless a test writes another one."""
+        return self.folder / "prolog"
 
     def run(self, *command: str, timeout: float = 120, **variables: str) -> str:
         """What a client command printed. Raises CalledProcessError with its output."""
@@ -90,6 +97,7 @@ def slurm_cluster(
     programs = _programs()
     for name in ("state", "run", "log", *(f"spool/{node}" for node in nodes)):
         (folder / name).mkdir(parents=True, exist_ok=True)
+    write_program(folder / "prolog", NO_PROLOG)
     configuration = folder / "slurm.conf"
     configuration.write_text(_configuration(folder, nodes, cpus))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
@@ -115,6 +123,14 @@ def slurm_cluster(
         yield cluster
     finally:
         _end(cluster, servers)
+
+
+def write_program(place: Path, text: str) -> None:
+    """A script that can be called; whole from its first instant."""
+    unfinished = place.with_name(f"{place.name}.new")
+    unfinished.write_text(text)
+    unfinished.chmod(0o755)
+    unfinished.rename(place)
 
 
 def _user() -> str:
