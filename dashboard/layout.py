@@ -100,6 +100,14 @@ def _tools(prefix: str, right: Permission) -> Any:
                 **attributes(aria_label="Copy the link to what is shown"),
             ),
             html.Button(
+                "≡",
+                id="density-switch",
+                className="plain",
+                n_clicks=0,
+                title="Rows closer together, or apart (d)",
+                **attributes(aria_label="Rows closer together, or apart"),
+            ),
+            html.Button(
                 "◐",
                 id="theme-switch",
                 className="plain",

@@ -38,10 +38,12 @@
     setTimeout(() => { if (chip.textContent === text) { chip.textContent = ""; } }, 4000);
   }
 
-  async function copyLink() {
+  const copyLink = () => copyText(location.href, "link copied");
+
+  async function copyText(text, words) {
     try {
-      await navigator.clipboard.writeText(location.href);
-      say("link copied");
+      await navigator.clipboard.writeText(text);
+      say(words);
     } catch (error) { say("not copied: the browser allows it on https and localhost only"); }
   }
 
@@ -184,6 +186,9 @@
   document.addEventListener("click", (event) => {
     if (event.target.closest("#palette-open")) { showPalette(); }
     if (event.target.closest("#copy-link")) { copyLink(); }
+    if (event.target.closest("#density-switch")) { density(); }
+    const copy = event.target.closest("button[data-copy]");
+    if (copy) { copyText(copy.dataset.copy, "command copied"); }
   });
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); showPalette(); return; }

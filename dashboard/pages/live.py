@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.idle_panel import idle_panel
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.errors import NeuronTopError
@@ -30,11 +32,13 @@ from neuron_top.views.counts import graph_parts, graph_words, lookup_words
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
+from neuron_top.views.runs import RunRow
 from neuron_top.views.trends import Trends, trends
 from neuron_top.views.verdict import verdict
+from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "", "Overview"
-LINES_SHOWN = 12
+LINES_SHOWN = 40
 RUNNING_SHOWN = 20
 HEAT_MOVES = (("data", 0, "z"), *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")))
 """What of the heat map changes with every sample: values, and which cells are marked."""
@@ -46,7 +50,7 @@ TILES = (
     ("live-busy", "Cores busy"),
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
-PARTS = ("live-reason", "live-alerts", "live-compile", "live-lines", "live-core-words")
+PARTS = ("live-reason", "live-idle", "live-alerts", "live-compile", "live-lines", "live-core-words")
 CHARTS = ("live-heat", "live-kinds", "live-answers")
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
@@ -69,6 +73,7 @@ def layout(_state: dict[str, str]) -> Any:
             dcc.Store(id="live-marks", data={}),
             html.Div(id="live-reason", className="full", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
+            html.Div(id="live-idle", className="grid full idle"),
             html.Div(id="live-handled", className="full", role="alert"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
@@ -101,7 +106,7 @@ def layout(_state: dict[str, str]) -> Any:
                     dcc.Checklist({"smooth": "smooth"}, [], id="live-smooth", className="switch"),
                 ],
             ),
-            panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True),
+            panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True, extra="pinned"),
         ],
         className="grid",
     )
@@ -119,10 +124,12 @@ def render(
     axis: str = training_figures.STEP,
     smooth: bool = False,
     alerts: AlertDesk | None = None,
+    runs: Sequence[RunRow] = (),
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
     whole["live-reason"] = reason_panel(view)
+    whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run)
     whole["live-compile"] = _compile(view.compile, run)
     whole["live-lines"] = _lines(view)
@@ -308,6 +315,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             axis=axis,
             smooth="smooth" in (smooth or []),
             alerts=desk,
+            runs=feeds.recordings(),
         )
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, CONTROLS)

@@ -427,3 +427,12 @@ def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_la
     assert "failed: the compiler rejected a graph" in told
     assert "errors, warnings 4, 0" in told
     assert "wall time 59.0 s" in told
+
+
+def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> None:
+    feed = StillFeed()
+    view = feed.read(overview)
+    told = words_of(live.render(view, None, feed.read(trends), (), "utilization", DARK, runs=recordings())["live-idle"])
+    assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in told
+    assert "bert-tp" in told
+    assert lived(full(4))["live-idle"] is None

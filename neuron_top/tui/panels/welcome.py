@@ -12,15 +12,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace
-
-NEXT = (
-    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
-    ("neurontop watch train.log", "follow a job that runs elsewhere"),
-    ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
-    ("neurontop replay", "play the newest recording here"),
-    ("neurontop doctor", "check what this machine offers"),
-)
-
+from neuron_top.views.welcome import NEXT
 
 _TEXT = 23
 """Column of what was found."""

@@ -25,7 +25,7 @@ from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Header, Overview, overview
-from neuron_top.views.states import JobState
+from neuron_top.views.welcome import is_idle
 
 Draw = Callable[[Theme, Overview, int, int], Sequence[Strip]]
 
@@ -192,11 +192,6 @@ def requests(view: Overview, width: int) -> dict[str, SizeRequest]:
         "training": training.size_request(view.training),
         "alerts": alerts.size_request(view.alerts, width_of_alerts(width)),
     }
-
-
-def is_idle(view: Overview) -> bool:
-    """No job and no core was met."""
-    return view.header.state is JobState.IDLE and not view.cores
 
 
 SCREEN = OverviewScreen

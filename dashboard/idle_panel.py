@@ -1,0 +1,60 @@
+"""The first page where nothing runs: what was looked for, what was found, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import html
+
+from neuron_top.dashboard.components import attributes, panel, table
+from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.views.overview import Overview
+from neuron_top.views.runs import RunRow
+from neuron_top.views.welcome import NEXT
+
+RUNS_SHOWN = 8
+
+
+def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
+    """All of it."""
+    parts = [
+        panel("What you can do", *(_command(command, text) for command, text in NEXT)),
+        panel("What was looked for", html.Ul([html.Li(line) for line in _found(view)], className="found")),
+    ]
+    if runs:
+        rows = [
+            (
+                html.A(row.name or row.id, href=f"runs?{urlencode({'run': row.id})}"),
+                row.state_text,
+                duration_text(row.seconds),
+            )
+            for row in runs[:RUNS_SHOWN]
+        ]
+        parts.append(
+            panel("Recent recordings", table(("run", "state", "took"), rows, caption="Recent recordings", right=(2,)))
+        )
+    return [html.P("Nothing runs here yet. A job that starts is shown by itself.", className="full"), *parts]
+
+
+def _command(command: str, text: str) -> Any:
+    copy = html.Button("Copy", className="link", **attributes(data_copy=command, aria_label=f"Copy {command}"))
+    return html.P([html.Code(command), copy, html.Span(text, className="quiet")], className="row command")
+
+
+def _found(view: Overview) -> list[str]:
+    lines = [
+        f"{source.name}: {source.text or ('found' if source.available else 'not found')}"
+        for source in view.sources
+        if not (source.available and source.name.startswith("cache:"))
+    ]
+    if view.host.memory_total is not None:
+        used, total = bytes_text(view.host.memory_used), bytes_text(view.host.memory_total)
+        lines.append(f"this host: {used} of {total} memory in use")
+    for place in view.cache.places:
+        facts = [counted(place.entries, "entry", "entries")]
+        facts += [bytes_text(place.size)] if place.size is not None else []
+        facts += [f"{bytes_text(place.free)} free"] if place.free is not None else []
+        lines.append(f"compile cache {place.root}: {', '.join(facts)}")
+    return lines or ["looking for worker processes, Neuron devices and logs…"]

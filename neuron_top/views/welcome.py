@@ -1,0 +1,19 @@
+"""What screens say where nothing runs: the next commands."""
+
+from __future__ import annotations
+
+from neuron_top.run.state import JobState
+from neuron_top.views.overview import Overview
+
+NEXT = (
+    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
+    ("neurontop watch train.log", "follow a job that runs elsewhere"),
+    ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
+    ("neurontop replay", "play the newest recording here"),
+    ("neurontop doctor", "check what this machine offers"),
+)
+
+
+def is_idle(view: Overview) -> bool:
+    """No job and no core was met."""
+    return view.header.state is JobState.IDLE and not view.cores
