@@ -1,4 +1,4 @@
-"""One drawer for a graph and for a cache entry, on every page: what the run tells of it, then what the caches hold.
+"""One drawer for a graph and for a cache entry, on every page: what the run says about it, then what the caches hold.
 
 The address names what is open (`graph=` or `entry=`); `drawer.js` opens and closes it.
 """
@@ -59,7 +59,7 @@ def layout() -> Any:
 
 
 def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
-    """What a run tells of a graph."""
+    """What a run says about a graph."""
     one = page.row
     pairs = (
         ("state", _told(one.state, graph_state_words(one.state))),
@@ -100,7 +100,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
 
 
 def entry_facts(one: EntryRow) -> Any:
-    """What a cache tells of an entry."""
+    """What a cache says about an entry."""
     pairs = (
         ("state", _told(one.state, entry_state_words(one.state))),
         ("cache", one.root),

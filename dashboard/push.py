@@ -34,7 +34,7 @@ MOST_OF_ONE = 300
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there; with
-    `?run=…` it tells what a message of the socket would."""
+    `?run=…` it says what a message of the socket would."""
     sockets: dict[WebSocket, str] = {}
 
     @server.get(f"{prefix}alive", include_in_schema=False)

@@ -36,7 +36,7 @@ DETAIL = re.compile(
     r"|Type: <class|File \"|Location:|Neuron\w* Compiler version|(?:HWM|NumPy|Python|HWM Early|XLA) version|Not in AMI"
     r"|Running (?:on|in) |Artifacts stored in)"
 )
-"""Lines of the banner of an internal error, at level ERROR: they tell where, not what."""
+"""Lines of the banner of an internal error, at level ERROR: they say where, not what."""
 REGION = "region"
 """Stands for a stage of the compilers of early 2023, which timed regions without naming them."""
 

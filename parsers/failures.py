@@ -88,7 +88,7 @@ class MessageLines:
 
     @property
     def exit_status(self) -> int | None:
-        """The compiler's exit status where the text tells it."""
+        """The compiler's exit status where the text reports it."""
         found = _EXIT_STATUS.search(self.text())
         return int(found[1]) if found else None
 

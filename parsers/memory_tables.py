@@ -7,7 +7,7 @@
 | 2026 | the same, aligned | table by memory bank as well |
 
 Device numbers are printed two columns wide: before two digits there is no blank (`ND10:NC 1`, `ND10 HBM 0`). A terminal
-narrower than the table cuts its lines; they are put together again. A table whose header was lost still tells who held
+narrower than the table cuts its lines; they are put together again. A table whose header was lost still says who held
 what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF at level INFO, when nothing failed.
 
 Units are powers of 1024 written KB, MB, GB.

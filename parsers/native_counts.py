@@ -29,13 +29,13 @@ class NativeCounts(msgspec.Struct):
     completed: int = 0
     errors: int = 0
     lock_waits: int = 0
-    """Lines that tell of a wait."""
+    """Lines that report a wait."""
     locks_broken: int = 0
     """Waits that ended in vain, with the lock removed."""
     lock_wait_max_seconds: float | None = None
     modules: set[str] = set()
     measured: int = 0
-    """Compiles that the tables tell of, every rank's."""
+    """Compiles that the tables report, every rank's."""
     compile_seconds: dict[str, float] = {}
     """Graph → seconds that its compile took, by the tables of all ranks; the longest where several compiled it."""
 

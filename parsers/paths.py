@@ -17,7 +17,7 @@ _ANNOUNCED = re.compile(
     r"(?:(?:neff at|must be compiling|the neff:|found under) |graphs \()(?=\S* )"
     r"((?:[a-z0-9]{2,5}:/)?/[^'\"()\[\],=|:]{0,900})/\Z"
 )
-"""A folder whose name holds a blank: the words in front of it tell where it begins."""
+"""A folder whose name holds a blank: the words in front of it say where it begins."""
 
 
 class CacheLocation(NamedTuple):

@@ -39,7 +39,7 @@ class LogReader:
         self._begins = offset
         self.tally = Tally()
         self._head: bytes | None = b""
-        """The first bytes, until they tell how the text is encoded."""
+        """The first bytes, until they say how the text is encoded."""
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()

@@ -24,7 +24,7 @@ _MOST_FUNCTIONS = 1000
 
 
 class RecompileLines(LineFamily):
-    """Reads them; keeps which function each process told of last, whose reasons follow."""
+    """Reads them; keeps which function each process reported last, whose reasons follow."""
 
     name = NAME
 

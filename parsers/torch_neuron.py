@@ -65,7 +65,7 @@ _WAIT_TOLD_EVERY = 60.0
 """Seconds of a wait after which it is reported again: at log level 3 each second has a line."""
 
 Worker = tuple[int | None, int | None]
-"""Process and rank, as far as a line tells them."""
+"""Process and rank, as far as a line reports them."""
 
 
 class _Line(NamedTuple):
@@ -128,7 +128,7 @@ class TorchNeuronLines:
         return self._failure is not None
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
-        """The failure, if this record is not part of what tells of it."""
+        """The failure, if this record is not part of what reports it."""
         failure = self._failure
         if failure is None or self._continues(failure, record):
             return []

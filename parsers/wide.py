@@ -17,7 +17,7 @@ _MARK = "\ufeff"
 
 
 def undecided(head: bytes) -> bool:
-    """Whether more of the beginning is needed to tell how it is encoded."""
+    """Whether more of the beginning is needed to say how it is encoded."""
     if len(head) < 2:
         return True
     return len(head) < _ENOUGH and (head[:2] in _MARKS or b"\0" in head[:2])

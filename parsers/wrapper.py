@@ -38,7 +38,7 @@ CACHED_FAILURE = "Got a cached failed neff at"
 OLD_CACHED_FAILURE = "There was a compilation error for this graph"
 FAILURE = "Failed compilation with"
 STATUS_FAILED = "compiler status: failed"
-"""The message of a failure that only the compiler's status line tells of; the wrapper's own line may follow."""
+"""The message of a failure that only the compiler's status line reports; the wrapper's own line may follow."""
 
 _FAILURES = (CACHED_FAILURE, OLD_CACHED_FAILURE, FAILURE)
 

@@ -164,7 +164,7 @@ def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: 
 def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[Any]]:
     """(level, text, place, graph, time, who, component, message, what equal lines share, whether it begins a record).
 
-    Of graph, time, who and component "" where the line tells none; of the message where it is the whole text.
+    Of graph, time, who and component "" where the line names none; of the message where it is the whole text.
     """
     return [_row(line, graphs.get((line.source, line.offset), "")) for line in lines]
 

@@ -1,4 +1,4 @@
-"""Reads the recordings for what they tell of modules: last uses, compile times, and which modules a run used.
+"""Reads the recordings for what they say about modules: last uses, compile times, and which modules a run used.
 
 Hits lie in the events of recordings; reading them all each time would take seconds. So the last use per module is kept
 beside the store, with how far each recording was read, and only what was recorded since is read again.

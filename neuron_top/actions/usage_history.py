@@ -1,4 +1,4 @@
-"""What recordings tell of modules beside an entry's own files: the last use by a watched job, what a compile took."""
+"""What recordings say about modules beside an entry's own files: the last use by a watched job, what a compile took."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STORE_NAME = "neurontop.db"
 
 
 class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """What recordings tell of modules, beside an entry's own files."""
+    """What recordings say about modules, beside an entry's own files."""
 
     used: Mapping[str, float] = {}
     """Module → last use, seconds since the epoch."""

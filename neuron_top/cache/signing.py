@@ -1,6 +1,6 @@
 """Keyed digests (HMAC-SHA256) of what a cache entry holds: who has not the key can change nothing unnoticed.
 
-A plain digest beside a file tells of accidents; whoever can change the file can change the digest, too. Two keys:
+A plain digest beside a file reveals accidents; whoever can change the file can change the digest, too. Two keys:
 
 - the user's own, made on first need in the state folder (`cache.key`, mode 0600). What is published is signed with
   it. At load, a signature with this key must be right; none, or one with another key, is no reason to refuse: in a

@@ -39,7 +39,7 @@ _SHARD = re.compile(r"[0-9a-f]{2}\Z")
 _NEFF = re.compile(r"([0-9a-f]{32})\.neff\Z")
 _LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
 _LOOKED_INTO = 8
-"""Folders that are looked into to tell what a root is."""
+"""Folders that are looked into to say what a root is."""
 
 
 def tiers(environ: Mapping[str, str], cwd: str | None = None) -> tuple[str, str]:

@@ -23,7 +23,7 @@ _BLANKS = re.compile(r"[ \t]{3,}")
 
 
 class Finding(msgspec.Struct):
-    """One failure, said once or often; `last_steps` and `last_compiles` tell how far the job was when it was said."""
+    """One failure, said once or often; `last_steps` and `last_compiles` say how far the job was when it was said."""
 
     verdict: CauseVerdict
     line: int

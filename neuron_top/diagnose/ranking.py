@@ -101,7 +101,7 @@ def _follows(finding: Finding, stated: int | None) -> bool:
 
 
 def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
-    """The last line, as the nearest to a failure that only the exit code tells of."""
+    """The last line, as the nearest to a failure that only the exit code reports."""
     if end.last is None:
         return []
     row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))

@@ -17,7 +17,7 @@ class AdviceKind(StrEnum):
 
 
 class RuntimeAdvised(LogEvent, frozen=True, kw_only=True):
-    """The runtime recommends something, or tells of a device that is no longer sound."""
+    """The runtime recommends something, or reports a device that is no longer sound."""
 
     kind: AdviceKind
     text: str
@@ -32,4 +32,4 @@ class FunctionRecompiled(LogEvent, frozen=True, kw_only=True):
     """`<file>:<line>` of the function."""
     compile_id: str = ""
     reason: str = ""
-    """"" in the line that tells of the recompile itself."""
+    """"" in the line that reports the recompile itself."""

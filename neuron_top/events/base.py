@@ -33,7 +33,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     seen: float | None = None
     """Seconds since the epoch when it reached ingest; stamped there, None before."""
     source: str = ""
-    """Which source told: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `workers`, `worker:<pid>`, `job`."""
+    """Which source reported it: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `workers`, `worker:<pid>`, `job`."""
     node: str = ""
     """Name of the node (`identity.node_name`), so that several machines can meet in one store; stamped by ingest."""
     offset: int | None = None

@@ -79,7 +79,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     failed: bool = False
     """Something went wrong that a gate must catch."""
     recovered: bool = False
-    """Something went wrong and the job went on; `causes` tell what it was."""
+    """Something went wrong and the job went on; `causes` say what it was."""
     job_ended: JobEnd = JobEnd.UNKNOWN
     causes: tuple[Cause, ...] = ()
     """Root cause first; what followed from it is left out."""

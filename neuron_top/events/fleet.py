@@ -1,4 +1,4 @@
-"""What a node's agent tells of its node, for views over several."""
+"""What a node's agent says about its node, for views over several."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
 _CAPTURE_START = 64 * 1024
-"""Bytes of a file that tell whether it is a capture."""
+"""Bytes of a file that say whether it is a capture."""
 _CAPTURE_MARKS = (b'"neuron_runtime_data"', b'"neuron_hardware_info"', b'"system_data"')
 _DEEPEST = 4
 _MOST_LOGS = 500

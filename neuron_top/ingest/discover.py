@@ -44,7 +44,7 @@ class Discovery:
 
     @property
     def following(self) -> bool:
-        """Whether a recording is followed now, which tells of the machine itself."""
+        """Whether a recording is followed now, which reports on the machine itself."""
         return self._followed is not None
 
     def start(self, emit: Emit) -> None:

@@ -31,7 +31,7 @@ class Feed(Protocol):
         """Lines that stand before these offsets in their logs, read from the files a block at a time.
 
         A source without an offset is read from where it ends now. Returns after a few hundredths of a second at the
-        latest: where a query finds little, the page tells how far the search came, and the caller goes on from there.
+        latest: where a query finds little, the page says how far the search came, and the caller goes on from there.
         """
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:

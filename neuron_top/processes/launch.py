@@ -10,7 +10,7 @@ The job cannot tell the difference to being started from the shell:
 - It runs in a session of its own, so that Ctrl-C in the terminal reaches us alone and is passed on once. Signals go to
   its process group; the second Ctrl-C ends and the third kills every process of the job, wherever torchrun put it.
 - Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
-  NEURONTOP_EVENTS_DIR, where our compile component tells what log lines cannot.
+  NEURONTOP_EVENTS_DIR, where our compile component says what log lines cannot.
 
 If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got.
 The output goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.

@@ -20,7 +20,7 @@ BARS_DRAWN = 4000
 """Bars of all lanes together; the longest are drawn, and the heading says so."""
 CURVES_DRAWN = 64
 CURVES_NAMED = 8
-"""As many as there are colors; of more, only a hover tells which is which."""
+"""As many as there are colors; of more, only a hover says which is which."""
 LARGEST = 15
 _FRAME_CLASSES = {FrameState.FAILED: "failed", FrameState.UNFINISHED: "interrupted"}
 _PARTS = {"compiling": "done", "waiting": "wait", "tracing": "trace", "training": "train", "rest": "interrupted"}

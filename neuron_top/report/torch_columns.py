@@ -1,4 +1,4 @@
-"""The tables of a report that tell of torch.compile in plain PyTorch processes."""
+"""The tables of a report about torch.compile in plain PyTorch processes."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _most_so(key: str, alerts: list[RaisedAlert]) -> RaisedAlert:
 
 
 def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
-    """The job failed, or its logs tell of a failure and nothing more came. What a person stopped is no failure."""
+    """The job failed, or its logs report a failure and nothing more came. What a person stopped is no failure."""
     diagnosis = run.job.diagnosis
     if run.job.interrupted_by:
         return
@@ -183,7 +183,7 @@ def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
 
 
 def _error_lines(run: Run) -> Iterator[RaisedAlert]:
-    """Lines that say ERROR, and no other alert or diagnosis that tells what they mean."""
+    """Lines that say ERROR, and no other alert or diagnosis that says what they mean."""
     job = run.job
     marks = [mark for mark in job.marks if mark.level is LineLevel.ERROR]
     if job.errors and marks and not (job.diagnosis is not None and job.diagnosis.causes):

@@ -99,7 +99,7 @@ class Attempts:
                 self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
 
     def completed(self, event: CompileCompleted) -> None:
-        """A line tells the end; the oldest format's names no graph."""
+        """A line reports the end; the oldest format's names no graph."""
         if event.module is None:
             self._exited(event)
             return
@@ -123,7 +123,7 @@ class Attempts:
         self.header(key, event.time)
 
     def failed(self, event: CompileFailed) -> None:
-        """A line tells that a compile failed; an end that was inferred gives way to it."""
+        """A line reports that a compile failed; an end that was inferred gives way to it."""
         graph, worker = self._graphs.of_event(event)
         self._graphs.end_wait(worker, event.time)
         last = worker.attempts[-1] if worker.attempts else None
@@ -221,7 +221,7 @@ class Attempts:
         )
 
     def measured(self, event: GraphMeasured) -> None:
-        """A row of TorchNeuron's table: the measured time of a compile that lines told of, or the only word on it."""
+        """A row of TorchNeuron's table: the measured time of a compile that lines reported, or the only word on it."""
         graph = self._graphs.graph(self._graphs.module_of(event.module) or event.module, event.time)
         graph.operators = event.operators if event.operators is not None else graph.operators
         if event.compile_seconds <= 0:
@@ -264,7 +264,7 @@ class Attempts:
             return
         graph, worker = compiled
         last = worker.open_attempt
-        if last is not None and worker.pid is None:  # nobody but the process table tells of this compile
+        if last is not None and worker.pid is None:  # nobody but the process table reports this compile
             last.exit_status = event.exit_code
             outcome = AttemptOutcome.DONE if event.exit_code in (0, None) else AttemptOutcome.FAILED
             self._graphs.close(graph, worker, last, event.time, outcome, exact=True, inferred=True)

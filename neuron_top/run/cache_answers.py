@@ -26,7 +26,7 @@ class CacheAnswers:
         self._graphs, self._lookups, self._totals, self._counts = graphs, lookups, totals, counts
 
     def path_announced(self, event: CachePathAnnounced) -> None:
-        """A look-up began; the second format tells of a miss by nothing but the next one."""
+        """A look-up began; the second format reports a miss by nothing but the next one."""
         add_new(self._counts.cache_paths, event.path)
         if event.generation is LogGeneration.G1 and event.module is None:
             key = worker_key(event)

@@ -63,7 +63,7 @@ class Core:
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
-        """Memory by kind: the sample's, else what the worker told of itself."""
+        """Memory by kind: the sample's, else what the worker said about itself."""
         self.kinds_time: float | None = None
         self.kind_peaks: dict[str, int] = {}
         """The highest of each kind ever seen; the kinds need not have peaked at one moment."""

@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.events import DeviceMemoryExhausted
 
 CORES_KEPT = 4096
-"""Cores that are told apart; those of one UltraServer are 1,152."""
+"""Cores that are distinguished; those of one UltraServer are 1,152."""
 
 
 class CoreExhaustion(msgspec.Struct, kw_only=True):

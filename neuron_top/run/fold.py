@@ -91,7 +91,7 @@ class _Folding(msgspec.Struct):
     def event(self) -> AnyEvent:
         """What stands for them."""
         last = self.last
-        # One look-up is told so too: `WorkerHeard` tells of its process.
+        # One look-up is told so too: `WorkerHeard` reports its process.
         if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
             return last
         return EventsFolded(
@@ -136,7 +136,7 @@ class Fold:
         self._waited: set[tuple[str, str]] = set()
         """(graph, process): waits that no hit has ended."""
         self._folded_pairs: dict[tuple[str, str], bool] = {}
-        """(graph, process): whose last look-up only a fold has told of, and whether it was an extraction."""
+        """(graph, process): whose last look-up only a fold has reported, and whether it was an extraction."""
         self._own_pairs: set[tuple[str, str]] = set()
         """(graph, process): told by themselves."""
         self._unclaimed: set[str] = set()

@@ -1,6 +1,6 @@
 """One graph of a run: who met it, what was tried, and how surely each duration is known.
 
-Log lines and the side channel of our own compile component tell of the same compiles in no fixed order, so
+Log lines and the side channel of our own compile component report the same compiles in no fixed order, so
 nothing here relies on arrival: the n-th message of each kind about one graph and worker speaks of its n-th
 attempt, and the number of attempts is the largest such n. Told twice is counted once.
 """
@@ -116,7 +116,7 @@ class Wait(msgspec.Struct, kw_only=True):
 
 
 class Message(StrEnum):
-    """What can tell of an attempt; each kind counts for itself, see the module's text."""
+    """What can report an attempt; each kind counts for itself, see the module's text."""
 
     MISSED = "missed"
     """A line that announces a miss."""
@@ -179,7 +179,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
 
     @property
     def told_after_wait(self) -> int:
-        """How often lines or our component told of a hit after a wait."""
+        """How often lines or our component reported a hit after a wait."""
         return max(self.hits_seen_to_wait, self.loads_after_wait)
 
     @property
@@ -293,7 +293,7 @@ class Graph(msgspec.Struct, kw_only=True):
 
     @property
     def block_hits(self) -> int | None:
-        """Times that an equal block of the model was served by what was there already; None where nobody told."""
+        """Times that an equal block of the model was served by what was there already; None where nobody reported."""
         served = [worker.blocks - 1 for worker in self.workers.values() if worker.blocks is not None]
         return sum(served) if served else None
 

@@ -71,7 +71,7 @@ class GraphTracker:
         """What this worker has to do with the graph.
 
         An entry of nobody in particular is taken over by the first worker who names himself: an observer of
-        processes, a report and a line then tell of one compile.
+        processes, a report and a line then report one compile.
         """
         worker = graph.workers.get(key)
         if worker is None:
@@ -125,7 +125,7 @@ class GraphTracker:
         self._only_passed = []
 
     def claim_unnamed(self) -> Attempt | None:
-        """Take out the newest compile that only dots or PASS told of, now that its graph has a name.
+        """Take out the newest compile that only dots or PASS reported, now that its graph has a name.
 
         One that has ended goes first: the dots of the next may stand between a PASS and the line that names its graph.
         """

@@ -10,9 +10,9 @@ from neuron_top.events import LogEvent, OutputGrew
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
-"""A log that tells of a failure and then nothing for so long has ended with it, as far as anybody can tell."""
+"""A log that reports a failure and then nothing for so long has ended with it, as far as anybody can tell."""
 ENDED_WELL_SECONDS = 60.0
-"""A log that tells of a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
+"""A log that reports a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
 LONG_COMPILE_SECONDS = 6 * 3600.0
 """A followed log that was last heard of in a compile may be silent for so long."""
 _PIPE = "log:-"
@@ -23,7 +23,7 @@ SILENT_SECONDS = 900.0
 
 
 class LogActivity:
-    """What the logs told of time. `None` until reported; seconds since the epoch."""
+    """What the logs said about time. `None` until reported; seconds since the epoch."""
 
     def __init__(self) -> None:
         self.found: float | None = None

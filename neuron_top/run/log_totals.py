@@ -42,7 +42,7 @@ class GraphCounts:
     def __init__(self) -> None:
         self.hits = self.compiled = self.started = self.failed = self.cached_failures = self.extracted = 0
         self.measured = 0
-        """Compiles that a table tells of."""
+        """Compiles that a table reports."""
         self.longest_wait: float | None = None
         """Seconds."""
 
@@ -58,7 +58,7 @@ class LogTotals:
         self.exhausted = Exhaustions()
         self.programs: dict[str, NeffMemoryReported] = {}
         self.measured_seconds: dict[str, float] = {}
-        """Of compiles that a table tells of, by module."""
+        """Of compiles that a table reports, by module."""
         self.advice = AdviceTracker()
         self.phases: dict[str, str] = {}
         """What a program timed of itself, as it reported last: `Finished building model`, …"""

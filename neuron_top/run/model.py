@@ -114,7 +114,7 @@ class Run:
 
     @property
     def _is_heard_of(self) -> bool:
-        """Whether somebody besides its logs tells of the job."""
+        """Whether somebody besides its logs reports the job."""
         return self.job.finished is not None or self.job.started is not None or bool(self.job.alive)
 
     def quiet(self, now: float) -> bool:
@@ -240,7 +240,7 @@ class Run:
             self._fleet(event)
 
     def _on_time_line(self, event: AnyEvent, *, late: bool = False) -> AnyEvent:
-        """The event on the run's time line; what it tells of when a log was last heard of."""
+        """The event on the run's time line; it counts as a sign of life of its log."""
         if isinstance(event, OutputGrew):
             self.silence.grew(event)
         elif isinstance(event, LogEvent):

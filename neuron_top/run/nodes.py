@@ -50,7 +50,7 @@ class NodeTracker:
         self.nodes: dict[str, NodeState] = {}
 
     def apply(self, event: NodeFamily) -> None:
-        """Take what an agent tells of its node into account."""
+        """Take what an agent says about its node into account."""
         node = self._node(event.node)
         match event:
             case ClockMeasured():

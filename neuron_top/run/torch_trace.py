@@ -94,7 +94,7 @@ class TorchCacheAnswers(msgspec.Struct, kw_only=True):
 
 
 class OurGraphs(msgspec.Struct, kw_only=True):
-    """What the back end `neurontop` told of one process."""
+    """What the back end `neurontop` said about one process."""
 
     inside: bool = False
     """It compiled inside of the process, so Inductor's records there are its own."""
@@ -133,7 +133,7 @@ class TorchTraceTracker:
         """By node and pid, the name of the worker in each trace."""
 
     def add_backend_event(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
-        """Our own back end told of a graph: its frames in that process are counted elsewhere."""
+        """Our own back end reported a graph: its frames in that process are counted elsewhere."""
         if event.pid is not None:
             known = self.ours.setdefault(f"{event.node}/{event.pid}", OurGraphs())
             known.inside = known.inside or (isinstance(event, CompileBegan) and event.inside_job)

@@ -149,7 +149,7 @@ class TrainingTracker:
         return self.step_times[before - 1][1] if before else None
 
     def _died(self, event: WorkerDied) -> None:
-        """A launcher tells of one death twice, when it happens and in its report at the end: the report knows more."""
+        """A launcher reports one death twice, when it happens and in its report at the end: the report knows more."""
         for index, told in enumerate(self.deaths):
             if event.pid is not None and told.pid == event.pid:
                 self.deaths[index] = Death(

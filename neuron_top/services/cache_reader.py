@@ -67,7 +67,7 @@ class CacheReader:
         return self.backend(root).snapshot(rescan=rescan)
 
     def usage_history(self) -> UsageHistory:
-        """What recordings tell of modules, beside their entries' own files."""
+        """What recordings say about modules, beside their entries' own files."""
         return UsageHistory.load(self._settings.state_path)
 
     @staticmethod

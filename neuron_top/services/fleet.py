@@ -66,7 +66,7 @@ class FleetService(FleetDatabase):
         return fleet_check(chosen, self._store.keys(), graphs, estimator(self._settings))
 
     def tell_by_slurm(self, job: str | None) -> str:
-        """Let each node of a Slurm job tell of its caches once, unless agents do; the job. Raises UsageError."""
+        """Let each node of a Slurm job report its caches once, unless agents do; the job. Raises UsageError."""
         from neuron_top.services import slurm_agents
 
         job = slurm_agents.job_of(job)

@@ -33,7 +33,7 @@ def tell_once(job: str, store: str) -> None:
             command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise NothingToShow(f"the nodes of job {job} did not tell of their caches within {SECONDS:.0f} s") from None
+        raise NothingToShow(f"the nodes of job {job} did not report their caches within {SECONDS:.0f} s") from None
     if done.returncode:
         said = "; ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
         raise NothingToShow(f"{' '.join(command[:4])} neurontop agent --once ended with {done.returncode}: {said}")

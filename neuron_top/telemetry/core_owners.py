@@ -1,6 +1,6 @@
 """Who holds a core: from a host process id to the name of the program, and to its container.
 
-neuron-monitor tells the host's process ids, also inside a container, where the same number is some other process: there
+neuron-monitor reports process ids of the host, also inside a container, where the number is some other process: there
 nothing is looked up. Elsewhere the name is in `/proc/<pid>/cmdline`, the container in its cgroup path.
 Both may be unreadable (another user's, another namespace, already gone): then they stay unknown.
 """

@@ -1,4 +1,4 @@
-"""What EC2's metadata service tells of this instance. Asked only where it answers at once, and never twice."""
+"""What EC2's metadata service says about this instance. Asked only where it answers at once, and never twice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """neuron-monitor as a child of ours: started with our configuration, drained, restarted when it dies, ended with us.
 
 One thread does it all (ingest's, see `telemetry/source.py`): it waits for output, errors and the word to stop at
-once. What the tool says on stderr becomes the reason when it dies, so the screen can tell why there is no telemetry.
+once. What the tool says on stderr becomes the reason when it dies, so the screen can say why there is no telemetry.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Backoff:
 class MonitorSource:
     """The telemetry of neuron-monitor. `command` None = find the tool; `refine` is applied to each event on its way.
 
-    `delivering` tells whether records come at present, for sources that stand in for it.
+    `delivering` says whether records come at present, for sources that stand in for it.
     """
 
     name = "neuron-monitor"

@@ -184,7 +184,7 @@ def _cut(sock: socket.socket | None) -> None:
 class ObserverSource:
     """Telemetry of Neuron Observer. While `silent()` its core samples are held back: another source gives them.
 
-    `delivering` tells whether its answers come at present, for sources that stand in for it.
+    `delivering` says whether its answers come at present, for sources that stand in for it.
     """
 
     name = "neuron-observer"

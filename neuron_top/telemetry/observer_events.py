@@ -227,7 +227,7 @@ class _Cores:
         return [self._sample(core, powers) for core in self.numbers]
 
     def counters(self) -> Iterator[CoreCountersRead]:
-        """Running totals of physical cores, where the series tell which those are."""
+        """Running totals of physical cores, where the series say which those are."""
         if not self._physical and self._host.lnc > 1:
             return
         found: dict[tuple[int, int], dict[str, int]] = {}

@@ -1,5 +1,5 @@
 """Telemetry that somebody saved or pipes in: records of neuron-monitor, a listing of neuron-ls or metrics of Neuron
-Observer, told apart by content.
+Observer, distinguished by content.
 
 One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
 many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.

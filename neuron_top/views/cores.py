@@ -50,7 +50,7 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     latency: dict[str, float]
     """Percentiles of the newest period, seconds."""
     absent: tuple[str, ...]
-    """Why sources of telemetry tell nothing: `<name>: <reason>`."""
+    """Why sources of telemetry say nothing: `<name>: <reason>`."""
     exhausted: ExhaustedMemory | None
     """Allocations that failed: what filled the memory is drawn as the same bars."""
     links: dict[int, tuple[int, ...]]

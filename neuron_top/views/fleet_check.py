@@ -1,4 +1,4 @@
-"""Will every node find every graph? Node × graph, from what each node's agent last told of its caches."""
+"""Will every node find every graph? Node × graph, from what each node's agent last reported of its caches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NodeFinds(msgspec.Struct, frozen=True, kw_only=True):
     have: int
     lacks: dict[Found, tuple[str, ...]]
     seen: float | None
-    """When its agent last told of its caches; None: never."""
+    """When its agent last reported its caches; None: never."""
 
 
 class Skew(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class FleetCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether any node told of its caches, and there is something to ask for."""
+        """Whether any node reported its caches, and there is something to ask for."""
         return bool(self.graphs) and any(node.seen is not None for node in self.nodes)
 
     @property

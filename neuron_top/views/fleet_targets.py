@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.views.fleet import FleetPage, NodeRow
 
 FORGOTTEN_SECONDS = 3600.0
-"""A node that was silent for so long is no target any more; until then its failing scrapes are what tells of it."""
+"""A node that was silent for so long is no target any more; until then its failing scrapes are what reports it."""
 
 
 class TargetGroup(msgspec.Struct, frozen=True):

@@ -212,7 +212,7 @@ def _is_front(found: re.Match[str], dated: bool) -> bool:
 
 
 def _may_go(found: re.Match[str], told: bool) -> bool:
-    """Whether a level need not be read: it is an ordinary one, or a sign beside the line tells it."""
+    """Whether a level need not be read: it is an ordinary one, or a sign beside the line reports it."""
     return told or (found["level"] or found["letter"]).strip("[]") in ("DEBUG", "INFO", "USER", "TRACE", "D", "I")
 
 

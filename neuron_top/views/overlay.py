@@ -10,9 +10,9 @@ from neuron_top.run.model import Run
 from neuron_top.views.trends import StepValue, trends
 
 MOST_RUNS = 8
-"""More lines than this are not told apart."""
+"""More lines than this are not distinguished."""
 LETTERS = "ABCDEFGH"
-"""How they are told apart besides by color."""
+"""How they are distinguished besides by color."""
 POINTS = 1000
 """Values of a curve at most; of more, evenly chosen ones with the last."""
 

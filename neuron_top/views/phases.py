@@ -37,7 +37,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     """One bar."""
 
     phase: str
-    """As the agent told it, `waiting` for another's compile, or `silent`."""
+    """As the agent reported it, `waiting` for another's compile, or `silent`."""
     start: float
     end: float
 

@@ -66,7 +66,7 @@ REASONS = {
     ReasonCode.UNKNOWN: "the plan does not say why",
 }
 NO_LOG = "its log says nothing"
-"""The detail of a failure whose log tells no cause."""
+"""The detail of a failure whose log reports no cause."""
 RISKS = {
     Risk.BOUND_TO_FAIL: "bound to fail again: {detail}",
     Risk.NO_PROOF: "nothing proves that the holder is dead: a compile that still runs will be done twice",

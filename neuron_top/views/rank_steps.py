@@ -82,7 +82,7 @@ def series_of_run(run: Run) -> list[RankSeries]:
 
 
 def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
-    """Every rank that the heartbeats of a job's nodes tell of."""
+    """Every rank that the heartbeats of a job's nodes report."""
     return [
         RankSeries(
             node=node.node,
@@ -96,7 +96,7 @@ def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
 
 
 def told_rows(run: Run) -> list[StepRow]:
-    """What a node's heartbeat tells of its ranks."""
+    """What a node's heartbeat says about its ranks."""
     every = series_of_run(run)
     if len(every) > TOLD_RANKS:
         every = [_folded(every)]

@@ -48,7 +48,7 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spent(self) -> float | None:
-        """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
+        """Seconds in which anybody compiled or waited; None where nothing reports what was compiled."""
         silent = any(line.attempts for line in self.lines) or self.run.compiles.counts.passes > 0
         return self.summary.compile_seconds if self.summary.compile_seconds or not silent else None
 
@@ -222,7 +222,7 @@ def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
 
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
-    """torch.compile as its own trace tells it; nothing of it is known of a run without a trace."""
+    """torch.compile as its own trace reports it; nothing of it is known of a run without a trace."""
     caches = [one for one in trace.caches if not one.cache.endswith(" remote")] if trace is not None else []
     compiles, graphs, breaks, recompiles = (
         (trace.compiles, trace.graphs, trace.breaks, trace.recompiles) if trace is not None else (None,) * 4

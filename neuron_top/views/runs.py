@@ -102,7 +102,7 @@ def _reason(closing: _Closing | None) -> str:
     if told is None or not told.failed or not told.causes:
         return ""
     cause = told.causes[0]
-    with suppress(ValueError):  # a class that a newer version tells of has no words here
+    with suppress(ValueError):  # a class that a newer version reports has no words here
         return f"{describe(CauseClass(cause.cause_class))}: {cause.text}"
     return cause.text
 

@@ -161,7 +161,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
 
 
 def _errors(run: Run) -> int:
-    """Lines that tell of an error; at least what the diagnosis counted, where the job failed."""
+    """Lines that report an error; at least what the diagnosis counted, where the job failed."""
     told = run.job.errors + run.training.errors_raised + run.compiles.totals.failures + run.cores.exhausted.count
     diagnosis = run.job.diagnosis
     causes = diagnosis.causes if diagnosis is not None and diagnosis.failed else ()

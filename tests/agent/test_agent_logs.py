@@ -188,7 +188,7 @@ def test_the_token_may_lie_in_a_file_and_a_short_one_is_refused(
 @pytest.mark.parametrize(
     ("address", "is_here", "words"),
     [
-        ("", True, "tells no address"),
+        ("", True, "gives no address"),
         ("http://127.0.0.1:1/metrics", True, "cannot be reached"),
         ("http://127.0.0.1:9999/metrics", False, "answers on n1 alone"),
         ("http://203.0.113.7:80/metrics", True, "without TLS: its token is not sent"),

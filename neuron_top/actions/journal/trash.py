@@ -60,7 +60,7 @@ class CannotPurge(RefusedForSafety):
 class Trash:
     """The trash of one root. Nothing is made on disk before `prepare`.
 
-    `remarks` tells what went wrong beside what was asked for, in words.
+    `remarks` says what went wrong beside what was asked for, in words.
     """
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:

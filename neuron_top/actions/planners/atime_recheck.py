@@ -29,7 +29,7 @@ def plan_with_reads(
 ) -> Plan:
     """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read later than the step says.
 
-    A bucket, and a mount that keeps no access times, tell nothing. Raises ValueError as the planner does.
+    A bucket, and a mount that keeps no access times, say nothing. Raises ValueError as the planner does.
     """
     tell = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)

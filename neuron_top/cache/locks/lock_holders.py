@@ -68,7 +68,7 @@ def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held
 def of_open_file(handle: int) -> str | None:
     """Why an open lock file must stay: somebody has a lock of either kind on it; None leaves a flock of ours on it.
 
-    Asked right before it goes: `/proc` tells nothing of processes in other namespaces, the kernel does.
+    Asked right before it goes: `/proc` says nothing of processes in other namespaces, the kernel does.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

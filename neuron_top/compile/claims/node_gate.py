@@ -17,7 +17,7 @@ _PLACES = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108 (a folder of our own th
 
 
 class NodeGate:
-    """The gate of a key, as a context. Threads of one process are told apart, too."""
+    """The gate of a key, as a context. Threads of one process are distinguished, too."""
 
     def __init__(self, node: str, key: str) -> None:
         """`node`: nodes that share this machine do not wait for each other here."""

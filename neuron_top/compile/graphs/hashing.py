@@ -111,7 +111,7 @@ def function_name(target: Any) -> str:
 
 
 def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
-    """An argument as text that tells apart whatever the compiler could tell apart: `1`, `1.0` and `True` differ.
+    """An argument as text that distinguishes whatever the compiler could distinguish: `1`, `1.0` and `True` differ.
 
     `places` numbers the nodes that it may refer to. Raises NotCacheable.
     """

@@ -250,7 +250,7 @@ def _read(read: Read) -> Any:
         return read()
     except AttributeError:
         return _ABSENT
-    except RuntimeError as problem:  # PyTorch refuses to tell where old and new ways to set a precision were mixed
+    except RuntimeError as problem:  # PyTorch refuses to say where old and new ways to set a precision were mixed
         return f"{_FAILS}{str(problem).partition(chr(10))[0]}"
 
 

@@ -1,4 +1,4 @@
-"""What a task of a scheduler does on its node: find the graph in the root that all see, compile it, tell how it ended.
+"""What a task of a scheduler does on its node: find the graph in the root that all see, compile it, say how it ended.
 
 A task travels as JSON and so does its result: neither needs this process's objects. What was published is named by its
 digests, and who submitted the task looks for exactly these files.

@@ -97,7 +97,7 @@ class RayExecutor:
     def placement(self, task: EntryTask) -> Placement:
         """See Executor: where its entry's lock says; a task that has not taken it counts as queued.
 
-        Where no lock can be seen, Ray tells how many cores are taken: the first tasks have them.
+        Where no lock can be seen, Ray says how many cores are taken: the first tasks have them.
         """
         graph, now = task.graph, time.monotonic()
         if not self._medium.shows_locks:

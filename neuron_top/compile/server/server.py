@@ -6,7 +6,7 @@ that fork alone. The server has one thread and never compiles itself, so its for
 
 It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited
 pipe end can outlive the job). It then kills what still compiles and removes the temporary files of those compiles and
-every entry lock that the job told of, so that a killed job leaves nothing behind, also when both are ended at once, or
+every entry lock that the job reported, so that a killed job leaves nothing behind, also when both are ended at once, or
 before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
 
 What a fork says and what it found out come back through pipes: on a disk that its compile fills up both would be lost.

@@ -22,7 +22,7 @@ _MOST_READ = 1000
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True):
-    """What `model.graph.json` tells of a graph."""
+    """What `model.graph.json` says about a graph."""
 
     direction: str = ""
     operators: int = 0

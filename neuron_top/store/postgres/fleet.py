@@ -360,7 +360,7 @@ class FleetStore:
     def claim(self, key: str, node: str, lease: float, holder: str = "") -> Claim:
         """Take a key for `lease` seconds where it is free, ran out, or is ours already; see `Claim.mine`.
 
-        `holder` names a process of the node: two of one node are told apart by it.
+        `holder` names a process of the node: two of one node are distinguished by it.
         """
         with self._database.transaction() as connection:
             # The lock orders those who come at once; a row that somebody else holds must not be written to find out.

@@ -119,7 +119,7 @@ def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, w
 
 
 def _bar_widths(width: int) -> tuple[int, int]:
-    """Cells of a core's bars of utilization and of memory, whose kinds are told apart from SMALL cells on."""
+    """Cells of a core's bars of utilization and of memory, whose kinds are distinguished from SMALL cells on."""
     free = width - 8 - 7 - 10 - 4
     size = max(6, min(30, free // 4))
     return size, max(size, SMALL) if free >= 2 * SMALL + size else size

@@ -131,7 +131,7 @@ class LogsScreen(LiveScreen):
 
 
 def graph_of_line(run: Run, now: float, source: str, offset: int) -> str | None:
-    """The graph that a line told of, by its key."""
+    """The graph that a line reported, by its key."""
     for graph in run.compiles.graphs.values():
         if any((place.source, place.offset) == (source, offset) for place in graph.lines):
             return graph.key

@@ -16,7 +16,7 @@ from neuron_top.views.overview import Header
 from neuron_top.views.verdict import Freshness, Verdict, VerdictState, freshness_text, progress_text, state_words
 
 _LEAST = 8
-"""A name of fewer cells tells nothing."""
+"""A name of fewer cells says nothing."""
 _CELLS = 8
 """Of the progress bar."""
 

@@ -99,7 +99,7 @@ def _compiled(call: Call, cause: CompileReason, facts: FleetFacts) -> Compiled:
 
 
 def _wait_seconds(nodes: dict[str, list[Graph]]) -> Iterable[tuple[str, float | None]]:
-    """(node, seconds) of every wait; None where no line tells."""
+    """(node, seconds) of every wait; None where no line says it."""
     for node, graphs in nodes.items():
         for graph in graphs:
             for worker in graph.workers.values():
@@ -131,7 +131,7 @@ def _waits(nodes: dict[str, list[Graph]], calls: Sequence[Call]) -> tuple[Waited
 
 
 def _holder(calls: Sequence[Call], start: float | None, end: float | None) -> str:
-    """The node that compiled while others waited, the longest of them; "" where nobody tells."""
+    """The node that compiled while others waited, the longest of them; "" where nobody reports."""
     holders: dict[str, float] = {}
     for call in calls:
         began, ended = call.began, call.attempt.end

@@ -30,7 +30,7 @@ class Call(NamedTuple):
 
     @property
     def began(self) -> float | None:
-        """When; None where no line tells."""
+        """When; None where no line says it."""
         if self.attempt.start is not None:
             return self.attempt.start
         end, seconds = self.attempt.end, self.attempt.seconds
@@ -212,7 +212,7 @@ class Causes:
     def _rank(self, call: Call) -> int | None:
         return self._facts.nodes[call.node].run.rank_of(call.worker)
 
-    # --- what agents told of caches ---
+    # --- what agents said about caches ---
 
     def _told_by_caches(self, call: Call) -> CompileReason | None:
         rows = self._facts.keys.get(call.key, ())

@@ -33,7 +33,7 @@ class RankCost(msgspec.Struct, frozen=True, kw_only=True):
     core_hours: float | None
     """Of the nodes whose cores are known; None where those of none are."""
     without_cores: tuple[str, ...] = ()
-    """Nodes that are left out of `core_hours`: nobody told how many cores they have, or how many ranks ran there."""
+    """Nodes that are left out of `core_hours`: how many cores they have, or ranks ran there, is unknown."""
     undated: int = 0
     """Compiles or waits whose time nobody reported; they are left out."""
 
