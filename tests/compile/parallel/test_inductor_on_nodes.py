@@ -18,7 +18,7 @@ from neuron_top.cache.model.record import Stats  # noqa: E402
 from tests.compile.parallel import jobs  # noqa: E402
 from tests.servers.slurm import SlurmCluster  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("collected")]
 OTHER_CPU = """
 import os, pathlib
 
@@ -59,7 +59,6 @@ def results(script: Path, environ: dict[str, str]) -> list[float]:
     return [float(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("graph ")]
 
 
-@pytest.mark.xdist_group("compiles")
 def test_slurms_nodes_compile_what_the_job_then_finds_and_another_cpu_compiles_nothing(
     slurm: SlurmCluster, collected: Path, tmp_path: Path
 ) -> None:
