@@ -27,7 +27,6 @@ class KeeperHost(Protocol):
     @property
     def services(self) -> Services: ...
     def run_worker(self, work: Callable[[], None], *, thread: bool, exit_on_error: bool) -> object: ...
-    def call_from_thread(self, callback: Callable[..., None], *args: object) -> object: ...
     def announce(self) -> None: ...
 
 
@@ -74,7 +73,7 @@ class AlertKeeper:
                 book = service.act(job, act, keys) if act is not None else book
             except NeuronTopError:
                 book = self.book  # a state folder that cannot be written keeps nothing
-            self._app.call_from_thread(self._came, job, book)
+            self._came(job, book)  # here: waiting for the screen's thread would last for ever once that has ended
 
         self._app.run_worker(work, thread=True, exit_on_error=False)
 

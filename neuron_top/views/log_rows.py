@@ -18,6 +18,7 @@ NEAR = 32
 _MOST_PIECES = 10
 _ROUGH = (LineLevel.WARNING, LineLevel.ERROR)
 """Levels of which lines are alike that differ in numbers alone."""
+_ROUGH_WORDS = ("WARN", "ERROR", "CRITICAL", "FATAL")
 
 _LEVEL = r"(?:DEBUG|INFO|USER|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE)"
 _STAMP = re.compile(
@@ -128,7 +129,8 @@ def columns(line: ReadLine) -> LogColumns:
 
 def alike_key(line: ReadLine, split: LogColumns) -> tuple[str, str, str]:
     """What equal lines have in common: warnings and errors may differ in numbers."""
-    message = _DIGITS.sub("#", split.message) if line.level in _ROUGH else split.message
+    rough = line.level in _ROUGH or split.message.startswith(_ROUGH_WORDS)
+    message = _DIGITS.sub("#", split.message) if rough else split.message
     return split.component, line.level, message
 
 
@@ -148,9 +150,9 @@ def single(lines: Sequence[L]) -> LogRows[L]:
 def grouped(lines: Iterable[L]) -> LogRows[L]:
     """Equal lines as one row, where the first of them stood.
 
-    A line that begins with a stamp or a component joins an equal one near above it, whoever wrote it; any other one
-    only the row right above, so that tracebacks keep their order. Warnings and errors that differ in numbers alone are
-    alike.
+    A line that begins with a stamp or a component, or is a warning or an error, joins an equal one near above it,
+    whoever wrote it; any other one only the row right above, so that tracebacks keep their order. Warnings and errors
+    that differ in numbers alone are alike.
     """
     rows: list[LogRow[L]] = []
     of_line: list[int] = []
@@ -158,7 +160,7 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     for line in lines:
         split = columns(line)
         key = alike_key(line, split)
-        reach = NEAR if split.begins else 1
+        reach = NEAR if split.begins or line.level in _ROUGH else 1
         index = at.get(key, -NEAR - 1)
         if split.message and len(rows) - index <= reach:
             rows[index] = _joined(rows[index], line, split)
@@ -178,7 +180,7 @@ def _joined(row: LogRow[L], line: L, split: LogColumns) -> LogRow[L]:
 
 @lru_cache(maxsize=8192)
 def _split(text: str, level_is_told: bool) -> LogColumns:
-    time = who = component = ""
+    time = who = component = kept = ""
     at, dated = 0, False
     for _ in range(_MOST_PIECES):
         if found := _PROCESS.match(text, at):
@@ -189,7 +191,8 @@ def _split(text: str, level_is_told: bool) -> LogColumns:
             dated = True
         elif dated and not component and (found := _NUMBERS.match(text, at)):
             pass
-        elif (found := _LEVELS.match(text, at)) and _is_front(found, dated) and _may_go(found, level_is_told):
+        elif (found := _LEVELS.match(text, at)) and _is_front(found, dated):
+            kept = "" if _may_go(found, level_is_told) else f"{(found['level'] or found['letter']).strip('[]')} "
             at, dated = found.end(), True
             if found["colon"] and not component and (named := _LOGGER.match(text, at)):
                 component, at = named["name"], named.end()
@@ -202,7 +205,7 @@ def _split(text: str, level_is_told: bool) -> LogColumns:
     message = text[at:]
     if dated and "|" not in message:
         message = _WIDE.sub("  ", message)
-    return LogColumns(time, who, component, message.lstrip() if component else message)
+    return LogColumns(time, who, component, kept + (message.lstrip() if component or kept else message))
 
 
 def _is_front(found: re.Match[str], dated: bool) -> bool:

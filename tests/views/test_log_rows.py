@@ -63,7 +63,7 @@ def test_a_text_without_anything_in_front_stays_as_it_is(text: str) -> None:
 
 def test_a_level_is_left_out_only_where_a_sign_tells_it() -> None:
     text = "2026-02-14 09:30:11 ERROR ||X||: bad"
-    assert columns(line(text)).message == "ERROR ||X||: bad"
+    assert columns(line(text))[2:] == ("X", "ERROR bad")
     assert columns(line(text, LineLevel.ERROR))[2:] == ("X", "bad")
 
 
@@ -105,6 +105,21 @@ def test_errors_that_differ_in_numbers_are_alike_and_steps_are_not() -> None:
     (row,) = grouped(errors).rows
     assert (row.times, row.varies, row.count_text) == (5, True, "× 5 alike")
     assert len(grouped([stamped(0, f"step {number}") for number in range(5)]).rows) == 5
+
+
+def test_errors_that_no_event_told_of_are_alike_too() -> None:
+    lines = [line(f"2026-Feb-04 21:48:02.40898{n} 3046:34 ERROR  TDRV:insert     Duplicate key: {n}") for n in range(9)]
+    (row,) = grouped(lines).rows
+    assert (row.columns.component, row.columns.message, row.times) == ("TDRV:insert", "ERROR Duplicate key: 0", 9)
+
+
+LEVELS = (LineLevel.WARNING, LineLevel.PLAIN)
+
+
+def test_warnings_with_their_source_line_are_two_rows() -> None:
+    pairs = [(f"(Engine pid=7) /x.py:{n}: UserWarning: old", "(Engine pid=7)   warnings.warn(") for n in range(5)]
+    lines = [line(text, level) for pair in pairs for text, level in zip(pair, LEVELS, strict=True)]
+    assert [row.times for row in grouped(lines).rows] == [5, 5]
 
 
 def test_an_error_never_joins_a_line_of_another_level() -> None:
