@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from neuron_top.identity import machine_id
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import StepRow
+from neuron_top.store.fleet_records import Spread, StepRow
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
@@ -187,3 +187,24 @@ def test_each_node_has_a_cell_whose_shape_says_what_its_color_says(count: int, w
 
 def test_more_nodes_than_there_is_room_for_are_counted() -> None:
     assert "more nodes" in cells(5000, 80)[-1].text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_enter_opens_the_worst_core_of_a_node_and_arrows_go_from_core_to_core(
+    postgres_url: str, size: tuple[int, int]
+) -> None:
+    fill(postgres_url)
+    metrics = {"utilization": Spread(low=0.2, median=0.8, high=0.9, worst_core=1)}
+    with FleetStore(postgres_url) as store:
+        store.beat(told("n1", metrics=metrics, cores={"utilization": [0.9, 0.2, 0.8]}))
+    async with shown(postgres_url, size) as (app, pilot):
+        await pilot.press("/", *"n1", "enter", "down", "enter")
+        await until(app, pilot, lambda text: "Node n1" in text)
+        await pilot.press("enter")
+        text = await until(app, pilot, lambda text: "3 of 3" in text)
+        assert "Core 1 of n1" in text
+        assert "history needs the site's Prometheus" in text
+        await pilot.press("right")
+        await until(app, pilot, lambda text: "Core 2 of n1" in text and "2 of 3" in text)
+        await pilot.press("right")
+        await until(app, pilot, lambda text: "Core 0 of n1" in text and "1 of 3" in text)
