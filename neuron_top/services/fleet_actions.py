@@ -128,9 +128,8 @@ class FleetActions(FleetDatabase):
         plan = self.of(batch)
         if missing := sorted(set(nodes) - {node.node for node in plan.nodes}):
             raise NothingToShow(f"change {batch} was not asked of {', '.join(missing)}")
-        wanted = [
-            node for node in plan.nodes if (not nodes or node.node in nodes) and node.node in undoable_nodes(plan)
-        ]
+        undoable = set(undoable_nodes(plan))
+        wanted = [node for node in plan.nodes if node.node in undoable and (not nodes or node.node in nodes)]
         if not wanted:
             raise NothingToShow(f"nothing that change {batch} did can be undone")
         for node in wanted:
