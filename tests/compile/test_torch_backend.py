@@ -75,6 +75,25 @@ x = torch.randn(5)
 assert torch.allclose(torch.compile(lambda x: thrice(x).sin(), backend="neurontop")(x), (x * 3).sin(), atol=1e-5)
 print("own operator right")
 """
+PASSED_ON = """
+import torch
+x, y = (torch.ones(3, requires_grad=True) for _ in range(2))
+torch.compile(lambda v, w: v + w, backend="neurontop")(x, y).sum().backward()
+print("gradients", x.grad.tolist(), y.grad.tolist())
+"""
+BRANCH = """
+import torch
+def branch(x):
+    return torch.cond(x.sum() > 0, lambda v: v.sin(), lambda v: v.cos(), (x,))
+x = torch.ones(3)
+print("close", torch.allclose(torch.compile(branch, backend="neurontop")(x), x.sin()))
+"""
+EFFECT = """
+import torch
+a, b = torch.eye(3).requires_grad_(), torch.ones(3, requires_grad=True)
+torch.compile(lambda v, w: torch.linalg.solve(v, w) * 2, backend="neurontop")(a, b).sum().backward()
+print("gradient", b.grad.tolist())
+"""
 REGIONS = """
 import torch
 from accelerate.utils import compile_regions
@@ -201,6 +220,27 @@ def test_a_graph_with_an_operator_of_the_script_is_compiled_in_the_job_and_that_
             seen.apply(decode(line))
     assert sum(seen.compiles.counts.fallbacks.values()) == 1
     assert (seen.compiles.totals.misses, seen.compiles.totals.failures) == (1, 0)
+
+
+def test_a_backward_graph_that_passes_gradients_on_is_not_compiled(own_caches: Path) -> None:
+    """There is no code that PyTorch could save of it."""
+    job = run(PASSED_ON)
+    assert "gradients [1.0, 1.0, 1.0] [1.0, 1.0, 1.0]" in job.stdout, job.stderr
+    assert "compiled in the job" not in job.stderr
+    assert len(list(own_caches.glob("inductor-*/MODULE_*"))) == 1
+
+
+def test_a_graph_whose_code_pytorch_cannot_save_is_compiled_once_and_says_why(own_caches: Path) -> None:
+    job = run(BRANCH)
+    assert "close True" in job.stdout, job.stderr
+    assert "PyTorch cannot save code that calls cond" in job.stderr
+    assert not list(own_caches.glob("inductor-*/MODULE_*"))
+
+
+def test_a_graph_with_a_check_among_its_operators_is_trained(own_caches: Path) -> None:
+    """AOTAutograd orders what has effects by tokens, which Inductor does not take as arguments."""
+    job = run(EFFECT)
+    assert "gradient [2.0, 2.0, 2.0]" in job.stdout, job.stderr
 
 
 def test_regional_compilation_of_accelerate_works() -> None:

@@ -97,6 +97,8 @@ def _target(node: fx.Node) -> str:
     if isinstance(target, torch._ops.HigherOrderOperator):
         if "triton" in str(target):
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
+        if not target.cacheable():
+            raise NotCacheable(f"PyTorch cannot save code that calls {target}")
         return f"higher order {target}"
     return function_name(target)
 

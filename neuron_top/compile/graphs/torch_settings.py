@@ -57,6 +57,7 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
         "enable_remote_autograd_cache": _CACHES,
         "bundled_autograd_cache": _CACHES,
         "force_non_lazy_backward_lowering": "when the backward graph is compiled, not to what",
+        "unlift_effect_tokens": "decides what AOTAutograd makes, and what it makes is hashed node by node",
     },
     DYNAMO: {
         "debug_dir_root": _DEBUGGING,

@@ -88,7 +88,12 @@ def neurontop(
     def compiler(direction: str) -> SerializableAOTDispatchCompiler:
         return SerializableAOTDispatchCompiler(CachedGraph, functools.partial(_compile_one, job, direction))
 
-    with V.set_fake_mode(fake_mode), torch._inductor.config.patch(patches), _dispatch(job, gm, example_inputs):
+    with (
+        V.set_fake_mode(fake_mode),
+        torch._inductor.config.patch(patches),
+        torch._functorch.config.patch(unlift_effect_tokens=True),  # as Inductor, which takes no tokens as arguments
+        _dispatch(job, gm, example_inputs),
+    ):
         return aot_autograd(
             fw_compiler=compiler("forward"),
             bw_compiler=compiler("backward"),
@@ -157,6 +162,8 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
     wrapper = job.wrapper
     if direction == "backward":
         _keep_buffers()
+    if not any(node.op.startswith("call_") for node in gm.graph.nodes):
+        return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
     try:
         settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
         copy = copying.copied(gm)
