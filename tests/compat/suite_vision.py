@@ -25,17 +25,14 @@ _HUGE = ("regnet_y_128gf", "vit_h_14", "vit_l_16", "vit_l_32", "regnet_y_32gf", 
 
 @functools.cache
 def _torchvision() -> Any:
+    """A wheel made for CUDA beside a PyTorch without lacks its operators, not its models: none is registered."""
+    register = torch.library.register_fake
+    torch.library.register_fake = lambda *name, **more: lambda function: function
     try:
         import torchvision
-    except RuntimeError:  # a wheel made for CUDA beside a PyTorch without: its operators are missing, not its models
-        library = torch.library.Library("torchvision", "DEF")
-        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        _kept.append(library)
-        import torchvision
+    finally:
+        torch.library.register_fake = register
     return torchvision
-
-
-_kept: list[torch.library.Library] = []
 
 
 @functools.cache
