@@ -117,11 +117,16 @@ def entry_facts(one: EntryRow) -> Any:
     return panel("In the cache", fact_list(pairs))
 
 
-def cache_details(reasons: MissExplanation | None, made_of: Operators | None, entries: Sequence[EntryRow] = ()) -> Any:
+def cache_details(
+    reasons: MissExplanation | None,
+    made_of: Operators | None,
+    entries: Sequence[EntryRow] = (),
+    title: str = "Why it missed",
+) -> Any:
     """What the caches tell: the entries, why the graph missed, and the operators it is made of."""
     parts = [entry_facts(one) for one in entries[:ENTRIES_SHOWN]]
     if reasons is not None:
-        parts.append(explanation_panel(reasons, f"Why {reasons.module} missed" if entries else "Why it missed"))
+        parts.append(explanation_panel(reasons, title))
     if made_of is not None:
         kinds = [(html.Code(row.name), count_text(row.count), html.Code("  ".join(row.shapes))) for row in made_of.rows]
         shown = f"{count_text(made_of.total)} operators of {len(kinds)} kinds, read from {made_of.place}"
@@ -210,4 +215,4 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         reasons = await asyncio.to_thread(MissService(feeds.settings).why, asked) if asked is not None else None
         places = named or tuple({one.root for one in entries})
         made_of = await asyncio.to_thread(operators_of, feeds.settings, module, places) if module else None
-        return cache_details(reasons, made_of, entries)
+        return cache_details(reasons, made_of, entries, f"Why {key} missed" if entry else "Why it missed")
