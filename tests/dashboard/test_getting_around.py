@@ -27,9 +27,7 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
         seen.page.keyboard.type("graph MODULE_")
         seen.until("#palette-list", "MODULE_")
         seen.page.keyboard.press("Enter")
-        seen.page.wait_for_function(
-            "() => location.pathname === '/compile' && location.search.includes('graph=MODULE_')"
-        )
+        seen.page.wait_for_function("() => location.pathname === '/' && location.search.includes('graph=MODULE_')")
         seen.page.keyboard.press("Control+k")
         seen.page.keyboard.type("core trn1/neuron/3")
         seen.until("#palette-list", "trn1/neuron/3")
