@@ -6,7 +6,7 @@
     neurontop alerts mute idle-core       it stays away for this job until `neurontop alerts undo idle-core`
 
 An alert is named by its key, or by its kind: all of that kind. An acknowledged alert that ends and comes back counts
-again. The history holds what was noticed while a screen, the web or `neurontop run` looked at the job.
+again. The history holds what was noticed while the terminal or the web looked at the job.
 
 exit status: 0 fine · 1 an error that nobody has acknowledged or muted · 3 not found · 4 refused for safety
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import os
@@ -144,6 +145,52 @@ def test_a_compile_that_inductors_folder_forbids_is_not_the_graphs_fault(tmp_pat
     )
     assert done.returncode == server.NOT_THE_GRAPHS_FAULT, done.stderr
     assert "Set TORCHINDUCTOR_CACHE_DIR" in done.stderr
+
+
+PLACES = """
+from torch._inductor import codecache
+from neuron_top.compile.graphs import inductor_compile
+inductor_compile.check_work_folder()
+print(codecache._HEADER_DIR, codecache._HEADER_LOCK_DIR, sep="\\n")
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("theirs", [False, True])
+def test_headers_precompiled_by_a_stranger_are_not_used(tmp_path: Path, theirs: bool) -> None:
+    """PyTorch keeps them in its default folder even where TORCHINDUCTOR_CACHE_DIR names another."""
+    ours = tmp_path / "ours"
+    default = tmp_path / f"torchinductor_{getpass.getuser()}"
+    default.mkdir(mode=0o755)
+    if theirs:
+        give_away(default)
+    done = subprocess.run(
+        [sys.executable, "-c", PLACES],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(ours), "TMPDIR": str(tmp_path)},
+    )
+    headers = (ours if theirs else default) / "precompiled_headers"
+    assert done.stdout.split() == [str(headers), str(headers / "locks")]
+
+
+@needs_root
+def test_a_compile_server_runs_nothing_from_inductors_folder_of_a_stranger(tmp_path: Path) -> None:
+    """What is done before the first fork tries vector instructions by libraries that lie there."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    give_away(theirs)
+    done = subprocess.run(
+        [sys.executable, "-c", "from neuron_top.compile.server import server; server._get_ready()"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(theirs)},
+    )
+    assert list(theirs.iterdir()) == [], done.stderr
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777])

@@ -73,7 +73,10 @@ def warm_up() -> None:
     """Do what every compile begins with, before the first fork: imports, PyTorch's patterns, tests of CPU and compiler.
 
     All of it without computing anything and without leaving a thread, so that forks start clean.
+    Raises RefusedForSafety, CacheUnusable: the tests run what they leave in Inductor's folder.
     """
+    with _work_folder():
+        pass
     with contextlib.suppress(ImportError):
         import tqdm  # type: ignore[import-untyped,unused-ignore]
 
@@ -97,6 +100,7 @@ def warm_up() -> None:
             post_grad.lazy_init()
             init_backend_registration()
     cpu_vec_isa.pick_vec_isa()
+    check_work_folder()
     with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
         _prepare_headers()
 
@@ -221,8 +225,21 @@ def check_work_folder() -> None:
 
     Raises RefusedForSafety, CacheUnusable.
     """
-    with _work_folder():
-        pass
+    with _work_folder() as folder:
+        _keep_headers_with_us(folder.path)
+
+
+def _keep_headers_with_us(work_folder: str) -> None:
+    """PyTorch keeps precompiled headers below its default folder, whatever TORCHINDUCTOR_CACHE_DIR says, and the C++
+    compiler believes them. Where that folder is a stranger's, they lie below `work_folder`."""
+    from torch._inductor import codecache
+
+    try:
+        with trust.open_folder(default_cache_dir(), make=True):
+            pass
+    except (trust.Untrusted, OSError):
+        codecache._HEADER_DIR = f"{work_folder}/precompiled_headers"
+        codecache._HEADER_LOCK_DIR = f"{codecache._HEADER_DIR}/locks"
 
 
 def _work_folder() -> trust.CheckedFolder:

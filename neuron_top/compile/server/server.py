@@ -265,9 +265,11 @@ def _get_ready() -> None:
     """What forks inherit. Where a test program finds no room, the machine seems to have no vector instructions: then
     each fork looks for itself."""
     from neuron_top.compile.graphs.inductor_compile import warm_up
+    from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     remove_dead(usual_places())
-    with contextlib.suppress(OSError):  # a full disk: each fork says so itself, in its own log
+    # A full disk, or a folder of a stranger's: each fork says so itself, in its own log.
+    with contextlib.suppress(OSError, CacheUnusable, RefusedForSafety):
         warm_up()
     if full_place([Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or tempfile.gettempdir())]):
         forget_probes()
