@@ -1,7 +1,8 @@
 """Alerts told outside: to a command, which shows them on a desktop or pages somebody, and to a webhook.
 
 Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object: those of
-`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job.
+`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job. What a person
+muted for the job is not sent.
 """
 
 from __future__ import annotations
@@ -81,19 +82,25 @@ class _Notifier:
 
     def look(self) -> None:
         """Tell what is new."""
+        from neuron_top.services.alerts import AlertService
+
         now = time.monotonic()
-        for alert, document in self._feed.read(self._documents):
+        job, found = self._feed.read(self._documents)
+        muted = AlertService(self._settings).book(job).muted if found else {}
+        for alert, document in found:
             last = self._seen.get(alert.key)
             self._seen[alert.key] = now
-            if last is None or now - last > GONE_SECONDS:
+            if alert.key not in muted and (last is None or now - last > GONE_SECONDS):
                 self._tell(alert.severity.value, document, now)
 
-    def _documents(self, run: Run, now: float) -> list[tuple[Alert, bytes]]:
+    def _documents(self, run: Run, now: float) -> tuple[str, list[tuple[Alert, bytes]]]:
+        """(under what the alerts of the job are kept, each alert with what is sent of it)."""
+        from neuron_top.views.alert_desk import job_key
         from neuron_top.views.alerts import Limits, alerts
 
         about = {"run": run.job.run, "name": run.job.name, "node": run.job.node}
         limits = Limits(memory_headroom=self._settings.memory_headroom)
-        return [
+        return job_key(run), [
             (alert, msgspec.json.encode({**msgspec.to_builtins(alert), **about})) for alert in alerts(run, now, limits)
         ]
 

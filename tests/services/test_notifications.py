@@ -16,6 +16,7 @@ from neuron_top.cli.main import main
 from neuron_top.errors import UsageError
 from neuron_top.run.model import Run
 from neuron_top.services import notifications
+from neuron_top.services.alerts import AlertAct, AlertService
 from neuron_top.services.notifications import notifying
 from neuron_top.settings import Settings, load, shown
 from tests.report.samples import T0, A, B, compiled, made
@@ -86,6 +87,22 @@ def test_each_alert_is_told_once_and_a_new_one_too(tmp_path: Path) -> None:
     notifier.look()
     assert before >= 1
     assert out.read_text().count('"severity"') == before + 1
+
+
+def test_what_was_muted_is_not_sent(tmp_path: Path) -> None:
+    out, run = tmp_path / "alerts.json", failed()
+    settings = Settings(notify_error=f"tee -a {out}", state_dir=str(tmp_path / "state"))
+    service = AlertService(settings)
+    desk = service.desk(run, T0 + 200)
+    service.act(desk.job, AlertAct.MUTE, [alert.key for alert in desk.active])
+    feed: Any = StillFeed(run)
+    notifier = notifications._Notifier(feed, settings, print)
+    notifier.look()
+    assert not out.exists()
+    run.apply(ev.CompileBegan(module=B, pid=10, at=T0 + 150))
+    run.apply(ev.CompileEnded(module=B, pid=10, at=T0 + 160, seconds=10.0, ok=False))
+    notifier.look()
+    assert out.read_text().count('"severity"') == 1
 
 
 def test_what_does_not_work_is_said_once_without_the_address(tmp_path: Path) -> None:
