@@ -298,14 +298,22 @@ def _children(pid: int) -> list[psutil.Process]:
 
 
 def _forks(job: int) -> list[psutil.Process]:
-    """The forks of the job's compile server, each at work on a graph; not the tools that they start in turn."""
+    """The forks of the job's compile server, each at work on a graph; neither the tools that they start in turn, nor
+    forks that try the vector instructions first: a fork with a graph leads a process group of its own."""
     return [
         fork
         for server in _children_of(job)
         if "compile.server.server" in _command_of(server)
         for fork in _children_of(server.pid)
-        if _command_of(fork) == _command_of(server)
+        if _command_of(fork) == _command_of(server) and _leads_a_group(fork.pid)
     ]
+
+
+def _leads_a_group(pid: int) -> bool:
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
 
 
 def _children_of(pid: int) -> list[psutil.Process]:
