@@ -206,8 +206,10 @@ def test_a_wall_screen_is_filled_and_a_theme_is_kept(browser: Any, feed: StillFe
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, served.address, viewport={"width": 3840, "height": 2160}, color_scheme="dark")
         seen.until("#live-step", "60")
-        widest = seen.page.evaluate("document.querySelector('#page .panel.wide').getBoundingClientRect().width")
-        assert widest > 3600
+        widths = seen.page.evaluate("""['.panel.wide:not(.pinned)', '.panel.pinned'].map(
+            panel => document.querySelector('#page ' + panel).getBoundingClientRect().width)""")
+        assert min(widths) > 500
+        assert sum(widths) > 3600  # the widest panel, and beside it the log
         seen.page.click("#theme-switch")
         seen.page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
         seen.page.reload()

@@ -14,10 +14,19 @@ from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 class AsyncPage(DetailPage):
     """Shows what `find` returns. Until then it shows `waiting`, and if it fails, `failed` with the reason."""
 
-    def __init__(self, find: Callable[[], Any], draw: Draw, *, waiting: str, failed: str, why: str = "") -> None:
-        """`why`: what the key for misses says here, if the page explains them already."""
+    def __init__(
+        self,
+        find: Callable[[], Any],
+        draw: Draw,
+        *,
+        waiting: str,
+        failed: str,
+        why: str = "",
+        below: Callable[[], DetailPage] | None = None,
+    ) -> None:
+        """`why`: what the key for misses says here, if the page explains them already. `below`: what enter opens."""
         super().__init__(lambda run, now: self._answer, draw, "")
-        self._find, self._failed, self._why = find, failed, why
+        self._find, self._failed, self._why, self._below = find, failed, why, below
         self._answer: Any = waiting
 
     def on_mount(self) -> None:
@@ -34,6 +43,11 @@ class AsyncPage(DetailPage):
     def _on_result(self, answer: Any) -> None:
         self._answer = answer
         self.show(answer)
+
+    def action_open(self) -> None:
+        """Open what lies below the page, if something does."""
+        if self._below is not None:
+            self.host.open(self._below())
 
     def action_why(self) -> None:
         """Say that this page is the explanation, if it is."""

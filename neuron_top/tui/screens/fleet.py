@@ -14,7 +14,7 @@ from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.screens import rank_steps
 from neuron_top.tui.screens.async_page import AsyncPage
-from neuron_top.tui.screens.fleet_node import NodeScreen
+from neuron_top.tui.screens.fleet_node import node_page
 from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
@@ -187,7 +187,7 @@ class FleetScreen(TableScreen):
 
     def opened(self, row: NodeRow) -> None:
         """The node's page, with its cores."""
-        self.host.open(NodeScreen(self.host.services.fleet, row))
+        self.host.open(node_page(self.host.services.fleet, row))
 
 
 SCREEN = FleetScreen
