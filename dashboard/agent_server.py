@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._deadline.cancel()  # a search takes its time
             request = msgspec.json.decode(body, type=LogRequest)
             return msgspec.json.encode(log_page(self.node.feed, request))
-        except (msgspec.DecodeError, UsageError) as problem:
+        except (msgspec.DecodeError, UnicodeDecodeError, UsageError) as problem:
             raise _Refused(400, str(problem)) from None
 
     def _send(self, status: int, body: bytes, kind: str) -> None:

@@ -226,7 +226,7 @@ def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
             view = await row.handler(request)
         except NeuronTopError as problem:
             return _problem(STATUS.get(type(problem), 503), str(problem))
-        except msgspec.DecodeError as problem:
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             return _problem(400, str(problem))
         return Response(msgspec.json.encode(view), media_type="application/json")
 

@@ -172,7 +172,7 @@ def _places(text: str) -> dict[str, int]:
     """Offsets by log, as an answer gave them in `at`. Raises UsageError."""
     try:
         found = msgspec.json.decode(text or "{}", type=dict[str, int])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise UsageError("before must be what `at` of the page before said, as JSON") from None
     if len(found) > _MOST_PLACES:
         raise UsageError(f"before may name {_MOST_PLACES} logs")

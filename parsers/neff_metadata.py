@@ -80,7 +80,7 @@ class Told:
     def _decoded(self, name: str, body: bytes, decoder: msgspec.json.Decoder[_T]) -> _T | None:
         try:
             return decoder.decode(body)
-        except (msgspec.MsgspecError, RecursionError, OverflowError) as problem:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as problem:
             self._problem(visible(f"{name}: {str(problem)[:200]}"))
             return None
 

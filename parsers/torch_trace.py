@@ -374,7 +374,7 @@ def _reasons(text: str) -> tuple[str, ...]:
     """A line each, or a JSON list of texts; at most twenty."""
     try:
         listed = msgspec.json.decode(text.encode())
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         listed = text.split("\n")
     items = listed if isinstance(listed, list) else [listed]
     return tuple(clip(str(item)) for item in items[:20] if str(item).strip())

@@ -59,7 +59,7 @@ class Pins:
             raise RefusedForSafety(f"the pins in {self.path} cannot be read ({problem.strerror})") from None
         try:
             return _pins.decode(data)
-        except msgspec.MsgspecError as problem:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
             raise FileMalformed(self.path, f"a list of pins ({problem})") from None
 
     def patterns(self) -> tuple[str, ...]:

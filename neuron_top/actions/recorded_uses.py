@@ -78,7 +78,7 @@ def _used(event: AnyEvent) -> str | None:
 def _kept(path: Path) -> Uses:
     try:
         return _uses.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return Uses()
 
 

@@ -52,7 +52,7 @@ def _record(data: bytes) -> Stats | None:
     """None for what is not one of ours; whoever loads an artifact by its record finds out."""
     try:
         return stats_decoder.decode(data)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 

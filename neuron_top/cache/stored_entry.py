@@ -70,7 +70,7 @@ class StoredEntry:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
             return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
     def failure_text(self) -> str:
@@ -124,7 +124,7 @@ class StoredEntry:
             return StoredArtifact(files={})
         try:
             stats = stats_decoder.decode(folder.read(filenames.STATS))
-        except (FileNotFoundError, msgspec.MsgspecError):
+        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
             raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
         if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)

@@ -46,7 +46,7 @@ def _upgraded(line: bytes) -> bytes:
     """The same record by today's names; a line that is no record stays as it is, for `decode` to refuse."""
     try:
         record = msgspec.json.decode(line)
-    except (RecursionError, msgspec.DecodeError):
+    except (RecursionError, msgspec.DecodeError, UnicodeDecodeError):
         return line
     if not isinstance(record, dict):
         return line

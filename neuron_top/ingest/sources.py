@@ -355,7 +355,7 @@ def _event_of(line: bytes, name: str) -> AnyEvent | None:
         return None
     try:
         event = legacy.decode_any(line)
-    except (msgspec.ValidationError, msgspec.DecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         return _malformed(line, name, str(problem))
     return event if event.source else msgspec.structs.replace(event, source=_worker(name))
 

@@ -45,7 +45,7 @@ class Attempts:
 
     def heard(self, event: CompileLogEvent) -> None:
         """A header of a process is the late bound of what it had open, and the early one of what ends next."""
-        if isinstance(event, CompileCompleted | CompileFailed) or event.generation is LogGeneration.NATIVE:
+        if isinstance(event, CompileCompleted | CompileFailed) or event.generation == LogGeneration.NATIVE:
             return  # the first two tell the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
         if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
@@ -57,7 +57,7 @@ class Attempts:
 
     def missed(self, event: CacheMissed) -> None:
         """A miss was announced: the start of a compile, but for TorchNeuron's, which may come to wait for another's."""
-        if event.generation is LogGeneration.NATIVE:
+        if event.generation == LogGeneration.NATIVE:
             self._graphs.of_event(event)
         else:
             self.started(event)

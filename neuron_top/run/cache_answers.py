@@ -28,7 +28,7 @@ class CacheAnswers:
     def path_announced(self, event: CachePathAnnounced) -> None:
         """A look-up began; the second format reports a miss by nothing but the next one."""
         add_new(self._counts.cache_paths, event.path)
-        if event.generation is LogGeneration.G1 and event.module is None:
+        if event.generation == LogGeneration.G1 and event.module is None:
             key = worker_key(event)
             missed = self._lookups.announced(key, event.time, identified=event.pid is not None)
             if missed is not None:
@@ -43,7 +43,7 @@ class CacheAnswers:
         worker.hits_seen_to_wait += worker.open_wait is not None
         self._graphs.end_wait(worker, event.time)
         if (
-            event.generation is LogGeneration.NATIVE
+            event.generation == LogGeneration.NATIVE
         ):  # it said that it compiles, waited, and found what another had compiled
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time

@@ -217,7 +217,7 @@ class Fold:
             return None
         if isinstance(event, CachePathAnnounced):
             proves_misses = (
-                event.generation is LogGeneration.G1 and event.module is None
+                event.generation == LogGeneration.G1 and event.module is None
             )  # see `CacheAnswers.path_announced`
             return None if proves_misses else self._repeated(("path", event.path))
         if event.module is None:
@@ -313,7 +313,7 @@ class Fold:
         worker, module = worker_key(event), event_module(event)
         if isinstance(event, CachePathAnnounced):
             self._met.add(("path", event.path))
-            if event.generation is LogGeneration.G1 and module is None:
+            if event.generation == LogGeneration.G1 and module is None:
                 self._never.add(worker)
             return
         if module is None:

@@ -47,7 +47,7 @@ def unpack(data: bytes, written_as: int = FORMAT) -> list[AnyEvent]:
     read = decode if written_as == FORMAT else legacy.decode_any
     try:
         return [read(line) for line in _inflated(data).split(b"\n") if line]
-    except (TypeError, zlib.error, msgspec.DecodeError) as problem:
+    except (TypeError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise BatchUnreadable(str(problem)) from None
 
 

@@ -316,7 +316,7 @@ _RUN_COLUMNS = (
 def _command(text: Any) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (TypeError, RecursionError, msgspec.DecodeError):
+    except (TypeError, RecursionError, msgspec.DecodeError, UnicodeDecodeError):
         return None  # no command: the row is refused
 
 
@@ -324,7 +324,7 @@ def _mix(text: Any) -> dict[str, int]:
     """Operators of a graph; none where they cannot be read: they only sharpen an estimate."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])
-    except (TypeError, RecursionError, msgspec.DecodeError):
+    except (TypeError, RecursionError, msgspec.DecodeError, UnicodeDecodeError):
         return {}
 
 

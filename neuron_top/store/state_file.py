@@ -35,7 +35,7 @@ class StateFile(Generic[T]):
             raise RefusedForSafety(f"{self.path} ({self._what}) cannot be read ({problem.strerror})") from None
         try:
             return self._decoder.decode(data)
-        except (msgspec.MsgspecError, RecursionError) as problem:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
             raise FileMalformed(self.path, f"{self._what} ({problem})") from None
 
     def known(self) -> T:

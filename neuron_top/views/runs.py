@@ -122,5 +122,5 @@ def _summary(text: str) -> _Closing | None:
     """The closing summary as it was written; None when there is none, or an older program wrote another form."""
     try:
         return _closing.decode(text) if text else None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -73,7 +73,7 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
         for line in child.stdout:
             try:
                 answer = _answers.decode(line)
-            except msgspec.DecodeError:  # cut in its middle
+            except (msgspec.DecodeError, UnicodeDecodeError):  # cut in its middle
                 break
             if isinstance(answer, ChildRefusal):
                 raise RefusedForSafety(answer.why)

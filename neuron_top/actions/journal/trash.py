@@ -232,7 +232,7 @@ class Trash:
             with open(os.open(self.journal, _READ), "rb") as file:
                 _file_size(file.fileno())
                 while line := file.readline(_LONGEST_LINE):
-                    with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+                    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                         found.append(records.decoder.decode(line))
         except FileNotFoundError:
             return []

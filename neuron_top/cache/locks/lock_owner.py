@@ -86,7 +86,7 @@ def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return _record.decode(file.read(_LARGEST_RECORD))
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 

@@ -176,7 +176,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         if self.parts & Part.FLAGS_JSON:
             try:
                 return [visible(flag) for flag in msgspec.json.decode(self.flags, type=list[str])]
-            except (msgspec.MsgspecError, UnicodeEncodeError):
+            except (msgspec.MsgspecError, UnicodeError):
                 return None
         return [visible(flag) for flag in self.flags.split()]
 

@@ -61,7 +61,7 @@ def read(head: bytes) -> GraphHeader:
     try:
         if end:
             return _header.decode(line)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         pass
     raise NotThisGraph("its first lines cannot be read")
 

@@ -137,7 +137,7 @@ class Contents:
             return None
         try:
             return _description.decode(description)
-        except (msgspec.MsgspecError, RecursionError) as problem:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
             return f"{filenames.DESCRIPTION} cannot be read: {problem}"
 
     def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:
@@ -161,7 +161,7 @@ class Contents:
         if data is not None:
             try:
                 yield from self._unlike_record(stats_decoder.decode(data), keys)
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, UnicodeDecodeError):
                 yield f"{filenames.STATS} cannot be read"
         graph = self._bytes(filenames.FX_GRAPH, HLO_LIMIT)
         if graph is not None and len(graph) < HLO_LIMIT:

@@ -253,7 +253,7 @@ class EntryBuilder:
     def _stats(self, name: str) -> None:
         try:
             stats = stats_decoder.decode(self._text(name, FLAGS_LIMIT))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             return
         self.compile_seconds = stats.compile_seconds
         self.record_problem = stats.identity_problem(self.module) if stats.files else ""

@@ -94,7 +94,7 @@ def load_head(root: str, state: Path) -> Head | None:
             if not start.startswith(_MAGIC):
                 return None
             head = _head.decode(file.read(_LENGTH.unpack_from(start, len(_MAGIC))[0]))
-    except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
+    except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError, OverflowError, MemoryError):
         return None
     return head if head.root == root else None
 
@@ -110,7 +110,7 @@ def load(root: str, state: Path) -> Snapshot | None:
         view = memoryview(data)
         head = _head.decode(view[start:end])
         settled = _entries.decode(view[end:])
-    except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
+    except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError, OverflowError, MemoryError):
         return None
     if head.root != root:
         return None

@@ -117,7 +117,7 @@ class BucketClaims:
         now = parsedate_to_datetime(sent) if sent else datetime.now(UTC)
         try:
             record = msgspec.json.decode(answer["Body"].read(_LONGEST), type=_Record)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             raise ClaimsUnreachable(f"{self.place}: the claim of {key} is not one of ours") from None
         return _Found(record, answer["ETag"], (now - answer["LastModified"]).total_seconds())
 

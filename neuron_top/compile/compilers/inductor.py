@@ -84,5 +84,5 @@ def _setting(text: str) -> tuple[str, Any]:
         raise UsageError(f"{_CONFIG_FLAG} needs name=value, has {text!r}")
     try:
         return name, msgspec.json.decode(value)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return name, {"True": True, "False": False, "None": None}.get(value, value)

@@ -89,7 +89,7 @@ class Arriving:
         """The key, the graph and the signature. A NEFF of the SDK's has no record, one of ours is as the gate asks."""
         try:
             stats = stats_decoder.decode(self._read(filenames.STATS, SMALL))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             raise NotUsable(f"{filenames.STATS} is unreadable") from None
         if self._entry.is_local and (problem := stats.problem(self._entry.module, self._graph, self._entry.keys)):
             raise NotUsable(problem)

@@ -103,7 +103,7 @@ def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
                 stats = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
                 continue
             peak = stats.get("peak_rss_bytes")
             if isinstance(peak, int):

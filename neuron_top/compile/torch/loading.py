@@ -132,7 +132,7 @@ def _describe_again(wrapper: Wrapper, compiled: CompiledEntry) -> None:
     try:
         data = (compiled.entry.path / filenames.DESCRIPTION).read_bytes()
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return  # it only helps people to read what was loaded
 
 

@@ -100,5 +100,5 @@ def _bytes(entry: Path) -> bytes | None:
 def _decoded(data: bytes | None) -> _Words | None:
     try:
         return None if data is None else _words.decode(data)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None

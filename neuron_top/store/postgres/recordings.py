@@ -199,7 +199,7 @@ class PostgresStore:
         try:
             values["command"] = msgspec.json.decode(str(values["command"]))
             return msgspec.convert(values, RunRecord)
-        except (RecursionError, msgspec.MsgspecError) as problem:
+        except (RecursionError, msgspec.MsgspecError, UnicodeDecodeError) as problem:
             raise StoreCorrupt(f"{self.place}: the row of recording {row[0]} cannot be read ({problem})") from None
 
 
