@@ -54,8 +54,10 @@ def test_every_panel_of_the_fleet_is_drawn(browser: Any, served: Served) -> None
 def click(seen: Watched, chart: str, column: int, row: int) -> None:
     """Click the middle of a cell of a heat map."""
     seen.page.wait_for_selector(f"#{chart} .js-plotly-plot .nsewdrag")
-    has_cells = """id => (document.querySelector(`#${id} .js-plotly-plot`)._fullData || []).length > 0"""
-    seen.page.wait_for_function(has_cells, arg=chart)  # before that it is an empty chart
+    # A chart is filled when it comes into view.
+    seen.page.evaluate("id => document.querySelector(`#${id}`).scrollIntoView({block: 'center'})", chart)
+    has_cells = "id => (document.querySelector(`#${id} .js-plotly-plot`)._fullData || []).length > 0"
+    seen.page.wait_for_function(has_cells, arg=chart)
     place = seen.page.evaluate(
         """([id, column, row]) => {
             const plot = document.querySelector(`#${id} .js-plotly-plot`), box = plot.getBoundingClientRect();
