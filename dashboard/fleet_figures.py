@@ -86,7 +86,13 @@ def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
         "showscale": False,
         **({"zmin": 0, "zmax": 1} if metric == "utilization" else {}),
     }
-    whole = layout(colors, 50 + 26 * len(rows), yaxis={"autorange": "reversed", "type": "category"})
+    whole = layout(
+        colors,
+        30 + 26 * len(rows),
+        xaxis={"visible": False, "fixedrange": True},
+        yaxis={"autorange": "reversed", "type": "category", "fixedrange": True},
+        margin={"t": 4, "b": 4},
+    )
     return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"),))
 
 
