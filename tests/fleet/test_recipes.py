@@ -71,14 +71,22 @@ def test_the_prolog_tells_of_the_nodes_cache_names_what_is_missing_and_drains_no
     (tmp_path / "graphs.txt").write_text(f"{module(1)} {module(2)}")
     _wait_until_idle(slurm, "n3")
     slurm.run("srun", "--nodelist=n3", "true", timeout=SECONDS)
-    assert (programs / "logged").read_text() == "graphs are missing on n3\n"
     _wait_until_idle(slurm, "n3")
+    _wait_until_there(programs / "logged")
+    assert (programs / "logged").read_text() == "graphs are missing on n3\n"
 
 
 def _wait_until_idle(slurm: SlurmCluster, node: str) -> None:
     end = time.monotonic() + SECONDS
     while slurm.run("sinfo", "--noheader", f"--nodes={node}", "--format=%t").strip() != "idle":
         assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _wait_until_there(path: Path) -> None:
+    """A prolog may end after the step that it was started for."""
+    end = time.monotonic() + SECONDS
+    while not path.exists() and time.monotonic() < end:
         time.sleep(0.1)
 
 
