@@ -13,7 +13,7 @@ from neuron_top.services.fleet_actions import FleetActions
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.phases import PhaseTimeline
@@ -45,7 +45,7 @@ class DashboardFleet:
         self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
         self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
         self._node: tuple[str, float, NodePage] | None = None
-        self._core: tuple[tuple[str, int], float, CorePage] | None = None
+        self._core: tuple[tuple[str, int], float, FleetCorePage] | None = None
         self._changes: tuple[float, tuple[FleetPlan, ...]] | None = None
 
     @property
@@ -142,7 +142,7 @@ class DashboardFleet:
                 self._node = (name, time.monotonic(), self.service.node(name))
             return self._node[2]
 
-    def core(self, node: str, core: int) -> CorePage:
+    def core(self, node: str, core: int) -> FleetCorePage:
         """One core of a node, as fresh. Raises NothingToShow, StoreUnusable."""
         with self._lock:
             asked = node, core

@@ -16,7 +16,7 @@ from neuron_top.services.fleet import LogDirection, LogPage, LogRequest
 from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_plan import FleetPlan
@@ -85,7 +85,7 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
     async def node(request: Request) -> NodePage:
         return await asyncio.to_thread(fleet.node, request.path_params["node"])
 
-    async def core(request: Request) -> CorePage:
+    async def core(request: Request) -> FleetCorePage:
         number = request.path_params["core"]
         if not (number.isascii() and number.isdigit() and len(number) < 7):
             raise UsageError("a core is a number from 0 on")
@@ -107,7 +107,9 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
         Endpoint("fleet/steps", "step times, ranks × steps", StepMap, steps, ("job", "count")),
         Endpoint("fleet/phases", "what each node did when", PhaseTimeline, phases, ("job",)),
         Endpoint("fleet/nodes/{node}", "one node with its cores", NodePage, node, ("node",)),
-        Endpoint("fleet/nodes/{node}/cores/{core}", "one core with its last hour", CorePage, core, ("node", "core")),
+        Endpoint(
+            "fleet/nodes/{node}/cores/{core}", "one core with its last hour", FleetCorePage, core, ("node", "core")
+        ),
         Endpoint(
             "fleet/nodes/{node}/logs",
             "log lines of a node, fetched from its agent",

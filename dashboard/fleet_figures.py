@@ -10,7 +10,7 @@ from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet_cells import FleetCells
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
@@ -110,7 +110,7 @@ def history_figure(page: NodePage, colors: ChartColors) -> Figure:
     return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}
 
 
-def core_history_figure(page: CorePage, colors: ChartColors) -> Figure:
+def core_history_figure(page: FleetCorePage, colors: ChartColors) -> Figure:
     """Utilization and memory of a core over the last hour."""
     history = page.history
     if history.missing:

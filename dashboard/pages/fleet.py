@@ -25,7 +25,7 @@ from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_text import (
@@ -82,7 +82,7 @@ class FleetAnswer(NamedTuple):
     blame: Blame | str
     """Of the chosen job, else of the newest; a sentence where there is none yet."""
     node: NodePage | None
-    core: CorePage | str | None
+    core: FleetCorePage | str | None
     """One core of the node; a sentence where there is none of that number."""
     steps: StepMap | str
     phases: PhaseTimeline | str
@@ -182,7 +182,7 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
         "fleet-node": _node(node) if node is not None else None,
         "fleet-core": _core(answer.core),
         "fleet-core-history": PageChart(figures.core_history_figure(answer.core, colors))
-        if isinstance(answer.core, CorePage)
+        if isinstance(answer.core, FleetCorePage)
         else blank,
         "fleet-steps": figures.steps_figure(answer.steps, colors),
         "fleet-steps-note": _steps_note(answer.steps),
@@ -265,7 +265,7 @@ def _node(page: NodePage) -> Any:
     return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts)]
 
 
-def _core(page: CorePage | str | None) -> Any:
+def _core(page: FleetCorePage | str | None) -> Any:
     if page is None or isinstance(page, str):
         return note(page) if page else None
     rows = [
@@ -317,7 +317,7 @@ def toggled(selected: tuple[str, ...], name: str) -> str:
     return ",".join(one for one in selected if one != name) if name in selected else ",".join((*selected, name))
 
 
-def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str) -> CorePage | str | None:
+def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str) -> FleetCorePage | str | None:
     if node is None or not (core.isascii() and core.isdigit() and len(core) < 7):
         return None
     try:

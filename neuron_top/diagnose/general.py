@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.recognizers import Doubt, Reason, Recognizer, Weight, missing_reason, recognize
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, missing_reason, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
@@ -89,7 +89,7 @@ class CauseVerdict(NamedTuple):
     weight: Weight
     advice: str
     confidence: Confidence
-    reason: Reason = Reason.STATED
+    reason: ReasonGiven = ReasonGiven.STATED
     doubt: Doubt = Doubt.NONE
     row: Recognizer | None = None
 
@@ -203,7 +203,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if _PYTEST.match(text):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, Reason.MISSING)
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)

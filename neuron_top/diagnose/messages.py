@@ -11,7 +11,7 @@ import msgspec
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, Reason, Weight, recognize
+from neuron_top.diagnose.recognizers import ADVICE, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -124,9 +124,11 @@ def without_reason(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
     """What a failed compile means whose message was not printed."""
     if is_cached:
         weight = Weight.CASCADE if is_retried else Weight.STATEMENT
-        return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, Reason.MISSING)
+        return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, ReasonGiven.MISSING)
     advice = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
-    return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, Reason.MISSING_AND_SAID)
+    return CauseVerdict(
+        CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, ReasonGiven.MISSING_AND_SAID
+    )
 
 
 def _named(statement: Statement) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from neuron_top.diagnose.ending import End
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, Doubt, Reason, Weight, missing_reason, recognize
+from neuron_top.diagnose.recognizers import ADVICE, Doubt, ReasonGiven, Weight, missing_reason, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
@@ -126,7 +126,7 @@ def _job_end(
 def _cause(finding: Finding, source: str) -> Cause:
     verdict = finding.verdict
     advice = verdict.advice or ADVICE[verdict.cause_class]
-    if verdict.reason is Reason.MISSING:
+    if verdict.reason is ReasonGiven.MISSING:
         advice = _NOT_STATED + advice
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(

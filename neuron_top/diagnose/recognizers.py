@@ -44,7 +44,7 @@ class Doubt(IntEnum):
     """Any sign of life behind it: steps, compiles, many more lines."""
 
 
-class Reason(Enum):
+class ReasonGiven(Enum):
     """Whether a line states why something failed."""
 
     STATED = auto()
@@ -66,7 +66,7 @@ class Recognizer(NamedTuple):
     advice: str = ""
     """"" = that of the class."""
     confidence: Confidence = Confidence.HIGH
-    reason: Reason = Reason.STATED
+    reason: ReasonGiven = ReasonGiven.STATED
     any_level: bool = False
     """Counts at every level; else lines that are marked as a warning or as information do not."""
     doubt: Doubt = Doubt.NONE
@@ -76,9 +76,9 @@ class Recognizer(NamedTuple):
         return _compiled(self.pattern).search(text) is not None
 
 
-def missing_reason(row: Recognizer | None) -> Reason:
+def missing_reason(row: Recognizer | None) -> ReasonGiven:
     """Of a line that states no reason, with the row that gives its advice."""
-    return row.reason if row is not None and row.reason is not Reason.STATED else Reason.MISSING
+    return row.reason if row is not None and row.reason is not ReasonGiven.STATED else ReasonGiven.MISSING
 
 
 @cache
@@ -111,7 +111,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"(?i)fallback (?:also )?failed",
         "What was tried in its place failed too: the failure before it is the cause",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
     ),
     # --- the compiler ------------------------------------------------------------------------------------------------
     Recognizer(
@@ -266,7 +266,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"(?i)an internal compiler error has occurred",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
     Recognizer(
         "native compile failed without a message",
@@ -277,7 +277,7 @@ ROWS: tuple[Recognizer, ...] = (
         "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 and run again; TORCH_NEURONX_DEBUG_DIR keeps "
         "the graph",
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
     Recognizer(
         "compile gave up",
@@ -287,7 +287,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -304,7 +304,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -315,7 +315,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Subcommand returned with exitcode=(?!0\b)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -326,7 +326,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]",
         _READ_COMPILER_LOG,
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
         True,
     ),
     Recognizer(
@@ -440,7 +440,7 @@ ROWS: tuple[Recognizer, ...] = (
         "The runtime did not start and the log does not state the reason: NEURON_RT_LOG_LEVEL=INFO and run again; "
         "neurontop doctor checks driver, devices and cores",
         Confidence.MEDIUM,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
@@ -551,7 +551,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"There are some potential root causes",
         "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg tell more",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -658,7 +658,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         "Another process ended first: its own lines tell why",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "network",
@@ -730,7 +730,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The launcher only reports that a worker ended: read the lines of the first rank that failed",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -753,7 +753,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The engine or a worker ended for a reason that stands above, or in the log of that worker",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -768,7 +768,7 @@ CASCADES: tuple[Recognizer, ...] = (
         ),
         "The log does not state why: read what stands above, or the log of that process",
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
 )
 """What only follows from something else; tried after all other knowledge."""
@@ -784,7 +784,7 @@ DEATHS: tuple[Recognizer, ...] = (
         ),
         "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg tells",
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
     Recognizer(
         "a Go program crashed",
@@ -794,7 +794,7 @@ DEATHS: tuple[Recognizer, ...] = (
         r"panic: runtime error",
         "The tool crashed: look at the lines above, then take another version of it",
         Confidence.LOW,
-        Reason.MISSING,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "crashed",
@@ -814,7 +814,7 @@ DEATHS: tuple[Recognizer, ...] = (
         "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 and "
         "NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
         Confidence.LOW,
-        Reason.MISSING_AND_SAID,
+        ReasonGiven.MISSING_AND_SAID,
     ),
 )
 """How processes end by a signal: tried when no row above knows the line."""

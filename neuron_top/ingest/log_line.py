@@ -38,7 +38,7 @@ _FAILURES = (
 )  # fmt: skip
 
 
-class LineFamily(StrEnum):
+class LineSubject(StrEnum):
     """What kind of event came from a line."""
 
     NONE = ""
@@ -51,11 +51,11 @@ class LineFamily(StrEnum):
     OTHER = "other"
 
     @classmethod
-    def _missing_(cls, value: object) -> LineFamily:
+    def _missing_(cls, value: object) -> LineSubject:
         return cls.OTHER  # an agent of another version may know more of them
 
 
-_VAGUE = (LineFamily.NONE, LineFamily.OTHER)
+_VAGUE = (LineSubject.NONE, LineSubject.OTHER)
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -65,7 +65,7 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     offset: int
     text: str
     level: LineLevel = LineLevel.PLAIN
-    family: LineFamily = LineFamily.NONE
+    family: LineSubject = LineSubject.NONE
     rank: int | None = None
     end: int = 0
     """Offset of the byte after its line end."""
@@ -94,7 +94,7 @@ class LineFacts(msgspec.Struct, frozen=True):
     """What the events of one line say of it."""
 
     level: LineLevel = LineLevel.PLAIN
-    family: LineFamily = LineFamily.NONE
+    family: LineSubject = LineSubject.NONE
     rank: int | None = None
     time: float | None = None
 
@@ -134,19 +134,19 @@ def level_of(event: AnyEvent) -> LineLevel:
     return LineLevel.PLAIN if isinstance(event, StepReported) else LineLevel.EVENT
 
 
-def _family(event: AnyEvent) -> LineFamily:
+def _family(event: AnyEvent) -> LineSubject:
     for family, members in _MEMBERS.items():
         if isinstance(event, members):
             return family
-    return LineFamily.OTHER
+    return LineSubject.OTHER
 
 
-_MEMBERS: Mapping[LineFamily, type | tuple[type, ...]] = {
-    LineFamily.COMPILE: CompileFamily.__args__,
-    LineFamily.PARALLEL: ParallelFamily.__args__,
-    LineFamily.TRAINING: TrainingFamily.__args__,
-    LineFamily.RUNTIME: RuntimeFamily.__args__,
-    LineFamily.CACHE: CacheFamily.__args__,
+_MEMBERS: Mapping[LineSubject, type | tuple[type, ...]] = {
+    LineSubject.COMPILE: CompileFamily.__args__,
+    LineSubject.PARALLEL: ParallelFamily.__args__,
+    LineSubject.TRAINING: TrainingFamily.__args__,
+    LineSubject.RUNTIME: RuntimeFamily.__args__,
+    LineSubject.CACHE: CacheFamily.__args__,
 }
 
 

@@ -17,7 +17,7 @@ from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
-from neuron_top.views.fleet_core import CoreHistory, CorePage, core_page
+from neuron_top.views.fleet_core import CoreHistory, FleetCorePage, core_page
 from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
 from neuron_top.views.rank_steps import StepMap, series_of_nodes, series_of_run, step_map
@@ -110,7 +110,7 @@ class FleetService(FleetDatabase):
         latest = self._store.node_now(name)
         return node_page(page.now, row, latest.cores if latest is not None else {}, self._history(name))
 
-    def core(self, node: str, core: int) -> CorePage:
+    def core(self, node: str, core: int) -> FleetCorePage:
         """One core of a node. Raises NothingToShow."""
         row = next((one for one in self.page().nodes if one.node == node), None)
         if row is None:

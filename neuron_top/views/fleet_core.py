@@ -35,7 +35,7 @@ class CoreHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What it needs, where there is none."""
 
 
-class CorePage(msgspec.Struct, frozen=True, kw_only=True):
+class FleetCorePage(msgspec.Struct, frozen=True, kw_only=True):
     """A core."""
 
     row: NodeRow
@@ -51,14 +51,16 @@ def core_count(cores: Mapping[str, Sequence[float | None]]) -> int:
     return max(map(len, cores.values()), default=0)
 
 
-def core_page(row: NodeRow, cores: Mapping[str, Sequence[float | None]], core: int, history: CoreHistory) -> CorePage:
+def core_page(
+    row: NodeRow, cores: Mapping[str, Sequence[float | None]], core: int, history: CoreHistory
+) -> FleetCorePage:
     """The page of a core. Raises NothingToShow for one that the node does not tell of."""
     count = core_count(cores)
     if not 0 <= core < count:
         told = f"it tells of cores 0 to {count - 1}" if count else "it tells of none"
         raise NothingToShow(f"node {row.node} has no core {core}: {told}")
     values = tuple(_value(name, cores[name], core) for name in sorted(cores))
-    return CorePage(row=row, core=core, cores=count, values=values, history=history)
+    return FleetCorePage(row=row, core=core, cores=count, values=values, history=history)
 
 
 def _value(name: str, values: Sequence[float | None], core: int) -> CoreValue:

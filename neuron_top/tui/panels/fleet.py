@@ -14,7 +14,7 @@ from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
 from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences
 from neuron_top.views.fleet_node import NodePage
 from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
@@ -248,7 +248,7 @@ def _history(theme: Theme, page: NodePage, width: int) -> list[Strip]:
     return [*strips, Line(theme, width).gap(2).put(words, theme.quiet).strip()]
 
 
-def core_page_lines(theme: Theme, page: CorePage | str, width: int) -> list[Strip]:
+def core_page_lines(theme: Theme, page: FleetCorePage | str, width: int) -> list[Strip]:
     """The page of a core."""
     if isinstance(page, str):
         return paragraph(theme, page, width, theme.quiet)

@@ -9,7 +9,7 @@ from neuron_top.tui.panels import fleet as panel
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.views.fleet import NodeRow
-from neuron_top.views.fleet_core import CorePage
+from neuron_top.views.fleet_core import FleetCorePage
 
 
 def node_page(fleet: FleetService, row: NodeRow) -> AsyncPage:
@@ -43,7 +43,7 @@ class _Cores:
     def __init__(self, fleet: FleetService, node: str, core: int) -> None:
         self._fleet, self._node, self._core, self._count = fleet, node, core, core + 1
 
-    def ask(self, _page: PolledPage) -> CorePage:
+    def ask(self, _page: PolledPage) -> FleetCorePage:
         while True:
             core = self._core
             found = self._fleet.core(self._node, core)
