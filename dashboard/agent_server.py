@@ -27,6 +27,7 @@ from prometheus_client.registry import Collector
 from neuron_top.dashboard.access import Access, Permission, is_loopback, rules
 from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_of
 from neuron_top.dashboard.metrics import slim_metrics_of
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.services.agent import LogRequest, agent_token, log_page
 from neuron_top.settings import Settings
@@ -196,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._deadline.cancel()  # a search takes its time
             request = msgspec.json.decode(body, type=LogRequest)
             return msgspec.json.encode(log_page(self.node.feed, request))
-        except (msgspec.DecodeError, UnicodeDecodeError, UsageError) as problem:
+        except (*MALFORMED, UsageError) as problem:
             raise _Refused(400, str(problem)) from None
 
     def _send(self, status: int, body: bytes, kind: str) -> None:

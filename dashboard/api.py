@@ -30,6 +30,7 @@ from neuron_top.dashboard.fleet_api import fleet_endpoints
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
 from neuron_top.dashboard.plan_registry import NotPermitted, current_requester
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.caches import Verb
 from neuron_top.services.feeds import LogLine, Run
@@ -226,7 +227,7 @@ def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
             view = await row.handler(request)
         except NeuronTopError as problem:
             return _problem(STATUS.get(type(problem), 503), str(problem))
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        except MALFORMED as problem:
             return _problem(400, str(problem))
         return Response(msgspec.json.encode(view), media_type="application/json")
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet import LogDirection, LogPage, LogRequest
 from neuron_top.services.fleet_actions import FleetRequest
@@ -174,7 +175,7 @@ def _places(text: str) -> dict[str, int]:
     """Offsets by log, as an answer gave them in `at`. Raises UsageError."""
     try:
         found = msgspec.json.decode(text or "{}", type=dict[str, int])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except MALFORMED:
         raise UsageError("before must be what `at` of the page before said, as JSON") from None
     if len(found) > _MOST_PLACES:
         raise UsageError(f"before may name {_MOST_PLACES} logs")

@@ -1,4 +1,4 @@
-"""Decoders of large unions, made when the first line is decoded: each takes as long as importing its structs."""
+"""What decoding others' JSON raises, and decoders of large unions, made when the first line is decoded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
+
+MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError)
+"""What bytes raise that are not what was to be decoded: msgspec reports text that is no UTF-8 by Python's own error."""
 
 _Value = TypeVar("_Value")
 # One for all: msgspec crashes when two threads make what it knows of a struct at the same time.

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import visible
 
 _T = TypeVar("_T")
@@ -80,7 +81,7 @@ class Told:
     def _decoded(self, name: str, body: bytes, decoder: msgspec.json.Decoder[_T]) -> _T | None:
         try:
             return decoder.decode(body)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as problem:
+        except (*MALFORMED, RecursionError, OverflowError) as problem:
             self._problem(visible(f"{name}: {str(problem)[:200]}"))
             return None
 

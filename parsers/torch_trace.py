@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.events import (
     AnyEvent,
     BackwardCompiled,
@@ -374,7 +375,7 @@ def _reasons(text: str) -> tuple[str, ...]:
     """A line each, or a JSON list of texts; at most twenty."""
     try:
         listed = msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except MALFORMED:
         listed = text.split("\n")
     items = listed if isinstance(listed, list) else [listed]
     return tuple(clip(str(item)) for item in items[:20] if str(item).strip())

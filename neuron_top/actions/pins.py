@@ -19,6 +19,7 @@ import msgspec
 
 from neuron_top.actions.journal.records import user_name
 from neuron_top.cache.model.entry import MODULE
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, RefusedForSafety
 
 FILE_NAME = "cache-pins.json"
@@ -59,7 +60,7 @@ class Pins:
             raise RefusedForSafety(f"the pins in {self.path} cannot be read ({problem.strerror})") from None
         try:
             return _pins.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        except MALFORMED as problem:
             raise FileMalformed(self.path, f"a list of pins ({problem})") from None
 
     def patterns(self) -> tuple[str, ...]:

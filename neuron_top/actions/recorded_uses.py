@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
@@ -78,7 +79,7 @@ def _used(event: AnyEvent) -> str | None:
 def _kept(path: Path) -> Uses:
     try:
         return _uses.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, *MALFORMED):
         return Uses()
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import msgspec
-
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import flags_hash
 from neuron_top.cache.model.record import FileFacts, Stats, stats_decoder
 from neuron_top.cache.signing import Keys
+from neuron_top.decoders import MALFORMED
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 ORDER = (
@@ -52,7 +51,7 @@ def _record(data: bytes) -> Stats | None:
     """None for what is not one of ours; whoever loads an artifact by its record finds out."""
     try:
         return stats_decoder.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except MALFORMED:
         return None
 
 

@@ -21,6 +21,7 @@ from neuron_top.cache.model.keys import flags_hash, parse_key
 from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
 from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import Keys
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed
 
 
@@ -70,7 +71,7 @@ class StoredEntry:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
             return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, *MALFORMED):
             return None
 
     def failure_text(self) -> str:
@@ -124,7 +125,7 @@ class StoredEntry:
             return StoredArtifact(files={})
         try:
             stats = stats_decoder.decode(folder.read(filenames.STATS))
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (FileNotFoundError, *MALFORMED):
             raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
         if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)
@@ -178,7 +179,7 @@ class StoredEntry:
             try:
                 text = data.decode("utf-8")
                 return tuple(text.split() if name.endswith(".txt") else msgspec.json.decode(text, type=list[str]))
-            except (UnicodeDecodeError, msgspec.MsgspecError):
+            except MALFORMED:
                 raise FileMalformed(self.path / name, "a JSON list of flags") from None
         raise FileMalformed(self.path, "a flags file: the flags to compile it with are not known")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.events import AnyEvent, decode
 
 EVENTS = {
@@ -46,7 +47,7 @@ def _upgraded(line: bytes) -> bytes:
     """The same record by today's names; a line that is no record stays as it is, for `decode` to refuse."""
     try:
         record = msgspec.json.decode(line)
-    except (RecursionError, msgspec.DecodeError, UnicodeDecodeError):
+    except (RecursionError, *MALFORMED):
         return line
     if not isinstance(record, dict):
         return line

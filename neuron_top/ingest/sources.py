@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
@@ -355,7 +356,7 @@ def _event_of(line: bytes, name: str) -> AnyEvent | None:
         return None
     try:
         event = legacy.decode_any(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except MALFORMED as problem:
         return _malformed(line, name, str(problem))
     return event if event.source else msgspec.structs.replace(event, source=_worker(name))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.events import AnyEvent, Event, decode, encode, legacy
 
 FORMAT = 2
@@ -47,7 +48,7 @@ def unpack(data: bytes, written_as: int = FORMAT) -> list[AnyEvent]:
     read = decode if written_as == FORMAT else legacy.decode_any
     try:
         return [read(line) for line in _inflated(data).split(b"\n") if line]
-    except (TypeError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (TypeError, zlib.error, *MALFORMED) as problem:
         raise BatchUnreadable(str(problem)) from None
 
 

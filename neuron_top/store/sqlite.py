@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, Event, RunStarted
 from neuron_top.store.batches import FORMAT, BatchUnreadable, pack, portions, unpack
@@ -316,7 +317,7 @@ _RUN_COLUMNS = (
 def _command(text: Any) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (TypeError, RecursionError, msgspec.DecodeError, UnicodeDecodeError):
+    except (TypeError, RecursionError, *MALFORMED):
         return None  # no command: the row is refused
 
 
@@ -324,7 +325,7 @@ def _mix(text: Any) -> dict[str, int]:
     """Operators of a graph; none where they cannot be read: they only sharpen an estimate."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])
-    except (TypeError, RecursionError, msgspec.DecodeError, UnicodeDecodeError):
+    except (TypeError, RecursionError, *MALFORMED):
         return {}
 
 

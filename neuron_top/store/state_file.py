@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, RefusedForSafety
 
 T = TypeVar("T")
@@ -35,7 +36,7 @@ class StateFile(Generic[T]):
             raise RefusedForSafety(f"{self.path} ({self._what}) cannot be read ({problem.strerror})") from None
         try:
             return self._decoder.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+        except (*MALFORMED, RecursionError) as problem:
             raise FileMalformed(self.path, f"{self._what} ({problem})") from None
 
     def known(self) -> T:

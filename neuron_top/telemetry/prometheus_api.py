@@ -19,6 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, UsageError
 
 TOKEN, USER, PASSWORD = (f"NEURONTOP_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
@@ -113,14 +114,14 @@ class PrometheusApi:
             return f"Prometheus at {self.url} sends us elsewhere ({status}): name the address that it redirects to"
         try:
             said = msgspec.json.decode(body.read(1 << 16), type=_Refusal).error
-        except (OSError, HTTPException, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, HTTPException, *MALFORMED):
             said = ""
         return f"Prometheus at {self.url} answers {status}{f': {said}' if said else ', which is no answer of its API'}"
 
     def _series(self, body: bytes) -> list[LabeledSeries]:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        except MALFORMED as problem:
             raise PrometheusUnusable(f"{self.url} does not answer as the Prometheus API does: {problem}") from None
         if answer.data is None or answer.status != "success":
             raise PrometheusUnusable(f"Prometheus at {self.url} does not answer: {answer.error or answer.status}")

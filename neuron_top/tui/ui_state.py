@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import private_files
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 
 FILE_NAME = "screen.json"
@@ -43,7 +44,7 @@ def load(folder: Path) -> UiState:
     """Read the state from the state folder; an empty state where that cannot be read."""
     try:
         return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=UiState)
-    except (OSError, RecursionError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, RecursionError, *MALFORMED):
         return UiState()
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
@@ -122,5 +123,5 @@ def _summary(text: str) -> _Closing | None:
     """The closing summary as it was written; None when there is none, or an older program wrote another form."""
     try:
         return _closing.decode(text) if text else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (*MALFORMED, RecursionError):
         return None

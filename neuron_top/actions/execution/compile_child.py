@@ -21,6 +21,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.compile.child_processes import die_with_parent
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events.levels import LogLevel
 from neuron_top.units import duration_text
@@ -73,7 +74,7 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
         for line in child.stdout:
             try:
                 answer = _answers.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):  # cut in its middle
+            except MALFORMED:  # cut in its middle
                 break
             if isinstance(answer, ChildRefusal):
                 raise RefusedForSafety(answer.why)

@@ -37,6 +37,7 @@ from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged,
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Plan, Verb
 from neuron_top.cache.filesystem import mounted_below
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
 
@@ -232,7 +233,7 @@ class Trash:
             with open(os.open(self.journal, _READ), "rb") as file:
                 _file_size(file.fileno())
                 while line := file.readline(_LONGEST_LINE):
-                    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                    with contextlib.suppress(*MALFORMED, RecursionError):
                         found.append(records.decoder.decode(line))
         except FileNotFoundError:
             return []

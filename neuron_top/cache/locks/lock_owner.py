@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.decoders import MALFORMED
 
 _LARGEST_RECORD = 4096
 
@@ -86,7 +87,7 @@ def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return _record.decode(file.read(_LARGEST_RECORD))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, *MALFORMED):
         return None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from neuron_top.cache.model.signature import UNSIGNED, Signature
+from neuron_top.decoders import MALFORMED
 
 if TYPE_CHECKING:  # whoever only reads entries needs no keys
     from neuron_top.cache.signing import Keys
@@ -61,7 +62,7 @@ def read(head: bytes) -> GraphHeader:
     try:
         if end:
             return _header.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except MALFORMED:
         pass
     raise NotThisGraph("its first lines cannot be read")
 

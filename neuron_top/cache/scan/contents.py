@@ -17,6 +17,7 @@ from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.record import Stats, file_facts, stats_decoder
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.signing import Keys
+from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
@@ -137,7 +138,7 @@ class Contents:
             return None
         try:
             return _description.decode(description)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+        except (*MALFORMED, RecursionError) as problem:
             return f"{filenames.DESCRIPTION} cannot be read: {problem}"
 
     def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:
@@ -161,7 +162,7 @@ class Contents:
         if data is not None:
             try:
                 yield from self._unlike_record(stats_decoder.decode(data), keys)
-            except (msgspec.MsgspecError, UnicodeDecodeError):
+            except MALFORMED:
                 yield f"{filenames.STATS} cannot be read"
         graph = self._bytes(filenames.FX_GRAPH, HLO_LIMIT)
         if graph is not None and len(graph) < HLO_LIMIT:

@@ -10,8 +10,6 @@ import os
 import stat
 from typing import NamedTuple
 
-import msgspec
-
 from neuron_top.cache.model import failures
 from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Lock, Part
 from neuron_top.cache.model.failures import Failure
@@ -20,6 +18,7 @@ from neuron_top.cache.model.record import stats_decoder
 from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
+from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
@@ -253,7 +252,7 @@ class EntryBuilder:
     def _stats(self, name: str) -> None:
         try:
             stats = stats_decoder.decode(self._text(name, FLAGS_LIMIT))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except MALFORMED:
             return
         self.compile_seconds = stats.compile_seconds
         self.record_problem = stats.identity_problem(self.module) if stats.files else ""

@@ -19,6 +19,7 @@ from neuron_top import private_files
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import EntryTotals, Folder, Other, Snapshot, to_look_at, total
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
 
 _MAGIC = b"neurontop-cache-index-5\n"
@@ -94,7 +95,7 @@ def load_head(root: str, state: Path) -> Head | None:
             if not start.startswith(_MAGIC):
                 return None
             head = _head.decode(file.read(_LENGTH.unpack_from(start, len(_MAGIC))[0]))
-    except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError, OverflowError, MemoryError):
+    except (OSError, struct.error, *MALFORMED, OverflowError, MemoryError):
         return None
     return head if head.root == root else None
 
@@ -110,7 +111,7 @@ def load(root: str, state: Path) -> Snapshot | None:
         view = memoryview(data)
         head = _head.decode(view[start:end])
         settled = _entries.decode(view[end:])
-    except (OSError, struct.error, msgspec.MsgspecError, UnicodeDecodeError, OverflowError, MemoryError):
+    except (OSError, struct.error, *MALFORMED, OverflowError, MemoryError):
         return None
     if head.root != root:
         return None

@@ -18,6 +18,7 @@ import msgspec
 
 from neuron_top.cache import s3
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
+from neuron_top.decoders import MALFORMED
 from neuron_top.identity import node_name
 
 FOLDER = "neurontop-claims"
@@ -117,7 +118,7 @@ class BucketClaims:
         now = parsedate_to_datetime(sent) if sent else datetime.now(UTC)
         try:
             record = msgspec.json.decode(answer["Body"].read(_LONGEST), type=_Record)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except MALFORMED:
             raise ClaimsUnreachable(f"{self.place}: the claim of {key} is not one of ours") from None
         return _Found(record, answer["ETag"], (now - answer["LastModified"]).total_seconds())
 

@@ -12,6 +12,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.compilers.platform_facts import directory_name
 from neuron_top.compile.server.client import CompileClient
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
 
 _CONFIG_FLAG = "--inductor-config"
@@ -84,5 +85,5 @@ def _setting(text: str) -> tuple[str, Any]:
         raise UsageError(f"{_CONFIG_FLAG} needs name=value, has {text!r}")
     try:
         return name, msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except MALFORMED:
         return name, {"True": True, "False": False, "None": None}.get(value, value)

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import msgspec
-
 from neuron_top.cache import trust
 from neuron_top.cache.arrival import SMALL, arrival_problem
 from neuron_top.cache.model import filenames, graph_header
@@ -17,6 +15,7 @@ from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, stats_decoder
 from neuron_top.compile.fetch.source import SourceFile
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError
 
 _TELL_SECONDS = 1.0
@@ -89,7 +88,7 @@ class Arriving:
         """The key, the graph and the signature. A NEFF of the SDK's has no record, one of ours is as the gate asks."""
         try:
             stats = stats_decoder.decode(self._read(filenames.STATS, SMALL))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except MALFORMED:
             raise NotUsable(f"{filenames.STATS} is unreadable") from None
         if self._entry.is_local and (problem := stats.problem(self._entry.module, self._graph, self._entry.keys)):
             raise NotUsable(problem)

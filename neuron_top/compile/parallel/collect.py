@@ -19,6 +19,7 @@ from neuron_top.cache.model.states import FAILURES, HITS, LOCKED, State
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
 
 WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
@@ -103,7 +104,7 @@ def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
                 stats = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            except (OSError, *MALFORMED):
                 continue
             peak = stats.get("peak_rss_bytes")
             if isinstance(peak, int):

@@ -10,6 +10,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.record import stats_decoder
+from neuron_top.decoders import MALFORMED
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 SIMILAR = 1.5
@@ -55,7 +56,7 @@ def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
                 measured = stats_decoder.decode(path.read_bytes()).peak_rss_bytes
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            except (OSError, *MALFORMED):
                 continue
             if measured is not None and (operators := operators_of(path.parent)) is not None:
                 peaks.append(Peak(operators, measured))
@@ -66,7 +67,7 @@ def operators_of(entry: Path) -> int | None:
     """Operators of the graph in an entry; None where nothing readable tells."""
     try:
         return msgspec.json.decode((entry / filenames.DESCRIPTION).read_bytes(), type=_Description).operators
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, *MALFORMED):
         pass
     for name in filenames.HLO_NAMES:
         graph = entry / name

@@ -25,6 +25,7 @@ from neuron_top.compile.torch import worker_memory
 from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import CompileError, RefusedForSafety
 from neuron_top.events import ArtifactLoaded, GraphDescribed
 
@@ -132,7 +133,7 @@ def _describe_again(wrapper: Wrapper, compiled: CompiledEntry) -> None:
     try:
         data = (compiled.entry.path / filenames.DESCRIPTION).read_bytes()
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, *MALFORMED):
         return  # it only helps people to read what was loaded
 
 

@@ -15,6 +15,7 @@ import msgspec
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import parse_key
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry
+from neuron_top.decoders import MALFORMED
 from neuron_top.errors import GraphNotCompiled
 
 _MOST_READ = 1000
@@ -100,5 +101,5 @@ def _bytes(entry: Path) -> bytes | None:
 def _decoded(data: bytes | None) -> _Words | None:
     try:
         return None if data is None else _words.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except MALFORMED:
         return None

@@ -9,6 +9,7 @@ from typing import Self
 
 import msgspec
 
+from neuron_top.decoders import MALFORMED
 from neuron_top.events import AnyEvent, Event, RunStarted
 from neuron_top.store.batches import FORMAT, BatchUnreadable, Packed, pack, portions, unpack
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
@@ -199,7 +200,7 @@ class PostgresStore:
         try:
             values["command"] = msgspec.json.decode(str(values["command"]))
             return msgspec.convert(values, RunRecord)
-        except (RecursionError, msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        except (RecursionError, *MALFORMED) as problem:
             raise StoreCorrupt(f"{self.place}: the row of recording {row[0]} cannot be read ({problem})") from None
 
 
