@@ -73,14 +73,14 @@ class _Gate:
         """Raises _Refused for who may not ask."""
         client, now = client_of(address), time.monotonic()
         if not self.access.allows_host(host):
-            raise _Refused(421, "this agent does not go by that name")
+            raise _Refused(421, "the Host header does not name this agent; use the address that the agent reports")
         with self._lock:
             if not self._rate.allows(client, now):
                 raise _Refused(429, "too many requests")
         if path == "/metrics" and self.open_metrics:
             return
         if not self.access.read_token:
-            raise _Refused(403, "this agent has no token and gives no log lines away: set NEURONTOP_AGENT_TOKEN for it")
+            raise _Refused(403, "this agent has no token, so it serves no log lines: set NEURONTOP_AGENT_TOKEN for it")
         scheme, _, token = authorization.partition(" ")
         with self._lock:
             wait = self._guesses.wait(client, now)
@@ -89,7 +89,11 @@ class _Gate:
             if scheme.lower() == "bearer" and self.access.permission_of_token(token.strip()) is not Permission.NONE:
                 return
             self._guesses.wrong(client, now)
-        raise _Refused(401, "the token is missing or is not that of this agent")
+        raise _Refused(
+            401,
+            "the token is missing or is not that of this agent; set NEURONTOP_AGENT_TOKEN to the same value here "
+            "and for the agent",
+        )
 
 
 class _Server(ThreadingHTTPServer):
@@ -187,10 +191,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _page(self) -> bytes:
         if not self.headers.get("content-type", "").startswith("application/json"):
-            raise _Refused(415, "bodies are JSON here")
+            raise _Refused(415, "the body must be JSON (Content-Type: application/json)")
         length = self.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()) or len(length) > 9 or int(length) > LIMITS.body_bytes:
-            raise _Refused(413, f"a body may have {LIMITS.body_bytes} bytes")
+            raise _Refused(413, f"the body is too large: at most {LIMITS.body_bytes} bytes are accepted")
         try:
             self._taken = True
             body = self.rfile.read(int(length))
@@ -235,7 +239,8 @@ def serve_agent(node: NodeAgent, settings: Settings, port: int) -> AgentServer:
     context = _tls(settings)
     if not local and (context is None or not token):
         raise RefusedForSafety(
-            f"agent_listen {settings.agent_listen} is open to others: it needs agent_certificate and agent_key, and a "
+            f"agent_listen {settings.agent_listen} is reachable from other machines: it needs agent_certificate and "
+            "agent_key, and a "
             "token in NEURONTOP_AGENT_TOKEN or agent_token_file"
         )
     name = socket.getfqdn() if host in _ANYWHERE else host

@@ -98,7 +98,7 @@ def create_app(
 
 def _reported(problem: Exception) -> None:
     """Log an exception of a callback; the page stays as it is."""
-    logging.getLogger("neuron_top.dashboard").error("a page could not be brought up to date", exc_info=problem)
+    logging.getLogger("neuron_top.dashboard").error("a page could not be updated", exc_info=problem)
 
 
 def _assets() -> Path:
@@ -152,7 +152,11 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )
     async def page(path: str, search: str) -> Any:
         found = _page(prefix, path or prefix, search)
-        return found if found is not None else note("There is no such page. The navigation above shows what there is.")
+        return (
+            found
+            if found is not None
+            else note("There is no page at this address. Choose one in the navigation above.")
+        )
 
     @app.callback(
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")

@@ -176,7 +176,7 @@ def _places(text: str) -> dict[str, int]:
     try:
         found = msgspec.json.decode(text or "{}", type=dict[str, int])
     except MALFORMED:
-        raise UsageError("before must be what `at` of the page before said, as JSON") from None
+        raise UsageError("before must be the value of `at` of the previous page, as JSON") from None
     if len(found) > _MOST_PLACES:
         raise UsageError(f"before may name {_MOST_PLACES} logs")
     return found

@@ -128,7 +128,7 @@ class Guard:
         if len(raw) > 2048 or len(scope["query_string"]) > 8192:
             raise Refused(414, "the address is too long")
         if not _is_text(scope["query_string"]):
-            raise Refused(400, "what stands behind the ? of the address is no UTF-8 text, or has a zero byte in it")
+            raise Refused(400, "the query of the address is not UTF-8 text, or contains a zero byte")
         if not f"{path}/".startswith(self._prefix):
             path = self._prefix + path.lstrip("/")
             scope = {**scope, "path": path, "raw_path": path.encode()}
@@ -137,7 +137,7 @@ class Guard:
     def _asker(self, scope: Scope, headers: dict[str, str]) -> _Asker:
         """Check host and rate, and find the permission of the token or session."""
         if not self._access.allows_host(headers.get("host", "")):
-            raise Refused(421, "this server does not go by that name (see --allow-host)")
+            raise Refused(421, "the Host header does not name this server; allow the name with --allow-host")
         address = client_of(_address(scope))
         session = _cookie(headers)
         right = self._access.permission_of_session(session, time.time())
@@ -189,11 +189,13 @@ class Guard:
         """Check the Origin of a browser's request; a program without that header needs a token."""
         origin = headers.get("origin")
         if origin is not None and not same_origin(origin, headers.get("host", "")):
-            raise Refused(403, "the request comes from another site")
+            raise Refused(403, "the request comes from a page of another site; use this server's own pages")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise Refused(403, "the request comes from another site")
+            raise Refused(403, "the request comes from a page of another site; use this server's own pages")
         if origin is None and "authorization" not in headers:
-            raise Refused(403, "the request does not say where it comes from")
+            raise Refused(
+                403, "the request has neither an Origin header nor a token; send `Authorization: Bearer TOKEN`"
+            )
 
     async def _own_page(
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, right: Permission
@@ -244,7 +246,7 @@ class Guard:
     async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Permission) -> bytes:
         """The body of a request that changes something or asks a callback: bounded, JSON, and of text."""
         if not headers.get("content-type", "").startswith("application/json"):
-            raise Refused(415, "bodies are JSON here")
+            raise Refused(415, "the body must be JSON (Content-Type: application/json)")
         body = await _body(headers, receive)
         try:
             whole = json.loads(body)
@@ -253,7 +255,7 @@ class Guard:
         if not isinstance(whole, dict):
             raise Refused(400, "the body is not a JSON object")
         if not _holds_text(body, whole):
-            raise Refused(400, "a text in the body is no UTF-8, or has a zero byte in it")
+            raise Refused(400, "a string in the body is not UTF-8 text, or contains a zero byte")
         if scope["path"][len(self._prefix) :] == permissions.CALLBACKS_PATH:
             self._check_callback(whole, right)
         return body
@@ -401,17 +403,17 @@ async def _body(headers: dict[str, str], receive: Receive) -> bytes:
     """The whole body; refused as soon as it is known to be too long."""
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdigit()) or len(length) > 12 or int(length) > MOST_BODY_BYTES:
-        raise Refused(413, f"a body may have {MOST_BODY_BYTES} bytes")
+        raise Refused(413, f"the body is too large: at most {MOST_BODY_BYTES} bytes are accepted")
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused(400, "the body was cut off")
+            raise Refused(400, "the body ended before its announced length")
         parts.append(message.get("body", b""))
         size, more = size + len(parts[-1]), message.get("more_body", False)
         if size > MOST_BODY_BYTES:
-            raise Refused(413, f"a body may have {MOST_BODY_BYTES} bytes")
+            raise Refused(413, f"the body is too large: at most {MOST_BODY_BYTES} bytes are accepted")
     return b"".join(parts)
 
 

@@ -94,7 +94,7 @@ class PlanRegistry:
         with self._lock:
             registered = self._registered.get(identity)
         if registered is None:
-            raise NothingToShow("this plan is not kept any more; make a new one")
+            raise NothingToShow("this plan is no longer kept; make a new one")
         return registered.execution
 
     def _make_room(self, count: int, requester: Requester, now: float) -> None:

@@ -30,7 +30,7 @@ def parse_bytes(text: str) -> int:
     found = _SIZE.match(text.strip()) if len(text) <= _MOST_DIGITS else None
     unit = _UNITS.get(found[2].lower()) if found else None
     if found is None or unit is None:
-        raise UsageError(f"{text!r} is no size: expected a number and a unit, as in 200GB, 1.5GiB or 4096")
+        raise UsageError(f"{text!r} is not a size: expected a number and a unit, as in 200GB, 1.5GiB or 4096")
     size = int(float(found[1]) * unit) if "." in found[1] else int(found[1]) * unit
     if size > _LARGEST_BYTES:
         raise UsageError(f"{text!r} is larger than any disk")
@@ -43,7 +43,7 @@ def parse_seconds(text: str) -> float:
     parts = _SPAN.findall(cleaned) if len(text) <= _MOST_DIGITS and _SPANS.match(cleaned) else []
     if not parts or any(unit not in _SECONDS for _, unit in parts):
         raise UsageError(
-            f"{text!r} is no span of time: expected numbers with units s, m, h, d, w or y, as in 30d or 12h"
+            f"{text!r} is not a span of time: expected numbers with units s, m, h, d, w or y, as in 30d or 12h"
         )
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if seconds > _LONGEST_SECONDS:

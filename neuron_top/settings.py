@@ -289,7 +289,7 @@ def _check_webhooks(settings: Settings, origins: dict[str, str]) -> None:
 
 
 def _check_store(address: str, origin: str) -> None:
-    """Raises UsageError for what is no address of a database, and for a password that everybody can see."""
+    """Raises UsageError for what is not the address of a database, and for a password that everybody can see."""
     if address and not is_address(address):
         raise UsageError(f"{origin}: store must be postgresql://[user@]host[:port]/database, is {masked(address)!r}")
     if origin == "command line" and has_password(address):

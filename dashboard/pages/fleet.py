@@ -229,7 +229,7 @@ def _jobs(jobs: Sequence[JobRow]) -> Any:
 def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
     ranked = top(FleetPage(now=page.now, jobs=page.jobs, nodes=tuple(nodes)), metric)
     if not ranked:
-        return note(f"No node tells {metric.title}.")
+        return note(f"No node reports {metric.title}.")
     # Few cells: the table is sent anew whenever a place changes.
     rows = [
         (row.node, f"{row.text}{f', core {row.core}' if row.core else ''}", metric.text(row.median)) for row in ranked
@@ -248,7 +248,7 @@ def _different(found: Differences | str, kind: str) -> Any:
     which = f"{', '.join(found.selected[:8])}{' …' if len(found.selected) > 8 else ''}"
     words = html.P(f"{len(found.selected)} {kind} nodes against {count_text(found.rest)} others: {which}.")
     if not rows:
-        return [words, note("No attribute tells them apart.")]
+        return [words, note("No attribute differs between them.")]
     head = ("attribute", "value", f"{kind} nodes", "the others", "by chance")
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4))]
 

@@ -102,7 +102,7 @@ class OpenRoot:
         try:
             return OpenFile(name, above, open_plain(name, os.O_RDONLY | getattr(os, "O_NOATIME", 0), dir_fd=above))
         except NotAPlainFile:
-            raise StaleEntryError(f"{name} is a link or no file") from None
+            raise StaleEntryError(f"{name} is a link or not a file") from None
         except PermissionError:
             return OpenFile(name, above, open_plain(name, dir_fd=above))
 
@@ -292,5 +292,5 @@ def _opened(name: str, above: int) -> int:
         return open_folder(name, above)
     except OSError as problem:
         if problem.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise StaleEntryError(f"{name} is a link or no folder") from None
+            raise StaleEntryError(f"{name} is a link or not a folder") from None
         raise

@@ -294,7 +294,7 @@ def decode(data: bytes) -> tuple[Plan, ...]:
     saved = _saved.decode(_respelled(data))
     for plan in saved.plans:
         if (saved.schema, plan.schema) != (SCHEMA, SCHEMA):
-            raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")
+            raise ValueError(f"the plan has schema {plan.schema}, this version reads {SCHEMA}")
         check(plan)
     return saved.plans
 
@@ -310,7 +310,7 @@ def _respelled(data: bytes) -> bytes:
 def check(plan: Plan) -> None:
     """Raises ValueError for a plan that names anything but entries below its root, or work folders."""
     if not _IDENTITY.match(plan.identity):
-        raise ValueError(f"{plan.identity!r} names no plan")
+        raise ValueError(f"{plan.identity!r} is not the name of a plan")
     for place in (plan.root, plan.target or plan.root):
         if not is_location(place):
             raise ValueError(f"{place!r} is neither an absolute path nor a bucket")
@@ -321,4 +321,4 @@ def check(plan: Plan) -> None:
         if len(parts) > DEEPEST:
             raise ValueError(f"step {step.path[:200]!r}… has more than {DEEPEST} parts")
         if step.action is not Action.SWEEP and not is_entry_path(step.path):
-            raise ValueError(f"step {step.path!r} names no cache entry")
+            raise ValueError(f"step {step.path!r} is not the path of a cache entry")

@@ -46,7 +46,7 @@ def modules_of(state: Path, run: str) -> tuple[str, ...]:
     with SqliteStore(state / FILE_NAME, read_only=True) as store:
         record = store.run(run)
         if record is None:
-            raise NothingToShow(f"no recording is {run!r}: neurontop runs lists them")
+            raise NothingToShow(f"no recording {run!r}; `neurontop runs` lists them")
         modules = {module for event in store.replay(record.id) if (module := _used(event))}
     return tuple(sorted(modules))
 

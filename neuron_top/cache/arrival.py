@@ -48,7 +48,7 @@ def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, k
 
 
 def _record(data: bytes) -> Stats | None:
-    """None for what is not one of ours; whoever loads an artifact by its record finds out."""
+    """None for what was not written by neuron-top; whoever loads an artifact by its record finds out."""
     try:
         return stats_decoder.decode(data)
     except MALFORMED:

@@ -95,10 +95,11 @@ def checked(url: str) -> SplitResult:
     """The parts of `s3://bucket/prefix`. Raises UsageError for another URL, or one that carries a login, not told."""
     parts = urlsplit(url)
     if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
-        raise UsageError(f"{without_secret(url)!r} is no bucket: expected s3://bucket/prefix")
+        raise UsageError(f"{without_secret(url)!r} is not the address of a bucket: expected s3://bucket/prefix")
     if "@" in parts.netloc:
         raise UsageError(
-            f"{without_secret(url)}: no name or password belongs in the address; credentials are found where AWS's own "
+            f"{without_secret(url)}: leave user name and password out of the address; credentials are read from "
+            "where AWS's own "
             "tools find them (aws configure)"
         )
     return parts

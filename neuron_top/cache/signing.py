@@ -82,7 +82,7 @@ def shared_key(path: str) -> bytes:
 
     def check(_: int, facts: os.stat_result) -> None:
         if facts.st_uid not in (os.geteuid(), 0):
-            raise UsageError(f"{wrong}which belongs to user {facts.st_uid}: a key of somebody else's protects nothing")
+            raise UsageError(f"{wrong}which belongs to user {facts.st_uid}: use a key file of your own")
         if facts.st_mode & 0o077:
             mode = stat.S_IMODE(facts.st_mode)
             raise UsageError(f"{wrong}which others may read or change (mode {mode:o}): chmod 600 {file_path}")

@@ -98,7 +98,7 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         return _compile(arguments, command, workers, retries)
     except KeyboardInterrupt:
-        log_stderr("neurontop: interrupted; call again to compile the collected graphs that are left")
+        log_stderr("neurontop: interrupted; run the command again to compile the remaining graphs")
         raise
 
 

@@ -73,7 +73,8 @@ def execute(arguments: argparse.Namespace) -> int:
     local = is_loopback(arguments.host)
     if not local and not read:
         raise UsageError(
-            f"--host {arguments.host} is open to others: set a token with --read-token-file or NEURONTOP_READ_TOKEN "
+            f"--host {arguments.host} is reachable from other machines: set a token with --read-token-file or "
+            "NEURONTOP_READ_TOKEN "
             '(generate one: python3 -c "import secrets; print(secrets.token_urlsafe(24))")'
         )
     if read and read == act:

@@ -76,7 +76,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
     settings = settings_of(arguments, {"read_only": arguments.read_only or None})
     if arguments.job and arguments.paths:
-        raise UsageError("--job shows what the agents of its nodes read; a PATH is read here: give one of the two")
+        raise UsageError(
+            "specify either --job, which shows what agents shipped, or a PATH, which is read on this machine"
+        )
     if not on_screen and (buckets := bucket_paths(arguments.paths)):
         raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None

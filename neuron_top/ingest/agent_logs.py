@@ -109,21 +109,21 @@ def fetch(settings: Settings, node: str, address: str, is_here: bool, request: L
     try:
         page = msgspec.json.decode(data, type=LogPage)
     except (msgspec.DecodeError, ValueError):
-        raise LogsUnreachable(f"the agent of {node} sent something that is no page of log lines") from None
+        raise LogsUnreachable(f"the agent of {node} sent something that is not a page of log lines") from None
     return LogPage(lines=tuple(map(_safe, page.lines[: request.count])), at=_safe_places(page.at), ended=page.ended)
 
 
 def _url(node: str, address: str, is_here: bool) -> str:
     if not address:
         raise LogsUnreachable(
-            f"the agent of {node} gives no address: start it without --metrics-port -1, or look on {node} with "
+            f"the agent of {node} reports no address: start it without --metrics-port -1, or look on {node} with "
             "`neurontop watch PATH`"
         )
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise LogsUnreachable(f"the agent of {node} gives an address that is none; restart it") from None
+        raise LogsUnreachable(f"the agent of {node} reports an invalid address; restart it") from None
     loopback = host in _LOOPBACK
     if loopback and not is_here:
         raise LogsUnreachable(
@@ -133,7 +133,7 @@ def _url(node: str, address: str, is_here: bool) -> str:
     if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
         raise LogsUnreachable(f"the agent of {node} answers without TLS: its token is not sent there")
     if parts.username or port is None:
-        raise LogsUnreachable(f"the agent of {node} gives an address that is none; restart it")
+        raise LogsUnreachable(f"the agent of {node} reports an invalid address; restart it")
     return f"{parts.scheme}://{parts.netloc}/logs"
 
 

@@ -87,7 +87,7 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
         raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
     record = store.run(wanted)
     if record is None:
-        raise NothingToShow(f"no recording {wanted!r}, or more than one begins so; `neurontop runs` lists them")
+        raise NothingToShow(f"no recording {wanted!r}, or several begin with it; `neurontop runs` lists them")
     return record
 
 

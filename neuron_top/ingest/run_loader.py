@@ -49,10 +49,10 @@ def load(
         return read_logs(names, settings.history_seconds, standard_input, tell, into, diagnosed=diagnosed)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
-        raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
+        raise UsageError(f"{other!r} is not a log file; specify log files of one run, or one recording")
     kept = location_of(settings)
     if not kept.exists:
-        raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {kept}")
+        raise NothingToShow(f"{names[0]!r} is not a file, and nothing was recorded yet in {kept}")
     with kept.open() as store:
         return load_labeled(store, names[0], settings, into)
 

@@ -76,7 +76,7 @@ def _ends(descriptor: int) -> bool:
 def _opened(name: str, tell: Tell, standard_input: IO[bytes] | None) -> Iterator[IO[bytes]]:
     if name == STANDARD_INPUT:
         if standard_input is None:
-            raise UsageError("- is standard input, and it is closed")
+            raise UsageError("standard input (-) is closed; name a file")
         yield standard_input
         return
     reason = refusal(Path(name).stat().st_mode)  # before opening: a socket cannot be opened
@@ -147,7 +147,7 @@ def _unpacked(name: str, first: bytes, file: IO[bytes], tell: Tell) -> Iterator[
     for data in inner:
         unpacked += len(data)
         if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * source.taken:
-            raise ValueError(f"more than {unpacked >> 20} MiB come out of {source.taken} bytes: that is no log")
+            raise ValueError(f"more than {unpacked >> 20} MiB come out of {source.taken} bytes: that is not a log")
         yield data
 
 
@@ -162,7 +162,7 @@ def _gzip(name: str, source: _Continued, tell: Tell) -> Iterator[bytes]:
         except gzip.BadGzipFile as problem:
             if not begun or not str(problem).startswith("Not a gzipped file"):
                 raise
-            tell(f"neurontop: {name}: what stands behind the end of the gzip data is no gzip data and is left out")
+            tell(f"neurontop: {name}: the bytes after the end of the gzip data are not gzip data and are skipped")
 
 
 class _Continued(io.RawIOBase):

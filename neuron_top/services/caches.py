@@ -221,7 +221,7 @@ class CacheService(CacheReader):
         Raises UsageError for an amount below one byte.
         """
         if free_bytes <= 0:
-            raise UsageError("say how much is to be free, as 50GB")
+            raise UsageError("specify how much space is to be free, for example 50GB")
         plans: list[Plan] = []
         reached: set[int] = set()
         for root in roots:
@@ -321,7 +321,7 @@ class CacheService(CacheReader):
         plan = journal.plan(journal.history_of(identity).begun.plan)
         place = self.backend(plan.target or plan.root).root
         if place != backend.root:
-            raise RefusedForSafety(f"nothing was done: the plan in the trash of {backend.root} is about {place}")
+            raise RefusedForSafety(f"nothing was done: the plan in the trash of {backend.root} belongs to {place}")
         return plan
 
     def revalidate(self, plan: Plan) -> Plan:
@@ -496,7 +496,7 @@ class CacheService(CacheReader):
         except OSError as problem:
             raise UsageError(f"{text}: {problem.strerror}") from None
         if not found:
-            raise UsageError(f"{text}: no module (MODULE_…) is named in it")
+            raise UsageError(f"{text}: the file names no module (MODULE_…)")
         return tuple(found)
 
     def _recording(self, text: str) -> str:
@@ -505,7 +505,7 @@ class CacheService(CacheReader):
         from neuron_top.store.sqlite import SqliteStore
 
         if not store_path(self._settings).exists():
-            raise NothingToShow(f"{text!r} is no file, and nothing was recorded yet in {self._settings.state_path}")
+            raise NothingToShow(f"{text!r} is not a file, and nothing was recorded yet in {self._settings.state_path}")
         with SqliteStore(store_path(self._settings), read_only=True) as store:
             return find_labeled(store, text, self._settings.state_path).id
 

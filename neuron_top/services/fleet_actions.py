@@ -29,7 +29,7 @@ class FleetActions(FleetDatabase):
     def ask(self, request: FleetRequest, nodes: Collection[str]) -> FleetPlan:
         """Ask these nodes to plan it. Raises UsageError, NothingToShow for nodes nobody heard of, StoreNotAllowed."""
         if self._settings.read_only:
-            raise RefusedForSafety("read-only mode: nothing is asked of the fleet")
+            raise RefusedForSafety("read-only mode: no change is requested of the fleet")
         if request.action not in FLEET_ACTIONS:
             raise UsageError(f"no action {request.action!r}; known: {', '.join(FLEET_ACTIONS)}")
         if not nodes:
@@ -107,7 +107,9 @@ class FleetActions(FleetDatabase):
         """Confirm the plans that a person has seen, by their intents. Raises RefusedForSafety where others came."""
         plan = self.of(batch)
         if {node.intent for node in plan.planned} != set(seen):
-            raise RefusedForSafety("the plan is not what was looked at: another node has answered; look again")
+            raise RefusedForSafety(
+                "the plan has changed since it was shown (another node has answered): look at it again, then confirm"
+            )
         return self.confirm(plan, word)
 
     def take_back(
@@ -124,7 +126,7 @@ class FleetActions(FleetDatabase):
     def undo(self, batch: str, nodes: Collection[str] = ()) -> FleetPlan:
         """Ask to undo it, on these nodes or on all that did something. Raises NothingToShow."""
         if self._settings.read_only:
-            raise RefusedForSafety("read-only mode: nothing is asked of the fleet")
+            raise RefusedForSafety("read-only mode: no change is requested of the fleet")
         plan = self.of(batch)
         if missing := sorted(set(nodes) - {node.node for node in plan.nodes}):
             raise NothingToShow(f"change {batch} was not asked of {', '.join(missing)}")

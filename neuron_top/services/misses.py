@@ -96,7 +96,7 @@ class _Explainer:
         if (here := first_local_root(asked.roots)) is not None:
             return here
         if asked.roots:
-            raise NothingToShow(f"the cache {asked.roots[0]} is no folder of this machine")
+            raise NothingToShow(f"the cache {asked.roots[0]} is not a folder of this machine")
         return roots.root_in_force().path
 
     def _snapshot(self, root: str) -> Snapshot:

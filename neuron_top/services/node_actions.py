@@ -100,7 +100,7 @@ class NodeActions:
             gone = service.pins.remove(told.pinned)
             return _plain(msgspec.structs.replace(told, text=f"{len(gone)} unpinned", undoable=False))
         if not told.undoable:
-            raise NothingToShow(f"{request.action} took nothing away here: there is nothing to undo")
+            raise NothingToShow(f"{request.action} removed nothing on this node: there is nothing to undo")
         record = service.undo(told.root, told.identity)
         text = restored_text(record, service.backend(told.root).kind)
         return _plain(msgspec.structs.replace(told, text=text, undoable=False))
@@ -155,9 +155,9 @@ def _request(asked: dict[str, object]) -> FleetRequest:
     try:
         request = msgspec.convert(asked, FleetRequest)
     except msgspec.ValidationError as problem:
-        raise UsageError(f"this agent does not understand what it is asked for ({problem})") from None
+        raise UsageError(f"this agent cannot read the request ({problem})") from None
     if request.action not in FLEET_ACTIONS:
-        raise UsageError(f"this agent knows no action {request.action!r}")
+        raise UsageError(f"this agent has no action {request.action!r}")
     return request
 
 

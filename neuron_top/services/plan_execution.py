@@ -107,7 +107,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         """Done → undone, before it is: only one may try. Raises RefusedForSafety."""
         with _TRANSITION:
             if not action_of(self.plan.verb).undoable:
-                raise RefusedForSafety(f"a plan to {self.plan.verb} took nothing away: there is nothing to undo")
+                raise RefusedForSafety(f"a plan to {self.plan.verb} removed nothing: there is nothing to undo")
             if self.state is not PlanState.DONE:
                 raise RefusedForSafety(f"this plan is {self.state}: there is nothing to undo")
             self.state = PlanState.UNDONE

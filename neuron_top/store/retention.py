@@ -50,7 +50,7 @@ def recorder_alive(record: RunRecord) -> bool:
 def folder_of(state: Path, run: str) -> Path:
     """Where a recording's files lie. Raises RefusedForSafety for an id that would lead out of the folder."""
     if not run or run in (".", "..") or "/" in run or "\0" in run:
-        raise RefusedForSafety(f"{run!r} is no name of a recording")
+        raise RefusedForSafety(f"{run!r} is not the name of a recording")
     return state / RUNS_FOLDER / run
 
 
@@ -115,7 +115,8 @@ def delete(store: Store, state: Path, run: str) -> Dropped:
         _remove(folder)
     except OSError as problem:
         raise RefusedForSafety(
-            f"recording {run} is forgotten, but {folder} cannot be removed ({problem.strerror}: {problem.filename}): "
+            f"recording {run} is deleted from the store, but {folder} cannot be removed ({problem.strerror}: "
+            f"{problem.filename}): "
             "remove it by hand"
         ) from None
     return Dropped(id=run, freed_bytes=size)

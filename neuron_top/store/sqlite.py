@@ -222,7 +222,7 @@ class SqliteStore:
         except msgspec.ValidationError as problem:
             raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} cannot be read ({problem})") from None
         if not all(abs(value) < _LATEST for value in row if isinstance(value, float)):
-            raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} holds a time that no clock shows")
+            raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} holds an impossible time")
         return record
 
     def _insert_batch(self, run: str, number: int, events: Sequence[Event]) -> int:
@@ -252,7 +252,8 @@ class SqliteStore:
         self._connection.execute("PRAGMA trusted_schema = OFF")
         if foreign := self._connection.execute(_FOREIGN).fetchone():
             raise StoreUnusable(
-                f"{self.path} holds {foreign[0]} {foreign[1]!r}, which no neuron-top has made: not used"
+                f"{self.path} holds {foreign[0]} {foreign[1]!r}, which no version of neuron-top makes: not used; "
+                "set state_dir to another folder"
             )
         if read_only or version == SCHEMA_VERSION:
             return
@@ -346,7 +347,7 @@ def _statements() -> Iterator[str]:
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     try:
         if path.exists() and not path.is_file():
-            raise StoreUnusable(f"{path} is no file, so it cannot be the store; move it away")
+            raise StoreUnusable(f"{path} is not a file, so it cannot be the store; move it away")
         if read_only and not path.is_file():
             raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:

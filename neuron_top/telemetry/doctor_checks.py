@@ -214,13 +214,15 @@ def _root(root: RootFacts, title: str) -> Iterator[Judgment]:
         return
     if root.found is RootKind.FILE:
         step = "give another root in NEURON_COMPILE_CACHE_URL, or move the file away"
-        yield _problem(f"{title}: a file lies where the cache should be", step)
+        yield _problem(f"{title}: a file is in the place of the cache", step)
     elif root.found is RootKind.FOLDER:
         yield from _folder(root, title)
     elif root.writable:
         yield _ok(f"{title}: not there yet; the first compile makes it")
     else:
-        yield _problem(f"{title}: not there, and we may not make it", f"have its owner make {root.path}")
+        yield _problem(
+            f"{title}: it does not exist, and this user may not create it", f"ask its owner to create {root.path}"
+        )
     yield from _disk(root)
 
 
@@ -261,7 +263,7 @@ def _trust(root: RootFacts) -> Iterator[Judgment]:
 def _disk(root: RootFacts) -> Iterator[Judgment]:
     if root.filesystem in _MEMORY_FILE_SYSTEMS:
         step = "set NEURON_COMPILE_CACHE_URL to a folder on a disk"
-        yield _problem(f"{root.path} lies in memory ({root.filesystem}): it is lost at the next boot", step)
+        yield _problem(f"{root.path} is in memory ({root.filesystem}): it is lost at the next boot", step)
     if root.why_shared:
         step = "one root per host avoids waiting for locks of hosts that have died"
         yield _note(f"{root.path}: {root.why_shared}", step)
@@ -340,7 +342,7 @@ def _state(facts: MachineFacts) -> Iterator[Judgment]:
 def _terminal(facts: MachineFacts) -> Iterator[Judgment]:
     terminal = facts.terminal
     if not terminal.is_terminal:
-        yield _note("stdout is no terminal: commands print plain text")
+        yield _note("stdout is not a terminal: commands print plain text")
         return
     yield _ok(f"{terminal.kind or 'unknown terminal'} {terminal.columns}×{terminal.lines}, {terminal.encoding}")
     if "utf" not in terminal.encoding:

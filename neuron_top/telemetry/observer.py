@@ -77,7 +77,9 @@ def checked_url(text: str) -> str:
     except ValueError:
         parts, usable = urlsplit(""), None
     if not usable or any(not " " < letter < "\x7f" for letter in text.strip()):
-        raise UsageError(f"{visible(text)!r} is no address of Neuron Observer; one is {DEFAULT_URL}")
+        raise UsageError(
+            f"{visible(text)!r} is not an address of Neuron Observer; expected, for example, {DEFAULT_URL}"
+        )
     if parts.username is not None or parts.password is not None:
         raise UsageError("the address of Neuron Observer may not hold a user name or password")
     return text.strip() if parts.path not in ("", "/") else f"{parts.scheme}://{parts.netloc}/metrics"
@@ -93,7 +95,7 @@ def fetch(
     text = _ask(url, seconds, opened)
     scrape = read_scrape(text)
     if not scrape.documented:
-        raise NoScrape("answers, but with no metric of Neuron Observer's that is known" + _unknown(scrape))
+        raise NoScrape("answers, but with none of the known metrics of Neuron Observer" + _unknown(scrape))
     return scrape
 
 
@@ -160,7 +162,7 @@ def _read(response: http.client.HTTPResponse, deadline: float, seconds: float) -
     if response.status != 200:
         raise NoScrape(f"answered with the status {response.status}")
     if response.getheader("Content-Encoding", "identity").lower() != "identity":
-        raise NoScrape("answered compressed, which it was not asked for")
+        raise NoScrape("sent a compressed answer, which was not requested")
     data = bytearray()
     while chunk := response.read1(_CHUNK):
         data += chunk
@@ -169,7 +171,7 @@ def _read(response: http.client.HTTPResponse, deadline: float, seconds: float) -
         if time.monotonic() >= deadline:
             raise NoScrape(f"did not finish its answer within {seconds:g} s")
     if response.length:
-        raise NoScrape("broke its answer off")
+        raise NoScrape("closed the connection before its answer was complete")
     if time.monotonic() >= deadline:  # the guard has cut it
         raise NoScrape(f"did not finish its answer within {seconds:g} s")
     return data.decode("utf-8", "replace")

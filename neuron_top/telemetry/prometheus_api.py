@@ -101,7 +101,10 @@ class PrometheusApi:
             reason = getattr(problem, "reason", None) or problem
             raise PrometheusUnusable(f"Prometheus at {self.url} cannot be reached: {reason}") from None
         if len(body) > _LARGEST_ANSWER:
-            raise PrometheusUnusable(f"Prometheus at {self.url} gave more than {_LARGEST_ANSWER} bytes; ask for less")
+            raise PrometheusUnusable(
+                f"Prometheus at {self.url} gave more than {_LARGEST_ANSWER} bytes; request a shorter time or fewer "
+                "series"
+            )
         return self._series(body)
 
     def _refused(self, status: int, body: IO[bytes]) -> str:
@@ -150,13 +153,13 @@ def prometheus_api(url: str, authentication: str = "", environ: Mapping[str, str
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError as problem:
-        raise UsageError(f"{url} is no address of a Prometheus server: {problem}") from None
+        raise UsageError(f"{url} is not the address of a Prometheus server: {problem}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(f"{url} is no address of a Prometheus server: http://host:port or https://host/path")
+        raise UsageError(f"{url} is not the address of a Prometheus server: http://host:port or https://host/path")
     if parts.username or parts.password:
         raise UsageError(f"leave user and password out of the address of Prometheus and set {USER} and {PASSWORD}")
     if parts.query or parts.fragment:
-        raise UsageError(f"the address of Prometheus ends before /api/v1: {url.partition('?')[0]} without a query")
+        raise UsageError(f"give the address of Prometheus without /api/v1 and without a query: {url.partition('?')[0]}")
     return PrometheusApi(url, _signer(authentication or _by_what_is_set(host, environ), host, environ))
 
 

@@ -126,4 +126,4 @@ def _check_word(word: str) -> None:
     if name in ("size", "used"):
         raise UsageError(f"{word}: a number is missing, as in size>1GB or used>30d")
     if name not in ("state", "compiler", "root") or relation != ":":
-        raise UsageError(f"{name}{relation} is no field to filter by: there are {_FIELDS}")
+        raise UsageError(f"{name}{relation} is not a field to filter by; fields: {_FIELDS}")

@@ -227,7 +227,7 @@ def test_steps_are_checked_against_the_disk_again(root: Path, service: CacheServ
         "it was used since the plan was made",
         "it was written again since the plan was made",
         "another file has taken its place since the plan was made",
-        f"{linked.name} is a link or no file",
+        f"{linked.name} is a link or not a file",
     ]
     assert Path("/etc/passwd").exists()
 

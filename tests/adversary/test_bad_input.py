@@ -340,7 +340,7 @@ def test_a_closed_standard_input_is_told_in_a_sentence(tmp_path: Path, words: li
         text=True,
         check=False,
     )
-    assert (ended.returncode, ended.stderr) == (2, "neurontop: - is standard input, and it is closed\n")
+    assert (ended.returncode, ended.stderr) == (2, "neurontop: standard input (-) is closed; name a file\n")
 
 
 def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:

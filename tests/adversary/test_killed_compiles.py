@@ -252,7 +252,7 @@ def test_the_process_that_retries_for_a_screen_is_killed(tmp_path: Path, monkeyp
     snapshot = caches.looked_at(tmp_path / "cache")
     plan = plan_retry(snapshot.entries, str(tmp_path / "cache"), caches.context(snapshot), compilers={caches.COMPILER})
     before = (place / filenames.FAILURE_LOG).read_bytes()
-    with pytest.raises(RefusedForSafety, match="give the plan again"):
+    with pytest.raises(RefusedForSafety, match="make the plan again"):
         compile_apart(plan, jobs=1, read_only=False, watch=lambda progress: True)
     assert (place / filenames.FAILURE_LOG).read_bytes() == before
 

@@ -88,7 +88,7 @@ SCHEMAS = {
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("change", SCHEMAS.values(), ids=SCHEMAS)
 def test_a_schema_that_computes_is_refused(change: str, tmp_path: Path, *, read_only: bool) -> None:
-    with pytest.raises(StoreUnusable, match="no neuron-top has made"):
+    with pytest.raises(StoreUnusable, match="no version of neuron-top makes"):
         SqliteStore(recording(tmp_path, change=change), read_only=read_only)
 
 

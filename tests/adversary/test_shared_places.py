@@ -105,7 +105,7 @@ def test_a_strangers_state_folder_is_not_written_to(planted: str, tmp_path: Path
             path.symlink_to(victim)
         case "fifo":
             os.mkfifo(path)
-    with pytest.raises(StoreUnusable, match=r"state_dir|is no file"):
+    with pytest.raises(StoreUnusable, match=r"state_dir|is not a file"):
         SqliteStore(path)
     assert not victim.exists()
 

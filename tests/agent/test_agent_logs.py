@@ -188,13 +188,13 @@ def test_the_token_may_lie_in_a_file_and_a_short_one_is_refused(
 @pytest.mark.parametrize(
     ("address", "is_here", "words"),
     [
-        ("", True, "gives no address"),
+        ("", True, "reports no address"),
         ("http://127.0.0.1:1/metrics", True, "cannot be reached"),
         ("http://127.0.0.1:9999/metrics", False, "answers on n1 alone"),
         ("http://203.0.113.7:80/metrics", True, "without TLS: its token is not sent"),
         ("file:///etc/passwd", True, "without TLS"),
-        ("https://user:x@127.0.0.1:1/", True, "an address that is none"),
-        ("https://[broken", True, "an address that is none"),
+        ("https://user:x@127.0.0.1:1/", True, "an invalid address"),
+        ("https://[broken", True, "an invalid address"),
     ],
 )
 def test_where_a_token_may_not_go_and_an_agent_that_is_dead_are_said(
@@ -247,8 +247,8 @@ EVIL = "\x1b]0;evil\x07\x1b[2J"
     ("answer", "words"),
     [
         (said(302, b"", Location="http://127.0.0.1:1/"), "HTTP status 302"),
-        (said(200, b"<html>"), "no page of log lines"),
-        (said(200, b'{"lines": [{"source": 1}], "at": {}, "ended": true}'), "no page of log lines"),
+        (said(200, b"<html>"), "not a page of log lines"),
+        (said(200, b'{"lines": [{"source": 1}], "at": {}, "ended": true}'), "not a page of log lines"),
         (said(401, json.dumps({"error": f"no {EVIL}"}).encode()), "refuses: no ␛]0;evil␇␛"),
         (said(500, b"\xff" * 100), "HTTP status 500"),
     ],
@@ -325,7 +325,7 @@ def test_nothing_is_served_to_others_without_a_certificate_and_a_token(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", TOKEN)
-    with pytest.raises(RefusedForSafety, match="open to others"):
+    with pytest.raises(RefusedForSafety, match="reachable from other machines"):
         serve_agent(following(log), Settings(agent_listen="0.0.0.0:0"), 0)
     with pytest.raises(UsageError, match="expected host:port"):
         serve_agent(following(log), Settings(agent_listen="somewhere"), 0)

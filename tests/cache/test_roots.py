@@ -90,6 +90,6 @@ def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> 
 def test_a_login_in_an_address_is_never_told_again(url: str) -> None:
     found = roots.find({"NEURON_COMPILE_CACHE_URL": url})
     assert [root.path for root in found if root.remote] == [f"s3://…@{url.rpartition('@')[2]}"]
-    with pytest.raises(UsageError, match="no name or password belongs in the address") as refused:
+    with pytest.raises(UsageError, match="leave user name and password out of the address") as refused:
         s3.checked(url)
     assert "hush" not in str(refused.value)

@@ -107,9 +107,9 @@ def test_what_the_source_lacks_is_named(tmp_path: Path, url: str) -> None:
     assert f"{caches.module(99)} is not in {url}" in done.stderr
     (tmp_path / "graphs.txt").write_text("nothing of the kind")
     empty = cache(tmp_path, "pull", url, "--for", "graphs.txt")
-    assert (empty.returncode, "no module (MODULE_…) is named in it" in empty.stderr) == (2, True)
+    assert (empty.returncode, "the file names no module (MODULE_…)" in empty.stderr) == (2, True)
     unknown = cache(tmp_path, "pull", url, "--for", "no-such-run")
-    assert (unknown.returncode, "is no file, and nothing was recorded yet" in unknown.stderr) == (3, True)
+    assert (unknown.returncode, "is not a file, and nothing was recorded yet" in unknown.stderr) == (3, True)
 
 
 def test_an_artifact_that_is_not_what_its_record_says_does_not_arrive(tmp_path: Path, url: str) -> None:

@@ -94,7 +94,7 @@ def test_data_that_is_made_to_fill_a_machine_is_given_up(
     path.write_bytes(PACKERS[ending](bytes(200 << 20)))
     monkeypatch.setattr(log_input, "_MOST_UNPACKED", 40 << 20)
     sizes: list[int] = []
-    with pytest.raises(UsageError, match="that is no log"):
+    with pytest.raises(UsageError, match="that is not a log"):
         sizes.extend(len(data) for data in portions(str(path), quiet))
     assert max(sizes) <= 33 << 20, "so much is in memory at a time"
     assert sum(sizes) < 100 << 20, "it is left long before its end"

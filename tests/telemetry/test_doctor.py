@@ -69,8 +69,8 @@ def test_each_trouble_is_a_problem_with_a_next_step(changes: dict[str, Any], wor
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"found": RootKind.FILE}, "a file lies where"),
-        ({"found": RootKind.MISSING, "writable": False}, "we may not make it"),
+        ({"found": RootKind.FILE}, "a file is in the place"),
+        ({"found": RootKind.MISSING, "writable": False}, "this user may not create it"),
         ({"writable": False}, "may not be written"),
         ({"owner": "eve", "mode": 0o755, "untrusted": "/cache belongs to user 7 (eve)"}, "belongs to user 7 (eve)"),
         ({"filesystem": "tmpfs"}, "in memory"),
@@ -161,7 +161,7 @@ def test_the_command_finds_devices_and_trouble_and_ends_with_1(tmp_path: Path) -
     assert any(str(tmp_path / "bin/neuron-ls") in text for text in texts)
     broken = [text for text, finding in texts.items() if finding["level"] == "problem"]
     assert told["problems"] == len(broken)
-    assert any("a file lies where the cache should be" in text for text in broken)
+    assert any("a file is in the place of the cache" in text for text in broken)
 
 
 def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_path: Path) -> None:

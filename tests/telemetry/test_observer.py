@@ -283,10 +283,10 @@ def test_a_real_server_is_asked_for_its_metrics(server: Answers) -> None:
     [
         (503, "not ready", {}, "status 503"),
         (302, "", {"Location": "http://127.0.0.1:1/"}, "status 302"),
-        (200, "<html>another program</html>", {}, "no metric of Neuron Observer's"),
-        (200, "", {}, "no metric of Neuron Observer's"),
+        (200, "<html>another program</html>", {}, "none of the known metrics"),
+        (200, "", {}, "none of the known metrics"),
         (200, "x", {"Content_Encoding": "gzip"}, "compressed"),
-        (200, CORES, {"Content_Length": "100000"}, "broke its answer off"),
+        (200, CORES, {"Content_Length": "100000"}, "closed the connection before its answer was complete"),
     ],
 )
 def test_an_answer_that_is_none_is_a_reason(
@@ -328,7 +328,7 @@ def test_a_server_that_drips_is_left_after_the_time_in_all(server: Answers, wher
 
     server.answer = drip
     began = time.monotonic()
-    with pytest.raises(NoScrape, match=r"within 0\.5 s|cannot be read|no metric"):
+    with pytest.raises(NoScrape, match=r"within 0\.5 s|cannot be read|none of the known"):
         fetch(server.url, seconds=0.5)
     done.set()
     assert time.monotonic() - began < 30, "the deadline is one of all, not of each byte"

@@ -250,11 +250,11 @@ def test_a_server_that_is_away_is_named() -> None:
 @pytest.mark.parametrize(
     ("url", "authentication", "said"),
     [
-        ("prometheus:9090", "", "no address of a Prometheus server"),
-        ("file:///etc/passwd", "", "no address of a Prometheus server"),
-        ("http://", "", "no address of a Prometheus server"),
+        ("prometheus:9090", "", "not the address of a Prometheus server"),
+        ("file:///etc/passwd", "", "not the address of a Prometheus server"),
+        ("http://", "", "not the address of a Prometheus server"),
         ("http://me:secret@prometheus", "", "leave user and password out"),
-        ("http://prometheus/?a=b", "", "ends before /api/v1"),
+        ("http://prometheus/?a=b", "", "without /api/v1"),
         ("http://prometheus", "bearer", "needs NEURONTOP_PROMETHEUS_TOKEN"),
         ("http://prometheus", "basic", "needs NEURONTOP_PROMETHEUS_USER and NEURONTOP_PROMETHEUS_PASSWORD"),
         ("http://prometheus", "sigv4", "set AWS_REGION"),

@@ -151,7 +151,7 @@ class S3Backend:
 
     def check_purgeable(self) -> None:
         """See CacheBackend."""
-        raise UsageError("a bucket is its own trash: let a lifecycle rule of the bucket delete its old versions")
+        raise UsageError("a bucket has no trash to purge: add a lifecycle rule to the bucket that deletes old versions")
 
     def copy_target(self) -> S3CopyTarget:
         """See CacheBackend."""

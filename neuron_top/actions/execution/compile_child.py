@@ -84,8 +84,8 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
                 stopped = True
                 child.send_signal(signal.SIGINT)
     raise RefusedForSafety(
-        f"the process that compiles ended before its work was done (status {child.returncode}); what it finished is "
-        "kept, and nothing is stored as a failure: give the plan again"
+        f"the compile process ended before its work was done (status {child.returncode}); what it finished is "
+        "kept, and nothing is stored as a failure: make the plan again"
     )
 
 

@@ -157,6 +157,6 @@ def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> Collecte
         raise StaleEntryError("it holds no graph any more")
     facts = entry.facts(name)
     if not stat.S_ISREG(facts.st_mode):
-        raise StaleEntryError(f"{name} is a link or no file")
+        raise StaleEntryError(f"{name} is a link or not a file")
     graph = root / path / name
     return CollectedGraph(path=graph, module=graph.parent.name, bytes=facts.st_size)

@@ -34,7 +34,7 @@ def _local_directory() -> str:
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise CompilerMissing(f"PyTorch cannot be asked for its version: {problem}") from None
+        raise CompilerMissing(f"the version of PyTorch cannot be read: {problem}") from None
     if answer.returncode != 0:
         last = answer.stderr.strip().rpartition("\n")[2] or f"exit status {answer.returncode}"
         raise CompilerMissing(f"PyTorch cannot be imported: {last}")

@@ -157,14 +157,14 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
         raise StaleEntryError("it is no longer marked as done")
     with target.slot(arrival(path)) as slot:
         if filenames.DONE in slot.names():
-            raise _UsableThereError("it is usable there by now")
+            raise _UsableThereError("the destination has it by now")
         written: dict[str, FileFacts] = {}
         try:
             size = sum(_file(path, name, source, slot, written, count) for name in ORDER)
             if problem := arrival_problem(path.rpartition("/")[2], written, slot.read, keys_in_force()):
                 raise StaleEntryError(problem)
             if source.file(path, filenames.DONE) is None:
-                raise StaleEntryError("it was taken away while it was copied")
+                raise StaleEntryError("it was removed while it was copied")
         except BaseException:
             # Without its mark nobody takes it for a hit; without its artifact nobody takes it for a lost one either.
             for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):

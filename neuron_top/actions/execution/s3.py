@@ -61,7 +61,10 @@ def execute(
         try:
             run.marks(watch)
             if run.marks_taken:
-                run.tell(watch, f"waiting {drain_seconds:.0f} s for clients that saw a mark")
+                run.tell(
+                    watch,
+                    f"waiting {drain_seconds:.0f} s for clients that have seen the mark to finish their downloads",
+                )
                 sleep(drain_seconds)
             run.rest()
         finally:
@@ -116,7 +119,7 @@ class _Execution:
         objects = self._objects(step)
         goes = _in_order(step, objects)
         if not goes and not self.earlier:
-            raise StaleEntryError("nothing of it is left to take")
+            raise StaleEntryError("nothing of it is left to remove")
         self.taken[number] = objects
         moves = tuple(Move(number, step.action, each.key, tag_number(each.tag), 0, each.size) for each in goes)
         if moves:

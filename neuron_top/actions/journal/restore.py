@@ -39,7 +39,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         if history.purged:
             raise RefusedForSafety(f"plan {plan} was purged: nothing is left to restore")
         if history.begun.verb in journal.ADDING:
-            raise NothingToShow(f"plan {plan} took nothing away: there is nothing to bring back")
+            raise NothingToShow(f"plan {plan} removed nothing: there is nothing to restore")
         refusal = trash.half_purged(history)
         if refusal:
             raise RefusedForSafety(refusal)
@@ -50,8 +50,9 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
             trash.write(record)
         except RefusedForSafety as problem:
             raise RefusedForSafety(
-                f"plan {plan} is undone ({restored} brought back, {len(kept)} stay in the trash), and could not be "
-                f"noted: {problem}"
+                f"plan {plan} was undone ({restored} restored, {len(kept)} stay in the trash), but the journal "
+                "could not "
+                f"be written: {problem}"
             ) from None
         return record
 

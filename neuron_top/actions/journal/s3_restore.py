@@ -24,11 +24,13 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
     if read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")
     if not bucket.versioned():
-        raise RefusedForSafety(f"{bucket.url} keeps no versions: nothing can be restored")
+        raise RefusedForSafety(
+            f"{bucket.url} has no versioning, so nothing can be restored: enable it to make later plans restorable"
+        )
     with trash.exclusively():
         history = trash.history_of(identity)
         if history.begun.verb in journal.ADDING:
-            raise NothingToShow(f"plan {history.begun.plan} took nothing away: there is nothing to bring back")
+            raise NothingToShow(f"plan {history.begun.plan} removed nothing: there is nothing to restore")
         restored, kept = 0, []
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
             found = _Versions(bucket, entry, history.begun.at - _CLOCKS_SECONDS)

@@ -77,7 +77,10 @@ class Trash:
         Raises RefusedForSafety where it would lie in the root or on another file system, NothingToShow without a root.
         """
         if self.folder.is_relative_to(self.root):
-            raise RefusedForSafety(f"the trash {self.folder} would lie inside the cache, where its clients look")
+            raise RefusedForSafety(
+                f"the trash {self.folder} would be inside the cache, where jobs look for entries: name another "
+                "(--trash)"
+            )
         device = self._device()
         self._check_links()
         try:
@@ -167,7 +170,7 @@ class Trash:
                 undo.pop_all()
                 return handle
         except BlockingIOError:
-            raise RefusedForSafety(f"another neurontop is at work on {self.root}: try again when it is done") from None
+            raise RefusedForSafety(f"another neurontop is changing {self.root}: try again when it is done") from None
         except OSError as problem:
             raise RefusedForSafety(
                 f"nothing was done: the trash {self.folder} cannot be written ({problem.strerror}): purge the trash "
@@ -320,7 +323,7 @@ class Trash:
             # The rest of a killed purge went when the maintainers' lock was taken.
             finished = self._finished(identity)
             if finished is None:
-                raise NothingToShow(f"nothing of plan {identity} lies in the trash")
+                raise NothingToShow(f"nothing of plan {identity} is in the trash")
             return finished
         removed = Removed()
         for name in names:
@@ -381,7 +384,7 @@ def _file_size(handle: int) -> int:
     """Raises OSError for a pipe, a device or a folder in a file's place."""
     facts = os.fstat(handle)
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError("it is no file")
+        raise OSError("it is not a file")
     return facts.st_size
 
 
@@ -393,7 +396,9 @@ def _unfit(place: Path) -> str:
         return ""
     if stat.S_ISDIR(mode):
         return ""
-    return f"{place} is a link: remove it by hand" if stat.S_ISLNK(mode) else f"{place} is no folder: remove it by hand"
+    return (
+        f"{place} is a link: remove it by hand" if stat.S_ISLNK(mode) else f"{place} is not a folder: remove it by hand"
+    )
 
 
 def _mounted(place: Path) -> str:

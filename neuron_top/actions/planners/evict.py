@@ -80,7 +80,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
 def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, context: PlanContext) -> Plan:
     """The plan for one root. Raises ValueError for empty criteria or a compiler specifier that can't be read."""
     if criteria.empty:
-        raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
+        raise ValueError("specify at least one of a size, an age, a compiler, a state or a module")
     everything = list(entries)
     candidates, exclusions = _candidates(everything, criteria, context)
     if _bytes_wanted(criteria, context) == 0:

@@ -201,7 +201,7 @@ def key_of_neff(path: str) -> str:
     """The key of TorchNeuron's entry at a path below the root. Raises ValueError for another path."""
     found = NEFF_FILE.match(path)
     if found is None:
-        raise ValueError(f"{path!r} is no entry of TorchNeuron's cache")
+        raise ValueError(f"{path!r} is not an entry of TorchNeuron's cache")
     return found[3]
 
 

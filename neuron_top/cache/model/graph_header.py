@@ -57,7 +57,7 @@ def wrap(body: bytes, *, module: str, graph: str, keys: Keys) -> bytes:
 def read(head: bytes) -> GraphHeader:
     """The header, from the first HEAD_BYTES of a graph file (or all of it). Raises NotThisGraph."""
     if not head.startswith(MAGIC):
-        raise NotThisGraph("it is no graph file of this version of neuron-top")
+        raise NotThisGraph("it is not a graph file of this version of neuron-top")
     line, end, _ = head[len(MAGIC) : HEAD_BYTES].partition(b"\n")
     try:
         if end:
@@ -80,7 +80,7 @@ def checked(data: bytes, module: str, keys: Keys) -> tuple[GraphHeader, bytes]:
         raise NotThisGraph(f"it is the graph of {header.module}")
     content = body(data)
     if hashlib.sha256(content).hexdigest() != header.sha256:
-        raise NotThisGraph("it is not as it was written (its digest differs)")
+        raise NotThisGraph("it was changed after it was written (its digest differs)")
     if problem := keys.problem(header.content(), header.signature):
         raise NotThisGraph(problem)
     return header, content

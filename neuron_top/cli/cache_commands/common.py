@@ -41,7 +41,7 @@ def folder_and_key(arguments: argparse.Namespace) -> tuple[str | None, str]:
     folders = [word for word in words if Path(word).is_dir()]
     keys = [word for word in words if word not in folders]
     if len(keys) != 1:
-        raise UsageError("which entry? give a key, or a part of one")
+        raise UsageError("specify an entry: a module key, or a part of one")
     return folders[0] if folders else None, keys[0]
 
 
@@ -62,9 +62,9 @@ def root_and_entry(arguments: argparse.Namespace, service: CacheReader, *, requi
     roots_named = [word for word in words if "MODULE_" not in word and ("/" in word or Path(word).is_dir())]
     texts = [word for word in words if word not in roots_named]
     if len(roots_named) > 1 or len(texts) > 1:
-        raise UsageError("give one ROOT and one MODULE")
+        raise UsageError("specify one ROOT and one MODULE")
     if required and not texts:
-        raise UsageError("name one entry: give a module key, or a part of one")
+        raise UsageError("specify one entry: a module key, or a part of one")
     return service.resolve(roots_named[0] if roots_named else None), texts[0] if texts else None
 
 
@@ -87,7 +87,8 @@ def report_problems(snapshot: Snapshot) -> None:
         log_stderr(f"neurontop: and {len(snapshot.problems) - 10} more that could not be read")
     if snapshot.atime_fallbacks:
         log_stderr(
-            f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have moved"
+            f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have "
+            "changed"
         )
 
 
@@ -98,7 +99,7 @@ def name_others(root: str) -> None:
     from neuron_top.services.cache_places import other_neuron_caches  # looks into every kind of cache
 
     for other in other_neuron_caches(root):
-        log_stderr(f"neurontop: another cache lies in {other.path} ({other.origin})")
+        log_stderr(f"neurontop: another cache is in {other.path} ({other.origin})")
 
 
 def state_names(text: str) -> frozenset[State]:

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, copy."""
     if len(arguments.places) > 2:
-        raise UsageError("copy from one ROOT to one DEST")
+        raise UsageError("specify one ROOT and one DEST")
     service = options.service_of(arguments)
     source = service.resolve(arguments.places[0] if len(arguments.places) == 2 else None)
     target = service.resolve(arguments.places[-1])

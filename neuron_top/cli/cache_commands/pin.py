@@ -40,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = options.service_of(arguments)
     for each in arguments.pattern:
         if not service.can_pin(each):
-            raise UsageError(f"{each!r} would protect nothing: give a whole name, or a pattern ('{each}*')")
+            raise UsageError(f"{each!r} matches no module: specify a whole name, or a pattern ('{each}*')")
     fresh = service.pins.add(wanted, arguments.note or why)
     report(arguments, fresh, "pinned")
     return 0

@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print_text(sql_script(arguments.after or 0))
         return 0
     if arguments.after is not None:
-        raise UsageError("--from belongs to --print-sql; a server is asked for its version")
+        raise UsageError("--from needs --print-sql; without it the version is read from the server")
     administration = FleetAdministration(settings_of(arguments))
     done = administration.init()
     if arguments.json:

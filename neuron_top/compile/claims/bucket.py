@@ -75,7 +75,7 @@ class BucketClaims:
                 if self._write(key, lease, found.tag):
                     ours = found.record.holder == self._holder
                     return Claimed(mine=True, taken_from="" if ours else found.record.node)
-            raise ClaimsUnreachable(f"{self.place}: {key} changes hands too fast")
+            raise ClaimsUnreachable(f"{self.place}: {key} changed at every attempt to take it")
 
     def renew(self, key: str, lease: float) -> bool:
         """See Claims."""
@@ -119,7 +119,7 @@ class BucketClaims:
         try:
             record = msgspec.json.decode(answer["Body"].read(_LONGEST), type=_Record)
         except MALFORMED:
-            raise ClaimsUnreachable(f"{self.place}: the claim of {key} is not one of ours") from None
+            raise ClaimsUnreachable(f"{self.place}: the claim of {key} was not written by neuron-top") from None
         return _Found(record, answer["ETag"], (now - answer["LastModified"]).total_seconds())
 
     def _check_conditions(self, key: str) -> None:

@@ -76,7 +76,7 @@ class NeuronxCC:
         if (problem := compile_end.failure(status, text, task.module, places, "the compiler")) is not None:
             raise problem
         if not task.outputs[filenames.NEFF].exists():
-            raise CompileError("the compiler ended well but wrote no NEFF", module=task.module, log=text)
+            raise CompileError("the compiler exited with status 0 but wrote no NEFF", module=task.module, log=text)
         return CompileOutcome(seconds=time.monotonic() - started, peak_rss_bytes=peak)
 
     def _run(

@@ -223,7 +223,8 @@ def conninfo_of(address: str, *, insecure: bool = False, environ: Mapping[str, s
         given = conninfo_to_dict(address)
     except psycopg.Error:  # its text quotes the address, password and all
         raise UsageError(
-            f"store: {masked(address)} is no address of a database: expected postgresql://[user@]host[:port]/database "
+            f"store: {masked(address)} is not the address of a database: expected "
+            "postgresql://[user@]host[:port]/database "
             "(put a password with special characters into ~/.pgpass or PGPASSWORD)"
         ) from None
     parts = {name: str(value) for name, value in given.items() if value is not None}

@@ -289,6 +289,6 @@ def differences_lines(theme: Theme, found: Differences | str, width: int) -> lis
         line.put(percent_text(row.rest_share), theme.text, 8, True).gap(2)
         strips.append(line.put(f"by chance {row.chance:.2g}", theme.quiet).strip())
     if not found.rows:
-        strips += paragraph(theme, "No attribute tells them apart.", width)
+        strips += paragraph(theme, "No attribute differs between them.", width)
     words = f"Alike in {', '.join(found.alike)}." if found.alike else ""
     return [*strips, *(paragraph(theme, words, width, theme.quiet) if words else ())]

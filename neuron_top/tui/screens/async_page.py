@@ -67,7 +67,7 @@ class MissLookup:
 
     def start(self, query: MissQuery) -> None:
         """Ask, in a thread."""
-        self._page.notice("looking into the cache…")
+        self._page.notice("reading the cache…")
         self._page.run_worker(partial(self._look_up, query), thread=True)
 
     def _look_up(self, query: MissQuery) -> None:
