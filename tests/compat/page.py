@@ -24,7 +24,7 @@ is written by `make compat` ([tests/compat](../tests/compat)) from what it measu
 Each program runs without a compiler, with Inductor and with our back end: cold on an empty cache, then in another
 process with the cache that the first one filled and with an empty folder of Inductor. **Same** is the same result bit by
 bit; **within** is no farther from Inductor's result than that is from the result without a compiler; **form** is a program whose
-content is nobody's (uninitialized memory: two runs of Inductor differ), of which shape and type are compared. Everything else that
+content is arbitrary (uninitialized memory: two runs of Inductor differ), of which shape and type are compared. Everything else that
 Inductor compiles is a **defect**. A graph that cannot be cached is compiled in the job, and says why.
 """
 

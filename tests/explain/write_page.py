@@ -63,7 +63,7 @@ answer of the third set got a name that no rule could give before (tied embeddin
 was `operators`); it counts as wrong when first met. So does one of the fourth (norms before instead of behind: \
 `order`, expected at first was `operators`), and a case of it that was taken out afterwards: the graph of a \
 first step has no momentum in it, so another momentum leaves it as it is. The sum of the losses instead of their \
-mean is told as the number that it is in the graph; it still counts as wrong.
+mean is reported as the number that it is in the graph; it still counts as wrong.
 """
 _ROWS = "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
 
