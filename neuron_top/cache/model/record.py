@@ -77,7 +77,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
             return "it was made from another graph"
         content = self.content()
         if self.digest != _digest_of(content):
-            return f"{filenames.STATS} is not as it was written"
+            return f"{filenames.STATS} was changed after it was written"
         return keys.problem(content, self.signature)
 
 
