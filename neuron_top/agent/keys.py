@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow
+from neuron_top.parsers.hlo_program import Program
 from neuron_top.store.fleet_records import NodeKey
 
 GONE = "gone"
 """State of an entry that was there before."""
+READ_BYTES = 2 * 1024**2
+"""Graphs that are read at a time, of those that were compiled here: a megabyte takes a fifth of a second."""
+_UNREAD = Program("", {})
 
 
 class KeyIndex:
@@ -20,11 +25,17 @@ class KeyIndex:
     def __init__(self, node: str, state: Path) -> None:
         self._node, self._state = node, state
         self._sent: dict[tuple[str, str], NodeKey] = {}
+        self._programs: dict[tuple[str, str], Program] = {}
+        self._room = 0
+        """Bytes of graphs that may still be read this time."""
 
-    def changes(self, roots: Iterable[str]) -> list[NodeKey]:
-        """Rows that differ from those that were sent; `sent` says that they arrived."""
-        now = time.time()
-        found = {(row.root, row.key): row for root in roots for row in self._rows(root, now)}
+    def changes(self, roots: Iterable[str], compiled: Collection[str] = ()) -> list[NodeKey]:
+        """Rows that differ from those that were sent; `sent` says that they arrived.
+
+        `compiled`: keys that this node compiled in its job. Their graphs are read, some of them each time.
+        """
+        now, self._room = time.time(), READ_BYTES
+        found = {(row.root, row.key): row for root in roots for row in self._rows(root, now, compiled)}
         changed = [row for place, row in found.items() if _told(row) != _told(self._sent.get(place))]
         gone = [row for place, row in self._sent.items() if place not in found and row.state != GONE]
         return changed + [
@@ -36,12 +47,13 @@ class KeyIndex:
         """These arrived."""
         self._sent.update({(row.root, row.key): row for row in rows})
 
-    def _rows(self, root: str, now: float) -> Iterable[NodeKey]:
+    def _rows(self, root: str, now: float, compiled: Collection[str]) -> Iterable[NodeKey]:
         try:
             entries = catalog.open_root(root, self._state).entries
         except NothingToShow:  # removed since it was met: its entries are gone with it
             return
         for entry in entries:
+            program = self._program(root, entry) if entry.module in compiled else _UNREAD
             yield NodeKey(
                 root=root,
                 key=entry.module,
@@ -50,8 +62,23 @@ class KeyIndex:
                 bytes=entry.artifact_bytes,
                 compiler=entry.compiler,
                 seen=now,
+                program=program.digest,
+                held=program.held,
             )
+
+    def _program(self, root: str, entry: Entry) -> Program:
+        """What its graph computes: read once, as a key stands for one graph; at least one each time."""
+        place = root, entry.module
+        if place not in self._programs:
+            size = entry.graph_bytes
+            if size is None or not entry.parts & Part.GRAPH or self._room <= 0:
+                return _UNREAD
+            self._room -= size
+            from neuron_top.cache.scan.contents import Contents  # only where something was compiled
+
+            self._programs[place] = Contents(root, entry).program() or _UNREAD
+        return self._programs[place]
 
 
 def _told(row: NodeKey | None) -> tuple[object, ...]:
-    return (row.state, row.bytes, row.compiler) if row is not None else ()
+    return (row.state, row.bytes, row.compiler, row.program) if row is not None else ()

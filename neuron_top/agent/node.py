@@ -106,7 +106,7 @@ class Node:
 
     def keys(self) -> list[NodeKey]:
         """What changed in its caches."""
-        return self._index.changes(self._feed.read(lambda run, now: list(run.caches.roots)))
+        return self._index.changes(*self._feed.read(lambda run, now: (list(run.caches.roots), compiled_keys(run))))
 
     def keys_sent(self, rows: list[NodeKey]) -> None:
         """These arrived."""
@@ -118,3 +118,8 @@ class Node:
         if sink is not None and (self._offset is None or abs(offset - self._offset) > OFFSET_STEP):
             self._offset = offset
             sink.tell(ClockMeasured(node=self.name, at=time.time(), source="agent", offset_seconds=offset))
+
+
+def compiled_keys(run: Run) -> frozenset[str]:
+    """Keys that were compiled there, or are."""
+    return frozenset(graph.module for graph in run.compiles.graphs.values() if graph.module and any(graph.attempts))

@@ -98,6 +98,10 @@ class NodeKey(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int | None = None
     compiler: str = ""
     seen: float
+    program: str = ""
+    """Digest of the graph without names and numbers of ranks; "" where it was not read."""
+    held: dict[str, list[str]] = {}
+    """Those names and numbers, by their kind (`parsers/hlo_program.py`)."""
 
 
 class WaitRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,6 +58,25 @@ def test_an_older_schema_is_migrated_and_used_only_then(postgres_server: Postgre
     assert neurontop("fleet", "prune", "--yes", store=empty).returncode == 0
 
 
+def test_a_node_s_keys_of_the_schema_before_are_kept(postgres_server: PostgresServer, empty: str):
+    from neuron_top.store.fleet_records import NodeKey
+    from neuron_top.store.postgres.fleet import FleetStore
+    from neuron_top.store.postgres.migration import steps
+
+    name = empty.rpartition("/")[2]
+    before = "; ".join(text for number, text in steps() if number < 6)
+    postgres_server.execute(
+        f"""{before}; INSERT INTO neurontop.meta (version) VALUES (5);
+        INSERT INTO neurontop.node_keys (root, key, node, state, bytes, compiler, seen)
+        VALUES ('/c', 'MODULE_1+a', 'n1', 'hit', 7, '2.21', 9)""",
+        name,
+    )
+    assert neurontop("fleet", "init", store=empty).stdout == f"{empty}: migrated from schema 5 to {SCHEMA_VERSION}\n"
+    kept = NodeKey(root="/c", key="MODULE_1+a", node="n1", state="hit", bytes=7, compiler="2.21", seen=9.0)
+    with FleetStore(empty) as store:
+        assert store.keys() == [kept]
+
+
 def test_a_newer_schema_is_refused_and_left_alone(postgres_server: PostgresServer, postgres_url: str):
     name = postgres_url.rpartition("/")[2]
     postgres_server.execute("INSERT INTO neurontop.meta (version) VALUES (99)", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from neuron_top.events import (
     LockWaited,
     NodeDescribed,
 )
+from neuron_top.parsers.hlo_program import read_program
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.model import Run
 from neuron_top.store.batches import pack
@@ -31,6 +33,7 @@ from neuron_top.views.blame.text import cost_text
 from neuron_top.views.blame.timeline import blame_timeline
 from neuron_top.views.report import report
 from tests.agent.logs import compiled, hit, stamp
+from tests.builders import F32, field, hlo, instruction, replica_groups, shape, varint
 
 KEYS = [f"MODULE_{number:020d}+a1b2c3d4" for number in range(4)]
 NODES = ("n1", "n2", "n3")
@@ -198,6 +201,49 @@ def test_a_key_that_holds_a_rank_and_another_environment_are_told_apart() -> Non
     both = run_of([*first, *compile_of("n1", KEYS[1], T - 5, 2, rank=1, **program)])
     found = blamed({"n1": both, "n2": run_of(second)}, [])
     assert Because.HELD_NAME not in {one.because for row in found.graphs for one in row.compiles if one.node == "n2"}
+
+
+def sdk_key(key: str, node: str, *, rank: int, groups: tuple[int, ...] = (0, 1), place: str = "a.py") -> NodeKey:
+    """What an agent read of the graph of an entry."""
+    literal = field(8, field(4, varint(rank)))
+    graph = hlo(
+        [
+            instruction(1, "constant", shape(4), extra=literal + field(7, field(3, place))),
+            instruction(2, "all-reduce", shape(F32, 8), (1,), replica_groups(groups)),
+        ]
+    )
+    found = read_program(graph)
+    return NodeKey(root="/c", key=key, node=node, state="hit", seen=T, program=found.digest, held=found.held)
+
+
+@pytest.mark.parametrize(
+    ("other", "because", "said"),
+    [
+        ({"rank": 32}, Because.HELD_NAME, "whole numbers folded in: 0 on rank 0, 32 on rank 32"),
+        ({"rank": 0, "groups": (2, 3)}, Because.HELD_NAME,
+         "replica groups: all-reduce {0,1} on rank 0, all-reduce {2,3} on rank 32"),
+        ({"rank": 0, "place": "b.py"}, Because.OTHER_ENVIRONMENT,
+         "places in the source: a.py on rank 0, b.py on rank 32"),
+        ({"rank": 0, "groups": (0, 1, 2)}, Because.NEW, ""),
+        ({"rank": 0}, Because.NEW, ""),
+    ],
+)  # fmt: skip
+def test_a_graph_of_the_sdk_whose_key_holds_a_rank_or_a_group_names_what_differs(
+    other: dict[str, Any], because: Because, said: str
+) -> None:
+    """The SDK's logs describe no graph: agents read those that were compiled."""
+    first, second = compile_of("n1", KEYS[0], T, 60, rank=0), compile_of("n2", KEYS[1], T + 1, 60, rank=32)
+    keys = sdk_key(KEYS[0], "n1", rank=0), sdk_key(KEYS[1], "n2", **other)
+    found = reason(first, second, keys)
+    assert (found[0], found[1].removesuffix(f" ({KEYS[0]} there)"), found[2]) == (because, said, bool(said))
+
+
+def test_one_program_of_the_sdk_under_other_flags_is_not_taken_for_a_rank() -> None:
+    other = KEYS[1].replace("a1b2c3d4", "ffffffff")
+    first = compile_of("n1", KEYS[0], T, 60, flags=("-O1",))
+    second = compile_of("n2", other, T + 1, 60, flags=("-O2",))
+    keys = sdk_key(KEYS[0], "n1", rank=0), sdk_key(other, "n2", rank=0)
+    assert reason(first, second, keys)[:2] == (Because.OTHER_FLAGS, "n1 → n2: -O 1 became 2")
 
 
 def test_a_failed_compile_leaves_nothing_that_another_node_could_have_found() -> None:

@@ -53,9 +53,9 @@ def _neff(data: bytes) -> None:
 
 
 def _hlo(data: bytes) -> None:
-    from neuron_top.parsers import hlo, hlo_nodes
+    from neuron_top.parsers import hlo, hlo_nodes, hlo_program
 
-    for read in (hlo.read_hlo, hlo_nodes.read_nodes):
+    for read in (hlo.read_hlo, hlo_nodes.read_nodes, hlo_program.read_program):
         try:
             invariants.printable(msgspec.to_builtins(read(data)))
         except hlo.MalformedHlo as problem:

@@ -147,7 +147,10 @@ def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
 
 
 def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):
-    key = NodeKey(root="s3://b/c", key="MODULE_1+a", node="n1", state="done", bytes=5, compiler="2.20", seen=1.0)
+    key = NodeKey(
+        root="s3://b/c", key="MODULE_1+a", node="n1", state="done", bytes=5, compiler="2.20", seen=1.0,
+        program="0a1b", held={"replica groups": ["all-reduce {0,1}"], "names": ["add.1", "\u00e9'\"\n"]},
+    )  # fmt: skip
     wait = WaitRecord(
         job="j", key="MODULE_1+a", holder_node="n2", waiter_node="n1", ranks=4, seconds=9.0, first=1.0, last=2.0
     )

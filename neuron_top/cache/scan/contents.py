@@ -21,6 +21,7 @@ from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
+from neuron_top.parsers.hlo_program import Program, read_program
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
 from neuron_top.parsers.neff_payload import Payload, read_payload
 
@@ -155,6 +156,17 @@ class Contents:
                     return None
         graph = self.graph()
         return graph if isinstance(graph, LocalGraph) else None
+
+    def program(self) -> Program | None:
+        """What the HLO module computes; None where there is none, it cannot be read or is larger than NODES_LIMIT."""
+        for name in filenames.HLO_NAMES:
+            data = self._bytes(name, NODES_LIMIT)
+            if data is not None:
+                try:
+                    return read_program(data) if len(data) < NODES_LIMIT else None
+                except MalformedHlo:
+                    return None
+        return None
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
         """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""

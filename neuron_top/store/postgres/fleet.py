@@ -196,11 +196,12 @@ class FleetStore:
         """What a node has in its cache roots; a row of the same root, key and node is replaced."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
-                "INSERT INTO neurontop.node_keys (root, key, node, state, bytes, compiler, seen) "
-                "VALUES (%(root)s, %(key)s, %(node)s, %(state)s, %(bytes)s, %(compiler)s, %(seen)s) "
-                "ON CONFLICT (root, key, node) DO UPDATE SET state = excluded.state, bytes = excluded.bytes, "
-                "compiler = excluded.compiler, seen = excluded.seen",
-                [msgspec.structs.asdict(row) for row in rows],
+                "INSERT INTO neurontop.node_keys (root, key, node, state, bytes, compiler, seen, program, held) "
+                "VALUES (%(root)s, %(key)s, %(node)s, %(state)s, %(bytes)s, %(compiler)s, %(seen)s, %(program)s, "
+                "%(held)s) ON CONFLICT (root, key, node) DO UPDATE SET state = excluded.state, "
+                "bytes = excluded.bytes, compiler = excluded.compiler, seen = excluded.seen, "
+                "program = excluded.program, held = excluded.held",
+                [{**msgspec.structs.asdict(row), "held": _json(row.held)} for row in rows],
             )
 
     def put_compiles(self, records: Iterable[CompileRecord]) -> None:
@@ -325,7 +326,7 @@ class FleetStore:
         """Which node has what of which key: in all roots, or in one."""
         return self._rows(
             NodeKey,
-            "SELECT root, key, node, state, bytes, compiler, seen FROM neurontop.node_keys "
+            "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
             "WHERE %s::text IS NULL OR root = %s ORDER BY root, key, node",
             (root, root),
         )

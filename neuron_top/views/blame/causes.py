@@ -13,6 +13,7 @@ from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, WorkerGraph
 from neuron_top.store.fleet_records import NodeKey
 from neuron_top.units import duration_text
 from neuron_top.views.blame.facts import FleetFacts
+from neuron_top.views.blame.held import differing
 from neuron_top.views.blame.records import Because
 
 _GONE = "gone"
@@ -65,7 +66,7 @@ class Causes:
         self._by_graph: dict[str, list[str]] = {}
         for call in calls:
             self._calls.setdefault(call.key, []).append(call)
-            if (program := _program(call.graph)) is not None:
+            for program in self._programs(call):
                 self._by_program.setdefault(program, []).append(call)
         for key in [*graphs, *(key for key in facts.keys if key not in graphs)]:
             if (name := parse_key(key)) is not None and name.flags is not None:
@@ -196,18 +197,46 @@ class Causes:
 
     def _other_name(self, call: Call) -> CompileReason | None:
         """The same operators, shapes and arguments under another key."""
-        program = _program(call.graph)
-        others = self._by_program.get(program, ()) if program is not None else ()
-        for one in self._before_with(call, others):
-            if one.key == call.key or call.node in self._graphs[one.key]:
-                continue
-            if told := self._facts.differences(one.node, call.node):
-                return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
-            ranks = (self._rank(one), self._rank(call))
-            who = f"rank {ranks[0]} and rank {ranks[1]}" if None not in ranks else f"{one.node} and {call.node}"
-            text = f"the same operators and shapes have a key of their own on {who} ({one.key} there)"
-            return CompileReason(Because.HELD_NAME, text, again=True)
+        for program in self._programs(call):
+            for one in self._before_with(call, self._by_program[program]):
+                own = one.key != call.key and call.node not in self._graphs[one.key]
+                if own and (found := self._named(call, one)) is not None:
+                    return found
         return None
+
+    def _programs(self, call: Call) -> Iterator[object]:
+        """What two graphs have in common that differ in names only, as an agent read it and as events tell it."""
+        if (row := self._facts.programs.get(call.key)) is not None:
+            yield row.program
+        graph = call.graph
+        if graph.op_counts:
+            yield (graph.direction, graph.operators, tuple(sorted(graph.op_counts.items())), graph.inputs, graph.flags)
+
+    def _named(self, call: Call, one: Call) -> CompileReason | None:
+        """What gave the same program of another node another key; None where nothing is known to differ."""
+        names = parse_key(one.key), parse_key(call.key)
+        if names[0] is not None and names[1] is not None and names[0].flags != names[1].flags:
+            return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, one), again=True)
+        rows = self._facts.programs.get(one.key), self._facts.programs.get(call.key)
+        item = None
+        if rows[0] is not None and rows[1] is not None:
+            item = differing(rows[0].held, rows[1].held, self._who(one, call))
+            if item is not None and item.of_ranks:
+                return CompileReason(Because.HELD_NAME, f"{item.text} ({one.key} there)", again=True)
+        if told := self._facts.differences(one.node, call.node):
+            return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
+        if item is not None:
+            return CompileReason(Because.OTHER_ENVIRONMENT, f"{item.text} ({one.key} there)", again=True)
+        if rows[0] is not None and rows[1] is not None:  # read whole, and nothing found
+            return None
+        who = " and ".join(self._who(one, call))
+        text = f"the same operators and shapes have a key of their own on {who} ({one.key} there)"
+        return CompileReason(Because.HELD_NAME, text, again=True)
+
+    def _who(self, one: Call, other: Call) -> tuple[str, str]:
+        """Two ranks, or two nodes where no line names the ranks."""
+        ranks = self._rank(one), self._rank(other)
+        return (f"rank {ranks[0]}", f"rank {ranks[1]}") if None not in ranks else (one.node, other.node)
 
     def _rank(self, call: Call) -> int | None:
         return self._facts.nodes[call.node].run.rank_of(call.worker)
@@ -234,13 +263,6 @@ def _is_hit(row: NodeKey) -> bool:
         return State(row.state) in HITS
     except ValueError:  # gone
         return False
-
-
-def _program(graph: Graph) -> object:
-    """What two graphs have in common that differ in names only; None where nobody described the graph."""
-    if not graph.op_counts:
-        return None
-    return (graph.direction, graph.operators, tuple(sorted(graph.op_counts.items())), graph.inputs, graph.flags)
 
 
 def _plain(compiler: str | None) -> str:

@@ -57,8 +57,12 @@ class FleetFacts:
     def __init__(self, nodes: Sequence[NodeFacts], keys: Iterable[NodeKey]) -> None:
         self.nodes = {node.node: node for node in nodes}
         self.keys: dict[str, list[NodeKey]] = {}
+        self.programs: dict[str, NodeKey] = {}
+        """Key → a row that describes its graph, where an agent read it."""
         for row in keys:
             self.keys.setdefault(row.key, []).append(row)
+            if row.program:
+                self.programs.setdefault(row.key, row)
         self._idle = {node.node: node.cores_per_rank for node in nodes}
 
     def cost(self, seconds: Iterable[tuple[str, float | None]]) -> RankCost:
