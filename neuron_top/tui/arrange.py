@@ -1,18 +1,24 @@
 """Where the panels of the overview go: one column when narrow, two above the log when wide. Pure.
 
-Each panel says how many lines it needs at least and how many it would fill. All get the least in order of
-importance, then more up to what they fill; the log takes every line that is left.
+Each panel says how many lines it needs at least and how many it would fill; one that needs none is left out. All get
+the least in order of importance, then those that matter most in this phase of a job what they would fill, then the
+others; the log takes every line that is left. What matters most stands over the whole width, below both columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 WIDE = 110
 """Columns from which on panels stand side by side."""
 GAP = 2
 LOG_LEAST = 4
+TALL = 12
+"""Lines of cores beside which training stands in the other column."""
+SIDES = ("cores", "compile", "training", "alerts")
+"""Panels of the columns, in the order of one column."""
 
 
 class SizeRequest(NamedTuple):
@@ -41,6 +47,9 @@ class SizeRequest(NamedTuple):
         return max(1, width // self.cells)
 
 
+NOTHING = SizeRequest(0, 0)
+
+
 class Box(NamedTuple):
     """Place and size of a panel in cells."""
 
@@ -50,13 +59,19 @@ class Box(NamedTuple):
     height: int
 
 
-def arrange(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
-    """Boxes for `reason`, `cores`, `compile`, `training`, `alerts` and `log`; a panel without a line is left out."""
-    reason = requests.get("reason", SizeRequest(0, 0))
-    top = min(reason.full, max(reason.least, height // 5), height)
+def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> dict[str, Box]:
+    """Boxes for the panels and the `log`; a panel without a line is left out.
+
+    `reason` stands first, `missing` last; `main` are the panels that matter most, the first one first.
+    """
+    reason, missing = (requests.get(name, NOTHING) for name in ("reason", "missing"))
+    top = min(reason.full, max(reason.least, height // 4), height)
+    bottom = min(missing.full, height - top)
     place = _wide if width >= WIDE else _narrow
-    below = {name: box._replace(y=box.y + top) for name, box in place(width, height - top, requests).items()}
-    boxes = {"reason": Box(0, 0, width, top), **below}
+    wishes = defaultdict(lambda: NOTHING, requests)
+    between = place(width, height - top - bottom, wishes, [name for name in main if wishes[name].full])
+    below = {name: box._replace(y=box.y + top) for name, box in between.items()}
+    boxes = {"reason": Box(0, 0, width, top), **below, "missing": Box(0, height - bottom, width, bottom)}
     return {name: box for name, box in boxes.items() if box.height > 0}
 
 
@@ -70,47 +85,69 @@ def _left(width: int) -> int:
     return max(60, width * 11 // 20)
 
 
-def share_out(height: int, requests: list[SizeRequest]) -> list[int]:
-    """Lines for each request, in their order: first what all need at least, then what they would fill."""
+def share_out(height: int, requests: Sequence[SizeRequest], first: Sequence[int] = ()) -> list[int]:
+    """Lines for each request: what all need at least, then what they would fill, those of `first` before the others.
+
+    The least is given in their order, that of `first` before the others, too.
+    """
     given = [0] * len(requests)
+    order = [*first, *(index for index in range(len(requests)) if index not in first)]
     for level in ("least", "full"):
-        for index, request in enumerate(requests):
-            more = min(getattr(request, level) - given[index], height - sum(given))
+        for index in order:
+            more = min(getattr(requests[index], level) - given[index], height - sum(given))
             given[index] += max(0, more)
     return given
 
 
-def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
-    names = ("cores", "compile", "training", "alerts")
+def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str]) -> dict[str, Box]:
+    beside = [name for name in SIDES if name not in main]
+    names = [*beside[:2], *main, *beside[2:]]
     log = min(LOG_LEAST, max(0, height - sum(requests[name].least for name in names)))
-    boxes, y = _column(names, requests, Box(0, 0, width, height - log))
+    boxes, y = _column(names, requests, Box(0, 0, width, height - log), main)
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
-def _wide(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
-    """Two columns; cores that have no room in one of them stand above both."""
-    left = _left(width)
+def _wide(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str]) -> dict[str, Box]:
+    """Two columns, then what matters most; cores that have no room in a column stand above both."""
     room = height - min(max(LOG_LEAST, height // 4), height)
-    lowest = top = 0
+    lefts = [name for name in ("cores", "training") if name not in main and requests[name].full]
+    rights = [name for name in ("compile", "alerts") if requests[name].full]
+    if "training" in main and requests["cores"].full >= TALL:
+        rights, main = ["training", *rights], [name for name in main if name != "training"]
+    left = _left(width) if lefts and rights else width
     boxes: dict[str, Box] = {}
-    lefts: tuple[str, ...] = ("cores", "training")
-    if not requests["cores"].fits(room - requests["training"].least, left):
-        lefts = ("training",)
-        below = max(requests["training"].least, requests["compile"].least + requests["alerts"].least)
-        boxes, lowest = _column(("cores",), requests, Box(0, 0, width, max(0, room - below)))
-        top = lowest
-    columns = ((lefts, 0, left), (("compile", "alerts"), left + GAP, width - left - GAP))
+    top = 0
+    if lefts[:1] == ["cores"] and not requests["cores"].fits(room, left):
+        lefts = lefts[1:]
+        below = _least(requests, main) + max(_least(requests, lefts), _least(requests, rights))
+        boxes, top = _column(["cores"], requests, Box(0, 0, width, max(0, room - below)))
+        left = _left(width) if lefts and rights else width
+    columns = [(lefts, 0, left), (rights, left + GAP if lefts else 0, width - left - GAP if lefts else width)]
+    beside = max(sum(requests[name].full for name in names) for names, _x, _size in columns)
+    least = max(_least(requests, names) for names, _x, _size in columns)
+    rest = room - top
+    wanted = sum(requests[name].full for name in main)
+    given = min(wanted, max(rest // 2, rest - beside), max(0, rest - least))
+    lowest = top
     for names, x, size in columns:
-        placed, y = _column(names, requests, Box(x, top, size, room - top))
+        placed, y = _column(names, requests, Box(x, top, size, rest - given))
         boxes, lowest = boxes | placed, max(lowest, y)
-    return {**boxes, "log": Box(0, lowest, width, height - lowest)}
+    placed, lowest = _column(main, requests, Box(0, lowest, width, room - lowest), main[:1])
+    return {**boxes, **placed, "log": Box(0, lowest, width, height - lowest)}
 
 
-def _column(names: tuple[str, ...], requests: Mapping[str, SizeRequest], room: Box) -> tuple[dict[str, Box], int]:
-    """Panels one below the other, and the first line below them."""
+def _least(requests: Mapping[str, SizeRequest], names: Sequence[str]) -> int:
+    return sum(requests[name].least for name in names)
+
+
+def _column(
+    names: Sequence[str], requests: Mapping[str, SizeRequest], room: Box, first: Sequence[str] = ()
+) -> tuple[dict[str, Box], int]:
+    """Panels one below the other, and the first line below them; those of `first` get what they would fill first."""
+    given = share_out(room.height, [requests[name] for name in names], [names.index(name) for name in first])
     boxes, y = {}, room.y
-    for name, given in zip(names, share_out(room.height, [requests[name] for name in names]), strict=True):
-        lines = requests[name].used(given, room.width)
-        boxes[name] = Box(room.x, y, room.width, lines)
-        y += lines
+    for name, lines in zip(names, given, strict=True):
+        used = requests[name].used(lines, room.width)
+        boxes[name] = Box(room.x, y, room.width, used)
+        y += used
     return boxes, y

@@ -56,17 +56,19 @@ class Glyphs:
     unknown: str
     cursor: str
     dot: str
+    hit: str
+    checkpoint: str
 
 
 UNICODE = Glyphs(
     bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓",
     failed="✗", running="▶", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—",
-    cursor="›", dot="·",
+    cursor="›", dot="·", hit="◆", checkpoint="◇",
 )  # fmt: skip
 ASCII = Glyphs(
     bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+",
     failed="x", running=">", waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-",
-    cursor=">", dot="-",
+    cursor=">", dot="-", hit="+", checkpoint="^",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(

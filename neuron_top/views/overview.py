@@ -6,6 +6,7 @@ text of them in the front ends.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import islice, pairwise
 
@@ -18,6 +19,7 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
 from neuron_top.run.state import ENDED, JobState
+from neuron_top.run.training import Report
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
@@ -89,6 +91,8 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
     """Reports during graph extraction: not progress, not shown as such."""
     losses: tuple[float, ...]
     """The newest printed losses, oldest first; more than LOSSES_SHOWN are joined by their means."""
+    throughputs: tuple[float, ...] = ()
+    """The newest printed throughputs, joined in the same way."""
     first_step: int | None
     """The step of the first of them."""
     left_seconds: float | None
@@ -187,7 +191,7 @@ def _log_name(run: Run) -> str:
 def training_card(run: Run, now: float) -> TrainingCard:
     """Training progress as printed."""
     training = run.training
-    reports = list(islice(training.loss_by_step, max(0, len(training.loss_by_step) - LOSSES_READ), None))
+    reports, speeds = _newest(training.loss_by_step), _newest(training.throughput_by_step)
     return TrainingCard(
         step=training.step,
         total_steps=training.total_steps,
@@ -200,13 +204,18 @@ def training_card(run: Run, now: float) -> TrainingCard:
         last_time=training.last_time,
         since_last=max(0.0, now - training.last_time) if training.last_time is not None else None,
         simulated_reports=training.simulated_reports,
-        losses=_losses([loss for _step, _time, loss in reports]),
+        losses=_joined([loss for _step, _time, loss in reports]),
+        throughputs=_joined([speed for _step, _time, speed in speeds]),
         first_step=next((step for step, _time, _loss in reports if step is not None), None),
         left_seconds=_left_seconds(run),
     )
 
 
-def _losses(values: Sequence[float]) -> tuple[float, ...]:
+def _newest(reported: deque[Report]) -> list[Report]:
+    return list(islice(reported, max(0, len(reported) - LOSSES_READ), None))
+
+
+def _joined(values: Sequence[float]) -> tuple[float, ...]:
     if len(values) <= LOSSES_SHOWN:
         return tuple(values)
     edges = [place * len(values) // LOSSES_SHOWN for place in range(LOSSES_SHOWN + 1)]

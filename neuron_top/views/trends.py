@@ -61,7 +61,7 @@ def trends(run: Run, now: float) -> Trends:
         now=now,
         loss_values=_values(run.training.loss_by_step),
         throughput_values=_values(run.training.throughput_by_step),
-        marks=_marks(run),
+        marks=marks(run),
         throughput_unit=run.training.throughput_unit,
         host_cpu=run.cores.host_cpu.points(most=POINTS),
         host_memory=run.cores.host_memory.points(most=POINTS),
@@ -72,7 +72,7 @@ def _values(reported: deque[Report]) -> tuple[StepValue, ...]:
     return tuple(StepValue(*one) for one in islice(reported, max(0, len(reported) - VALUES), None))
 
 
-def _marks(run: Run) -> tuple[Mark, ...]:
+def marks(run: Run) -> tuple[Mark, ...]:
     """The newest compiles and failures, by time."""
     training = run.training
     found = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.compiling import compile_panel
-from neuron_top.tui.panels.training import training_panel
+from neuron_top.tui.panels.missing import missing_text
 from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
 from neuron_top.views.overview import overview
 
@@ -41,8 +41,9 @@ def test_cached_failures_are_never_what_is_cut(
 def test_an_ended_job_is_not_said_to_have_no_graph_or_step_yet() -> None:
     theme = Theme(DARK, UNICODE)
     over = msgspec.structs.replace(VIEW.compile, over=True)
-    drawn = [*compile_panel(theme, over, VIEW.cache, 120, 3), *training_panel(theme, VIEW.training, 120, 3, over=True)]
-    text = "\n".join(strip.text for strip in drawn)
+    header = msgspec.structs.replace(VIEW.header, active=False)
+    ended = msgspec.structs.replace(VIEW, header=header, compile=over)
+    text = "\n".join(strip.text for strip in compile_panel(theme, over, VIEW.cache, 120, 3)) + missing_text(ended)
     assert "No graph: none was compiled" in text
-    assert "No step was printed." in text
+    assert "no step was printed" in text
     assert " yet" not in text

@@ -20,8 +20,13 @@ SHOWN = 3
 """Alerts of the overview; `a` opens all of them."""
 
 
-def size_request(alerts: Sequence[Alert], width: int) -> SizeRequest:
-    """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns."""
+def size_request(alerts: Sequence[Alert], width: int, handled: int = 0) -> SizeRequest:
+    """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns.
+
+    Nothing without alerts; the title where all were acknowledged or muted.
+    """
+    if not alerts:
+        return SizeRequest(int(handled > 0), int(handled > 0))
     shown = alerts[:SHOWN]
     lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in shown)
     return SizeRequest(1 + min(2, len(alerts)), 1 + lines + (len(alerts) > SHOWN))
@@ -31,6 +36,8 @@ def alerts_panel(
     theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int, handled: int = 0
 ) -> list[Strip]:
     """The panel. `handled`: how many more were acknowledged or muted."""
+    if not alerts and not handled:
+        return []
     more = f" · {handled} acknowledged or muted" if handled else ""
     strips = [rule(theme, width, "Alerts", _summary(alerts) + more)]
     room = height - 1

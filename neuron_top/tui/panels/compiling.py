@@ -13,10 +13,18 @@ from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, Runnin
 
 
 def size_request(card: CompileCard, cache: CacheCard) -> SizeRequest:
-    """Title, progress, cache, what is fetched, then a line per graph that is compiled or waited for."""
+    """Title, progress, cache, what is fetched, then a line per graph at work; nothing where no graph was named."""
+    if not has_compiles(card, cache):
+        return SizeRequest(0, 0)
     active, fetches = len(card.running) + len(card.waiting), cache.fetches is not None
     most = 3 + fetches + active + (card.queue_total is not None) + card.trial_run
     return SizeRequest(3 + fetches + min(2, active), most)
+
+
+def has_compiles(card: CompileCard, cache: CacheCard) -> bool:
+    """Whether there is anything to say about graphs or what a cache answered."""
+    answered = cache.failures_met or cache.graphs_hit or cache.graphs_missed or cache.fetches is not None
+    return bool(card.total or answered or card.trial_run or card.queue_total is not None)
 
 
 def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:

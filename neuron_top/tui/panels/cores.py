@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import SMALL, Line, Part, bar, rule, safe, short_command, spark, stacked
+from neuron_top.tui.drawing import SMALL, Line, Part, bar, rule, short_command, spark, stacked
 from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
@@ -33,7 +33,7 @@ KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KI
 def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     """Title, a line per core, a legend where memory is known by kind; of many cores a line per device."""
     if not cores:
-        return SizeRequest(2, 2)
+        return SizeRequest(0, 0)
     if len(cores) <= MANY:
         return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), DEVICE)
     devices = {
@@ -42,15 +42,9 @@ def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     return SizeRequest(6, 2 + len(devices), 1 + len(devices), DEVICE)
 
 
-def cores_panel(
-    theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int, absent: Sequence[str] = ()
-) -> list[Strip]:
-    """The panel; many cores stand by device. `absent`: why there are none."""
+def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
+    """The panel; many cores stand by device."""
     title = rule(theme, width, "Cores", _summary(cores, now))
-    if not cores:
-        text = "No core reports yet: no worker process and no device was seen."
-        text += f" {safe('; '.join(absent))}" if absent else ""
-        return [title, Line(theme, width).put(text, theme.quiet).strip()]
     kinds = legend_kinds(cores)
     scale = memory_scale(cores)
     room = height - 1

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.style import Style
 from textual.strip import Strip
 
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
-from neuron_top.views.rank_steps import StepMap, StepMapRow, folded_words
+from neuron_top.views.rank_steps import RankSeries, StepMap, StepMapRow, folded_words, step_map
 
 _LABEL, _TIME = 16, 9
 _WIDEST_CELL = 3
+MOST_ROWS = 8
+"""Of ranks, beside other panels."""
 _NOTES = 6
 """Lines besides those of ranks: title, axis, and the legend."""
 NOTHING = (
@@ -28,6 +33,24 @@ def steps_that_fit(width: int) -> int:
 def rows_that_fit(height: int) -> int:
     """Lines of ranks."""
     return max(4, height - _NOTES)
+
+
+def size_request(series: Sequence[RankSeries]) -> SizeRequest:
+    """Title, a line per rank, eight at most, and the axis; nothing where one rank alone tells."""
+    return SizeRequest(0, 2 + min(MOST_ROWS, len(series))) if len(series) > 1 else SizeRequest(0, 0)
+
+
+def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, height: int) -> list[Strip]:
+    """Step times of the ranks in so many lines: those that stand out have a line of their own."""
+    view = step_map(series, max(1, height - 2), steps_that_fit(width))
+    words = f"{counted(view.ranks, 'rank')} · {theme.glyphs.warn} {count_text(view.outliers)} stand out"
+    if view.worst is not None and view.outliers:
+        words += f" · slowest {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}"
+    strips = [rule(theme, width, "Step times by rank", f"{words} · r shows all")]
+    if height < 3 or not view.steps:
+        return strips
+    cell = max(1, min(_WIDEST_CELL, steps_that_fit(width) // len(view.steps)))
+    return [*strips, *(_row(theme, row, cell, width) for row in view.rows), _axis(theme, view, cell, width)]
 
 
 def rank_steps_lines(theme: Theme, view: StepMap | str, width: int) -> list[Strip]:

@@ -1,15 +1,19 @@
-"""The timeline of the compile screen, as lines: a lane per worker, a bar per compile or wait."""
+"""Who compiled what when, as lines: a lane per worker, a bar per compile or wait, a sign per hit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from rich.style import Style
 from textual.strip import Strip
 
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
+from neuron_top.views.cache_lookups import CacheLookup
 from neuron_top.views.model import AttemptOutcome
 from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
@@ -17,31 +21,54 @@ LABEL = 10
 """Cells of a lane's name on the timeline, unless a name is longer."""
 
 
+MOST_LANES = 16
+_LEAST_NAME = 8
+"""Cells below a bar that are worth a graph's name."""
+
+
+def size_request(view: Timeline) -> SizeRequest:
+    """Title, a lane per worker with the names of its graphs below it, the clock; nothing before the first compile."""
+    lanes = min(MOST_LANES, len(view.lanes))
+    return SizeRequest(1 + min(2, lanes), 2 + 2 * lanes) if view.start is not None else SizeRequest(0, 0)
+
+
 def timeline_lines(view: Timeline) -> int:
     """Lines the timeline fills: title and lanes, eight at most; none before the first compile."""
     return 1 + min(8, len(view.lanes)) if view.lanes else 0
 
 
-def timeline_panel(theme: Theme, view: Timeline, width: int, height: int) -> list[Strip]:
-    """A lane per worker, or for several that are alike; a bar per compile or wait, from the first compile to now."""
+def timeline_panel(
+    theme: Theme, view: Timeline, width: int, height: int, hits: Sequence[CacheLookup] = ()
+) -> list[Strip]:
+    """A lane per worker, or for several that are alike; a bar per compile or wait, from the first compile to now.
+
+    With room the names of the graphs stand below their bars, and a clock below all.
+    """
     if view.start is None or view.end is None:
         return []
     span = max(view.end - view.start, 1e-3)
-    strips = [
-        rule(
-            theme,
-            width,
-            "Timeline",
-            f"{duration_text(span)} · {theme.glyphs.bar} compiling  {theme.glyphs.hollow} waiting",
-        )
-    ]
-    room = height - 1
+    glyphs = theme.glyphs
+    signs = f"{glyphs.bar} compiling  {glyphs.hollow} waiting" + (f"  {glyphs.hit} hit" if hits else "")
+    strips = [rule(theme, width, "Timeline", f"{duration_text(span)} · {signs}")]
+    has_clock, has_names = height > 1 + len(view.lanes), height > 1 + 2 * len(view.lanes)
+    room = height - 1 - has_clock
     lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
-    label = max([LABEL, *(len(_name(lane)) + 1 for lane in lanes)])
-    strips += [_lane(theme, lane, view.start, span, width, label) for lane in lanes]
+    label = label_cells(view)
+    for lane in lanes:
+        found = [hit for hit in hits if hit.worker == lane.worker]
+        strips.append(_lane(theme, lane, found, view.start, span, width, label))
+        if has_names:
+            strips.append(_names(theme, lane, view.start, span, width, label))
     if len(lanes) < len(view.lanes):
         strips.append(Line(theme, width).put(f"and {len(view.lanes) - len(lanes)} more", theme.quiet).strip())
+    elif has_clock:
+        strips.append(_clock(theme, view.start, view.end, width, label))
     return strips
+
+
+def label_cells(view: Timeline) -> int:
+    """Cells in front of the lanes."""
+    return max([LABEL, *(len(_name(lane)) + 1 for lane in view.lanes)])
 
 
 def _name(lane: Lane) -> str:
@@ -49,12 +76,40 @@ def _name(lane: Lane) -> str:
     return f"{name} +{lane.alike} alike" if lane.alike else name
 
 
-def _lane(theme: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
+def _lane(
+    theme: Theme, lane: Lane, hits: Sequence[CacheLookup], start: float, span: float, width: int, label: int
+) -> Strip:
     line = Line(theme, width).put(_name(lane), theme.quiet, label)
     cells: list[tuple[str, Style]] = [(theme.glyphs.track, theme.faint)] * line.left
     for bar in lane.bars:
         _place(theme, bar, start, span, cells)
+    for hit in hits:
+        at = int((hit.time - start) / span * len(cells))
+        if 0 <= at <= len(cells) and cells:
+            cells[min(at, len(cells) - 1)] = theme.glyphs.hit, theme.state("hit")
     return line.add(list(_joined(cells))).strip()
+
+
+def _names(theme: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
+    """The graphs of a lane's bars, each where its bar begins, where the next one leaves room for it."""
+    line = Line(theme, width).gap(label)
+    room = line.left
+    places = [label + int((bar.start - start) / span * room) for bar in lane.bars]
+    for bar, at, end in zip(lane.bars, places, [*places[1:], width], strict=True):
+        if at >= line.used and end - at > _LEAST_NAME:
+            line.to(at).put(short_key(bar.graph, min(24, end - at - 1), theme.glyphs.more), theme.quiet)
+    return line.strip()
+
+
+def _clock(theme: Theme, start: float, end: float, width: int, label: int) -> Strip:
+    """The times of day at both ends of the lanes, and in their middle."""
+    line, room = Line(theme, width), width - label
+    for share in (0.0, 0.5, 1.0):
+        text = f"{datetime.fromtimestamp(start + (end - start) * share).astimezone():%H:%M:%S}"
+        at = label + round(share * room) - round(share * len(text))
+        if at >= line.used:
+            line.to(at).put(text, theme.quiet)
+    return line.strip()
 
 
 def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:

@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark
 from neuron_top.tui.theme import Theme
-from neuron_top.units import count_text, duration_text, number_text, percent_text
+from neuron_top.units import count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.overview import TrainingCard
+from neuron_top.views.trends import Mark
 
 CHART = 4
-"""Lines of the loss by step."""
+"""Lines of the loss by step, at least."""
+TALL_CHART = 12
+"""And at most."""
 STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
 def size_request(card: TrainingCard) -> SizeRequest:
-    """Title, numbers, a line of the loss; with room a chart of the loss by step; one line while nothing was printed."""
+    """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it."""
+    if not has_training(card):
+        return SizeRequest(0, 0)
     if len(card.losses) > 2:
-        return SizeRequest(3, 3 + CHART)
-    return SizeRequest(3, 3) if card.step is not None or card.loss is not None else SizeRequest(2, 2)
+        return SizeRequest(3, 4 + TALL_CHART + (len(card.throughputs) > 2))
+    return SizeRequest(3, 3) if len(card.throughputs) > 2 or card.losses else SizeRequest(2, 2)
 
 
-def training_panel(theme: Theme, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
-    """The panel; `over`: nothing more is expected."""
-    title = rule(theme, width, "Training", _since(card))
-    if card.step is None and card.loss is None:
-        simulated = f" ({card.simulated_reports} reports of a trial run are left out)" if card.simulated_reports else ""
-        text = f"{'No step was printed.' if over else 'No step printed yet.'}{simulated}"
-        return [title, Line(theme, width).put(text, theme.quiet).strip()]
+def training_panel(
+    theme: Theme, card: TrainingCard, width: int, height: int, marks: Sequence[Mark] = ()
+) -> list[Strip]:
+    """The panel; `marks`: what happened at which step."""
+    title = rule(
+        theme, width, "Training" if card.step is not None or card.loss is not None else "Serving", _since(card)
+    )
+    strips = [title, _numbers(theme, card, width)]
     if height >= 3 + CHART and len(card.losses) > 2:
-        return [title, _numbers(theme, card, width), *_loss_chart(theme, card, width, height - 3)]
-    return [title, _numbers(theme, card, width), _loss(theme, card, width)]
+        speed = [_throughput(theme, card, width)] if len(card.throughputs) > 2 and height > 4 + CHART else []
+        below = _marks_line(theme, card, marks, width)
+        rows = min(TALL_CHART, height - 3 - len(speed) - len(below))
+        return [*strips, *_loss_chart(theme, card, width, rows), *below, *speed]
+    if card.losses:
+        return [*strips, _loss(theme, card, width)]
+    return [*strips, _throughput(theme, card, width)] if len(card.throughputs) > 2 else strips
+
+
+def has_training(card: TrainingCard) -> bool:
+    """Whether a program printed how it gets on."""
+    return card.step is not None or card.loss is not None or card.throughput is not None
 
 
 def is_stale(card: TrainingCard) -> bool:
@@ -47,7 +65,9 @@ def _since(card: TrainingCard) -> str:
 
 
 def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
-    line = Line(theme, width).put("step", theme.quiet).gap().put(count_text(card.step), theme.strong)
+    line = Line(theme, width)
+    if card.step is not None:
+        line.put("step", theme.quiet).gap().put(count_text(card.step), theme.strong)
     if card.total_steps:
         line.put(f"/{count_text(card.total_steps)}", theme.quiet).gap()
         share = (card.step or 0) / card.total_steps
@@ -61,7 +81,7 @@ def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
         ("epoch", number_text(card.epoch, 3) if card.epoch is not None else ""),
     ):
         if value and line.left > len(label) + len(value) + 3:
-            line.gap(2).put(f"{label} " if label else "", theme.quiet).put(value, theme.strong)
+            line.gap(2 * bool(line.used)).put(f"{label} " if label else "", theme.quiet).put(value, theme.strong)
     return line.strip()
 
 
@@ -78,12 +98,54 @@ def _loss(theme: Theme, card: TrainingCard, width: int) -> Strip:
     return line.put(spark(theme, values, size), theme.accent).gap().put(last, theme.quiet).strip()
 
 
+def _throughput(theme: Theme, card: TrainingCard, width: int) -> Strip:
+    """The throughput as one line, with its least and its most."""
+    low, high = number_text(min(card.throughputs), 3), number_text(max(card.throughputs), 3)
+    line = Line(theme, width).put(card.throughput_unit or "/s", theme.quiet).gap().put(low, theme.quiet)
+    line.put(f" to {high}", theme.quiet).gap()
+    size = min(len(card.throughputs), line.left)
+    return line.put(spark(theme, downsample(card.throughputs, size), size), theme.accent).strip()
+
+
+_MARKS = {"compiling": "compile", "failed": "failure", "checkpoint": "checkpoint"}
+
+
+def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[Mark], width: int) -> list[Strip]:
+    """Compiles, checkpoints and failures below the steps at which they were; nothing where there was none."""
+    if card.first_step is None or card.step is None or card.step <= card.first_step:
+        return []
+    placed = [(mark, mark.step) for mark in marks if mark.step is not None and mark.step >= card.first_step]
+    if not placed:
+        return []
+    start, room = _axis_place(card, width)
+    glyphs = theme.glyphs
+    signs = {"compiling": glyphs.running, "failed": glyphs.failed, "checkpoint": glyphs.checkpoint}
+    cells: dict[int, Mark] = {}
+    for mark, step in sorted(placed, key=lambda pair: pair[0].state == "failed"):  # a failure is never covered
+        cells[min(room - 1, (step - card.first_step) * room // (card.step - card.first_step + 1))] = mark
+    line = Line(theme, width)
+    for at in sorted(cells):
+        line.to(start + at).put(signs.get(cells[at].state, glyphs.note), theme.state(cells[at].state))
+    words = Line(theme, width).to(start)
+    for state in _MARKS:
+        count = sum(mark.state == state for mark, _step in placed)
+        if count:
+            words.put(f"{signs[state]} ", theme.state(state)).put(counted(count, _MARKS[state]), theme.quiet).gap(2)
+    return [line.strip(), words.strip()]
+
+
+def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:
+    """Where the steps begin, and how many cells they have."""
+    label = max(len(number_text(min(card.losses))), len(number_text(max(card.losses))))
+    return label + 1, max(1, width - label - 1)
+
+
 def _loss_chart(theme: Theme, card: TrainingCard, width: int, height: int) -> list[Strip]:
     """The printed losses by step: height is the loss between its least and its most, below stand the steps."""
     low, high = min(card.losses), max(card.losses)
     span = high - low or abs(high) or 1.0
-    label = max(len(number_text(low)), len(number_text(high)))
-    room = max(1, width - label - 1)
+    start, room = _axis_place(card, width)
+    label = start - 1
     size = min(room, len(card.losses))
     values = [None if value is None else value - low + span * 0.05 for value in downsample(card.losses, size)]
     if size < room:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual import events
 from textual.containers import Container
@@ -17,17 +18,37 @@ from textual.widget import Widget
 from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
 from neuron_top.tui.host import host_of
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.panels import alerts, compiling, cores, reason, training, welcome
+from neuron_top.tui.panels import (
+    alerts,
+    compiling,
+    cores,
+    missing,
+    rank_steps,
+    reason,
+    slowest,
+    timeline,
+    training,
+    welcome,
+)
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.main_panel import Details, details, main_panels
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Header, Overview, overview
 from neuron_top.views.welcome import is_idle
 
-Draw = Callable[[Theme, Overview, int, int], Sequence[Strip]]
+
+class Shown(NamedTuple):
+    """What the panels draw."""
+
+    view: Overview
+    details: Details
+
+
+Draw = Callable[[Theme, Shown, int, int], Sequence[Strip]]
 
 
 class CoresDrawn:
@@ -38,32 +59,61 @@ class CoresDrawn:
         self._rows: tuple[CoreRow, ...] = ()
         self._strips: Sequence[Strip] = ()
 
-    def __call__(self, theme: Theme, view: Overview, width: int, height: int) -> Sequence[Strip]:
+    def __call__(self, theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
         """The lines, those of last time if they would be the same."""
-        absent = tuple(f"{source.name}: {source.text}" for source in view.sources if not source.available)
-        key = theme, width, height, len(view.cores), absent
+        view = shown.view
+        key = theme, width, height, len(view.cores)
         same = key == self._key and all(map(operator.is_, view.cores, self._rows))
         if not same or any(core.stale for core in view.cores):
             self._key, self._rows = key, view.cores
-            self._strips = cores.cores_panel(theme, view.cores, view.now, width, height, absent)
+            self._strips = cores.cores_panel(theme, view.cores, view.now, width, height)
         return self._strips
 
 
+class DetailsDrawn:
+    """A panel that draws details alone, anew only when they were read again."""
+
+    def __init__(self, draw: Callable[[Theme, Details, int, int], Sequence[Strip]]) -> None:
+        self._draw = draw
+        self._key: tuple[object, ...] = ()
+        self._details: Details | None = None
+        self._strips: Sequence[Strip] = ()
+
+    def __call__(self, theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
+        """The lines, those of last time if they would be the same."""
+        key = theme, width, height
+        if shown.details is not self._details or key != self._key:
+            self._key, self._details = key, shown.details
+            self._strips = self._draw(theme, shown.details, width, height)
+        return self._strips
+
+
+def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
+    view = shown.view
+    now = view.header.until or view.now
+    return alerts.alerts_panel(theme, view.alerts, now, width, height, view.alerts_handled)
+
+
 PANELS: dict[str, tuple[Draw, str]] = {
-    "reason": (reason.reason_panel, "alerts"),
+    "reason": (lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h), "alerts"),
     "cores": (CoresDrawn(), "cores"),
-    "compile": (lambda theme, view, w, h: compiling.compile_panel(theme, view.compile, view.cache, w, h), "compile"),
+    "compile": (
+        lambda theme, shown, w, h: compiling.compile_panel(theme, shown.view.compile, shown.view.cache, w, h),
+        "compile",
+    ),
+    "timeline": (
+        DetailsDrawn(lambda theme, more, w, h: timeline.timeline_panel(theme, more.timeline, w, h, more.hits)),
+        "compile",
+    ),
+    "graphs": (DetailsDrawn(lambda theme, more, w, h: slowest.slowest_panel(theme, more.graphs, w, h)), "compile"),
     "training": (
-        lambda theme, view, w, h: training.training_panel(theme, view.training, w, h, view.header.over),
+        lambda theme, shown, w, h: training.training_panel(theme, shown.view.training, w, h, shown.details.marks),
         "logs",
     ),
-    "alerts": (
-        lambda theme, view, w, h: alerts.alerts_panel(
-            theme, view.alerts, view.header.until or view.now, w, h, view.alerts_handled
-        ),
-        "alerts",
-    ),
-    "welcome": (welcome.welcome_panel, "runs"),
+    "ranks": (DetailsDrawn(lambda theme, more, w, h: rank_steps.stragglers_panel(theme, more.ranks, w, h)), "cores"),
+    "alerts": (_alerts, "alerts"),
+    "welcome": (lambda theme, shown, w, h: welcome.welcome_panel(theme, shown.view, w, h), "runs"),
+    "missing": (lambda theme, shown, w, h: missing.missing_panel(theme, shown.view, w, h), "cores"),
 }
 """Every panel: how it is drawn, and the screen (or the page of all alerts) that a click on it opens."""
 
@@ -74,16 +124,16 @@ class Panel(Lines):
     def __init__(self, name: str) -> None:
         super().__init__(id=name)
         self._draw, self._goes_to = PANELS[name]
-        self._view: Overview | None = None
+        self._shown: Shown | None = None
 
-    def show(self, view: Overview) -> None:
+    def show(self, shown: Shown) -> None:
         """Take a newer view."""
-        self._view = view
+        self._shown = shown
         self.redraw()
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """What the panel's function draws."""
-        return self._draw(self.theme, self._view, width, height) if self._view is not None else ()
+        return self._draw(self.theme, self._shown, width, height) if self._shown is not None else ()
 
     def on_click(self, event: events.Click) -> None:
         """Open the screen that shows more of this."""
@@ -100,10 +150,11 @@ class Arranged(Layout):
 
     def __init__(self) -> None:
         self.requests: dict[str, SizeRequest] = {}
+        self.main: Sequence[str] = ()
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Placements in the order of the children."""
-        boxes = arrange(size.width, size.height, self.requests) if self.requests else {}
+        boxes = arrange(size.width, size.height, self.requests, self.main) if self.requests else {}
         if not boxes:
             boxes = {"welcome": Box(0, 0, size.width, size.height)}
         nowhere = Box(0, 0, 0, 0)
@@ -129,10 +180,10 @@ class Board(Container):
         """What shows between the panels; Textual would work it out line by line."""
         return [Strip.blank(crop.width, host_of(self).render_theme.text)] * crop.height
 
-    def place(self, requests: dict[str, SizeRequest]) -> None:
-        """Place the panels anew when what they need has changed."""
-        if requests != self._arranged.requests:
-            self._arranged.requests = requests
+    def place(self, requests: dict[str, SizeRequest], main: Sequence[str]) -> None:
+        """Place the panels anew when what they need, or which matter most, has changed."""
+        if (requests, main) != (self._arranged.requests, self._arranged.main):
+            self._arranged.requests, self._arranged.main = requests, main
             self.children[0].refresh(layout=True)  # from a child: Textual forgets the arrangement of its ancestors
 
 
@@ -141,6 +192,10 @@ class OverviewScreen(LiveScreen):
 
     NAME: ClassVar[str] = "overview"
     BINDINGS = screen_bindings("overview")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._details = RarelyRead(details)
 
     def body(self) -> Iterable[Widget]:
         """One board."""
@@ -160,18 +215,38 @@ class OverviewScreen(LiveScreen):
 
         self.host.open(RunSteps())
 
-    def read(self, run: Run, now: float) -> Overview:
+    def read(self, run: Run, now: float) -> Shown:
         """The view."""
-        return overview(run, now, self.host.estimator, self.host.limits)
+        return Shown(overview(run, now, self.host.estimator, self.host.limits), self._details(run, now))
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
-        self.query_one(Board).place(requests(view, self.size.width))
+        self.query_one(Board).place(requests(view, self.size.width), main_panels(view.view))
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
-        log.ended(last_line_text(view.header))
+        log.ended(last_line_text(view.view.header))
         log.show(self.host.log_tail(log.wanted))
+
+
+class RarelyRead:
+    """What takes long to read is read again after twenty times as long as it took: of a small run each time."""
+
+    def __init__(self, read: Callable[[Run, float], Details]) -> None:
+        self._read = read
+        self._run: Run | None = None
+        self._last: Details | None = None
+        self._next = 0.0
+
+    def __call__(self, run: Run, now: float) -> Details:
+        """Of this run, as new as can be had."""
+        begun = time.monotonic()
+        if self._last is not None and run is self._run and begun < self._next:
+            return self._last
+        used = time.thread_time()
+        self._run, self._last = run, self._read(run, now)
+        self._next = begun + 20 * (time.thread_time() - used)
+        return self._last
 
 
 def last_line_text(header: Header) -> str:
@@ -181,16 +256,21 @@ def last_line_text(header: Header) -> str:
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def requests(view: Overview, width: int) -> dict[str, SizeRequest]:
+def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
     """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
+    view, more = shown
     if is_idle(view):
         return {}
     return {
         "reason": reason.size_request(view, width),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
+        "timeline": timeline.size_request(more.timeline),
+        "graphs": slowest.size_request(more.graphs),
         "training": training.size_request(view.training),
-        "alerts": alerts.size_request(view.alerts, width_of_alerts(width)),
+        "ranks": rank_steps.size_request(more.ranks),
+        "alerts": alerts.size_request(view.alerts, width_of_alerts(width), view.alerts_handled),
+        "missing": missing.size_request(view, width),
     }
 
 

@@ -1,0 +1,78 @@
+"""What the largest panels of an overview are, by the phase of the job, and what they show beside the overview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.run.graph import GraphState
+from neuron_top.run.model import Run
+from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
+from neuron_top.views.graphs import GraphRow, graph_table
+from neuron_top.views.overview import Overview
+from neuron_top.views.rank_steps import RankSeries, series_of_run
+from neuron_top.views.timeline import Timeline, folded, timeline
+from neuron_top.views.trends import Mark, marks
+from neuron_top.views.verdict import ENDED, VerdictState, state_of
+
+SLOWEST = 12
+"""Graphs that are listed at most."""
+
+
+class MainPanel(StrEnum):
+    """A panel that can be the largest one."""
+
+    TIMELINE = "timeline"
+    GRAPHS = "graphs"
+    TRAINING = "training"
+    RANKS = "ranks"
+
+
+def main_panels(view: Overview) -> tuple[MainPanel, ...]:
+    """The largest panels, the first one first: compiling shows the timeline, training the loss and the stragglers."""
+    state = state_of(view.header)
+    trained = view.training.step is not None or view.training.loss is not None
+    training = (MainPanel.TRAINING, MainPanel.RANKS)
+    compiles = (MainPanel.TIMELINE, MainPanel.GRAPHS)
+    if state in (VerdictState.COMPILING, VerdictState.WAITING, VerdictState.FAILED):
+        return (*compiles, *training)
+    if state in ENDED and not trained:
+        return (*compiles, *training)
+    return (*training, *compiles) if trained else (*compiles, *training)
+
+
+class Details(msgspec.Struct, frozen=True, kw_only=True):
+    """What the largest panels show and an overview does not have."""
+
+    timeline: Timeline
+    hits: tuple[CacheLookup, ...]
+    """Lookups of the timeline's lanes that found an artifact."""
+    graphs: tuple[GraphRow, ...]
+    """Failed ones first, then the slowest; those at work stand in the panel of compiles."""
+    ranks: tuple[RankSeries, ...]
+    """The steps of each rank."""
+    marks: tuple[Mark, ...]
+
+
+def details(run: Run, now: float) -> Details:
+    """Read them; of many ranks and graphs this takes longer than an overview."""
+    lanes, lookups = folded(timeline(run, now), cache_lookups(run, now))
+    return Details(
+        timeline=lanes,
+        hits=tuple(one for one in lookups if one.kind is LookupResult.HIT),
+        graphs=slowest(graph_table(run, now).rows),
+        ranks=tuple(series_of_run(run)),
+        marks=marks(run),
+    )
+
+
+def slowest(rows: Sequence[GraphRow]) -> tuple[GraphRow, ...]:
+    """Compiled or failed graphs whose time is known, failed ones first, then the slowest."""
+    told = [row for row in rows if row.failures or row.cached_failures or row.seconds is not None]
+    told.sort(key=lambda row: (row.state not in _BAD, -(row.seconds or 0.0)))
+    return tuple(told[:SLOWEST])
+
+
+_BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)
