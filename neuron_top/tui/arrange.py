@@ -17,6 +17,10 @@ GAP = 2
 LOG_LEAST = 4
 TALL = 12
 """Lines of cores beside which training stands in the other column."""
+FIRST_PART = 55
+"""Percent of the lines that the panel which matters most gets before the others get what they would fill."""
+LEAST_MAIN = 3
+"""Lines below which one that matters less is left out."""
 SIDES = ("cores", "compile", "training", "alerts")
 """Panels of the columns, in the order of one column."""
 
@@ -69,7 +73,10 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     bottom = min(missing.full, height - top)
     place = _wide if width >= WIDE else _narrow
     wishes = defaultdict(lambda: NOTHING, requests)
-    between = place(width, height - top - bottom, wishes, [name for name in main if wishes[name].full])
+    large = [name for name in main if wishes[name].full]
+    for name in large[1:]:
+        wishes[name] = wishes[name]._replace(least=wishes[name].least if name in SIDES else 0)
+    between = place(width, height - top - bottom, wishes, large)
     below = {name: box._replace(y=box.y + top) for name, box in between.items()}
     boxes = {"reason": Box(0, 0, width, top), **below, "missing": Box(0, height - bottom, width, bottom)}
     return {name: box for name, box in boxes.items() if box.height > 0}
@@ -85,17 +92,25 @@ def _left(width: int) -> int:
     return max(60, width * 11 // 20)
 
 
-def share_out(height: int, requests: Sequence[SizeRequest], first: Sequence[int] = ()) -> list[int]:
-    """Lines for each request: what all need at least, then what they would fill, those of `first` before the others.
+def share_out(
+    height: int, requests: Sequence[SizeRequest], first: Sequence[int] = (), part: int = FIRST_PART
+) -> list[int]:
+    """Lines for each request: what all need at least, then what they would fill.
 
-    The least is given in their order, that of `first` before the others, too.
+    Those of `first` come before the others, but take no more than `part` percent of the room before those have theirs.
     """
     given = [0] * len(requests)
-    order = [*first, *(index for index in range(len(requests)) if index not in first)]
-    for level in ("least", "full"):
-        for index in order:
-            more = min(getattr(requests[index], level) - given[index], height - sum(given))
-            given[index] += max(0, more)
+    others = [index for index in range(len(requests)) if index not in first]
+
+    def give(index: int, most: int) -> None:
+        given[index] += max(0, min(most - given[index], height - sum(given)))
+
+    for index in (*first, *others):
+        give(index, requests[index].least)
+    for index in first:
+        give(index, min(requests[index].full, height * part // 100))
+    for index in (*others, *first):
+        give(index, requests[index].full)
     return given
 
 
@@ -103,7 +118,7 @@ def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     beside = [name for name in SIDES if name not in main]
     names = [*beside[:2], *main, *beside[2:]]
     log = min(LOG_LEAST, max(0, height - sum(requests[name].least for name in names)))
-    boxes, y = _column(names, requests, Box(0, 0, width, height - log), main)
+    boxes, y = _column(names, requests, Box(0, 0, width, height - log), main[:1])
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
@@ -132,7 +147,7 @@ def _wide(width: int, height: int, requests: Mapping[str, SizeRequest], main: Se
     for names, x, size in columns:
         placed, y = _column(names, requests, Box(x, top, size, rest - given))
         boxes, lowest = boxes | placed, max(lowest, y)
-    placed, lowest = _column(main, requests, Box(0, lowest, width, room - lowest), main[:1])
+    placed, lowest = _column(main, requests, Box(0, lowest, width, room - lowest), main[:1], 100)
     return {**boxes, **placed, "log": Box(0, lowest, width, height - lowest)}
 
 
@@ -141,13 +156,19 @@ def _least(requests: Mapping[str, SizeRequest], names: Sequence[str]) -> int:
 
 
 def _column(
-    names: Sequence[str], requests: Mapping[str, SizeRequest], room: Box, first: Sequence[str] = ()
+    names: Sequence[str],
+    requests: Mapping[str, SizeRequest],
+    room: Box,
+    first: Sequence[str] = (),
+    part: int = FIRST_PART,
 ) -> tuple[dict[str, Box], int]:
     """Panels one below the other, and the first line below them; those of `first` get what they would fill first."""
-    given = share_out(room.height, [requests[name] for name in names], [names.index(name) for name in first])
+    given = share_out(room.height, [requests[name] for name in names], [names.index(name) for name in first], part)
     boxes, y = {}, room.y
     for name, lines in zip(names, given, strict=True):
         used = requests[name].used(lines, room.width)
+        if not requests[name].least and used < min(LEAST_MAIN, requests[name].full):
+            used = 0
         boxes[name] = Box(room.x, y, room.width, used)
         y += used
     return boxes, y

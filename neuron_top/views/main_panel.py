@@ -69,10 +69,11 @@ def details(run: Run, now: float) -> Details:
 
 
 def slowest(rows: Sequence[GraphRow]) -> tuple[GraphRow, ...]:
-    """Compiled or failed graphs whose time is known, failed ones first, then the slowest."""
-    told = [row for row in rows if row.failures or row.cached_failures or row.seconds is not None]
+    """Failed graphs, then the slowest of those whose compile has ended."""
+    told = [row for row in rows if row.state in _BAD or (row.state not in _ACTIVE and row.seconds is not None)]
     told.sort(key=lambda row: (row.state not in _BAD, -(row.seconds or 0.0)))
     return tuple(told[:SLOWEST])
 
 
 _BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)
+_ACTIVE = (GraphState.COMPILING, GraphState.WAITING)

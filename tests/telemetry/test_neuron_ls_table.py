@@ -182,9 +182,9 @@ def test_published_tables_are_read_whole() -> None:
 
 def test_the_screen_says_why_there_is_no_device(tmp_path: Path) -> None:
     from neuron_top.run.model import Run
-    from neuron_top.tui.panels.cores import cores_panel
-    from neuron_top.tui.theme import choose
+    from neuron_top.tui.panels.missing import missing_text
     from neuron_top.views.cores import core_table
+    from neuron_top.views.overview import overview
 
     tool = executable(tmp_path, "neuron-ls", 'print("driver and tools do not match", file=sys.stderr); sys.exit(1)')
     run = Run()
@@ -194,5 +194,4 @@ def test_the_screen_says_why_there_is_no_device(tmp_path: Path) -> None:
     assert why.startswith("neuron-ls: ")
     assert why.endswith("ended with 1: driver and tools do not match"), "said once, not for each form"
     assert all(form in why for form in ("--output-format json", "--json-output"))
-    look = choose("dark", ascii_only=False, encoding="utf-8", no_color=False)
-    assert "neuron-ls: " in cores_panel(look, (), 0.0, 160, 3, (why,))[1].text
+    assert "device telemetry (neuron-ls: " in missing_text(overview(run, 0.0))

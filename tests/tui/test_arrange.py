@@ -69,3 +69,31 @@ def test_many_cores_stand_above_both_columns_and_few_in_the_left_one() -> None:
     few = arrange(160, 45, {"cores": SizeRequest(3, 18, 16, 26), **others})
     assert few["cores"].width < 100
     assert few["compile"].y == 0
+
+
+PHASE = {
+    "cores": SizeRequest(3, 6, 4, 22),
+    "compile": SizeRequest(3, 5),
+    "timeline": SizeRequest(3, 10),
+    "graphs": SizeRequest(3, 13),
+    "training": SizeRequest(3, 16),
+    "missing": SizeRequest(1, 1),
+}
+
+
+def test_what_matters_most_is_the_largest_panel_and_stands_over_the_whole_width() -> None:
+    for main in (["timeline", "graphs", "training"], ["training", "timeline", "graphs"]):
+        for size in ((120, 37), (200, 57)):
+            boxes = arrange(*size, PHASE, main)
+            assert boxes[main[0]] == boxes[main[0]]._replace(width=size[0], height=PHASE[main[0]].full)
+            others = [box.height for name, box in boxes.items() if name not in (*main, "log")]
+            assert boxes[main[0]].height > max(others)
+            assert boxes["missing"].y == size[1] - 1
+
+
+def test_on_a_small_screen_what_matters_less_goes_first() -> None:
+    boxes = arrange(80, 21, PHASE, ["training", "timeline", "graphs"])
+    assert "graphs" not in boxes
+    assert boxes["training"].height >= 7
+    assert boxes["log"].height >= 4
+    assert set(arrange(120, 37, {"compile": SizeRequest(3, 5), "log": SizeRequest(0, 0)})) == {"compile", "log"}

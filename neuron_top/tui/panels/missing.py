@@ -7,12 +7,14 @@ import textwrap
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import paragraph
+from neuron_top.tui.drawing import paragraph, safe
 from neuron_top.tui.panels.compiling import has_compiles
 from neuron_top.tui.panels.training import has_training
 from neuron_top.tui.theme import Theme
 from neuron_top.units import counted
 from neuron_top.views.overview import Overview
+
+_LONGEST_REASON = 150
 
 
 def size_request(view: Overview, width: int) -> SizeRequest:
@@ -32,7 +34,7 @@ def missing_text(view: Overview) -> str:
     over = view.header.over
     absent = []
     if not view.cores:
-        absent.append("device telemetry (`neurontop doctor` says what it needs)")
+        absent.append(f"device telemetry ({_why(view)})")
     if view.training.simulated_reports and view.training.step is None and view.training.loss is None:
         left_out = counted(view.training.simulated_reports, "report")
         absent.append(f"training ({left_out} of a trial run left out: their numbers mean nothing)")
@@ -41,3 +43,9 @@ def missing_text(view: Overview) -> str:
     if not has_compiles(view.compile, view.cache):
         absent.append("compiles (no graph was named)" if over else "compiles (no graph yet)")
     return f"Not available: {', '.join(absent)}" if absent else ""
+
+
+def _why(view: Overview) -> str:
+    """What the sources of telemetry said, as far as a line holds it; else who can tell."""
+    told = "; ".join(f"{source.name}: {source.text}" for source in view.sources if not source.available)
+    return textwrap.shorten(safe(told), _LONGEST_REASON, placeholder=" … 2 says all") or "`neurontop doctor` helps"

@@ -21,12 +21,12 @@ STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def size_request(card: TrainingCard) -> SizeRequest:
+def size_request(card: TrainingCard, marks: Sequence[Mark] = ()) -> SizeRequest:
     """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it."""
     if not has_training(card):
         return SizeRequest(0, 0)
     if len(card.losses) > 2:
-        return SizeRequest(3, 4 + TALL_CHART + (len(card.throughputs) > 2))
+        return SizeRequest(3, 3 + TALL_CHART + (len(card.throughputs) > 2) + 2 * bool(_placed(card, marks)))
     return SizeRequest(3, 3) if len(card.throughputs) > 2 or card.losses else SizeRequest(2, 2)
 
 
@@ -112,10 +112,8 @@ _MARKS = {"compiling": "compile", "failed": "failure", "checkpoint": "checkpoint
 
 def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[Mark], width: int) -> list[Strip]:
     """Compiles, checkpoints and failures below the steps at which they were; nothing where there was none."""
-    if card.first_step is None or card.step is None or card.step <= card.first_step:
-        return []
-    placed = [(mark, mark.step) for mark in marks if mark.step is not None and mark.step >= card.first_step]
-    if not placed:
+    placed = _placed(card, marks)
+    if not placed or card.first_step is None or card.step is None:
         return []
     start, room = _axis_place(card, width)
     glyphs = theme.glyphs
@@ -132,6 +130,13 @@ def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[Mark], width: 
         if count:
             words.put(f"{signs[state]} ", theme.state(state)).put(counted(count, _MARKS[state]), theme.quiet).gap(2)
     return [line.strip(), words.strip()]
+
+
+def _placed(card: TrainingCard, marks: Sequence[Mark]) -> list[tuple[Mark, int]]:
+    """The marks that lie within the chart, with their steps."""
+    if card.first_step is None or card.step is None or card.step <= card.first_step:
+        return []
+    return [(mark, mark.step) for mark in marks if mark.step is not None and mark.step >= card.first_step]
 
 
 def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:

@@ -267,7 +267,7 @@ def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
         "graphs": slowest.size_request(more.graphs),
-        "training": training.size_request(view.training),
+        "training": training.size_request(view.training, more.marks),
         "ranks": rank_steps.size_request(more.ranks),
         "alerts": alerts.size_request(view.alerts, width_of_alerts(width), view.alerts_handled),
         "missing": missing.size_request(view, width),
