@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from neuron_top import __version__
-from neuron_top.dashboard import api, detail_drawer, documents, metrics, push
+from neuron_top.dashboard import api, detail_drawer, documents, dropping, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
@@ -90,10 +90,19 @@ def create_app(
     push.register(server, feeds, prefix)
     api.register(server, feeds, caches, fleet, prefix)
     documents.register(server, feeds, prefix)
+    dropping.register(server, feeds, prefix)
     metrics.register(server, feeds, prefix)
     policy, pages = _policy(app), frozenset(page.PATH for page in PAGES)
     callbacks = callback_permissions(name for name, one in app.callback_map.items() if "callback" in one)
-    return Guard(server, access, prefix=prefix, policy=policy, pages=pages, callbacks=callbacks)
+    return Guard(
+        server,
+        access,
+        prefix=prefix,
+        policy=policy,
+        pages=pages,
+        callbacks=callbacks,
+        signed_out=feeds.dropped.close_all_of,
+    )
 
 
 def _reported(problem: Exception) -> None:
@@ -162,7 +171,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
     )
     async def offered(search: str, _typed: str) -> Any:
-        options = run_options(feeds.recordings(), feeds.jobs(), is_replay=feeds.is_replay)
+        options = run_options(feeds.recordings(), feeds.jobs(), feeds.dropped_here(), is_replay=feeds.is_replay)
         return options, state_of(search).get("run") or "live"
 
     @app.callback(

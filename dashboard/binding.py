@@ -72,7 +72,8 @@ def bind(
             made = answer(PageRequest(state_of(search), chart_colors(theme), tuple(values)))
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
-            set_props("problem", {"children": note(str(problem), kind="bad")})
+            if (known or {}).get("problem") != str(problem):  # said once: it is an alert of the page
+                set_props("problem", {"children": note(str(problem), kind="bad")})
             return [no_update] * len(targets) + [{"problem": str(problem)}]
         if known and "problem" in known:
             set_props("problem", {"children": None})

@@ -16,7 +16,7 @@ from neuron_top.dashboard.address import state_of
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import attributes, fact_list, note, panel, table
 from neuron_top.dashboard.explain_panel import explanation_panel
-from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.feed_registry import FeedRegistry, is_dropped
 from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.graphs import operators_of
@@ -24,8 +24,8 @@ from neuron_top.services.misses import MissService
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.graphs import GraphPage, graph_page
-from neuron_top.views.miss_explanation import MissExplanation, MissQuery, question, roots
-from neuron_top.views.model import LineRef, Run
+from neuron_top.views.miss_explanation import MissExplanation, MissQuery, question
+from neuron_top.views.model import LineRef
 from neuron_top.views.operators import Operators
 from neuron_top.views.words import entry_state_words, graph_state_words
 
@@ -149,10 +149,6 @@ def _module_of(entry: str) -> str:
     return entry.rpartition("/")[2]
 
 
-def _roots(run: Run, _now: float) -> tuple[str, ...]:
-    return roots(run)
-
-
 def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """Bind the drawer to what the address names."""
 
@@ -197,8 +193,8 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             return None
         key = graph or _module_of(entry)
         try:
-            asked = feeds.read(run, partial(question, key=key))
-            named = feeds.read(run, _roots)
+            asked = None if is_dropped(run) else feeds.read(run, partial(question, key=key))
+            named = feeds.cache_roots(run)
             page = feeds.read(run, partial(graph_page, key=key))
         except NeuronTopError as problem:
             return note(str(problem), kind="bad")

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry, is_dropped
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.reports import ReportService, html, html_page
 from neuron_top.views.compare import Comparison, compare
@@ -31,8 +31,8 @@ from neuron_top.views.report import report as live_report
 
 def report_of(feeds: FeedRegistry, run: str) -> Report:
     """The report of a run. Of a recording: slow, reads the store and the cache. Raises NothingToShow."""
-    if run == LIVE:
-        return feeds.read(LIVE, live_report)
+    if run == LIVE or is_dropped(run):
+        return feeds.read(run, live_report)
     return ReportService(feeds.settings).of_recording(run)
 
 

@@ -15,14 +15,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from neuron_top.errors import NeuronTopError
+from neuron_top.dashboard.guard import browser_now
+from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.services.alerts import AlertAct, AlertService
+from neuron_top.services.dropped_logs import DROPPED, DroppedLogs
 from neuron_top.services.feeds import Feed, Run
 from neuron_top.services.jobs import PREFIX, job_feed_of, log_cards, running_cards
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.views.alert_desk import NO_BOOK, AlertBook, AlertDesk, desk, job_key, without_handled
 from neuron_top.views.jobs import JobCard
+from neuron_top.views.miss_explanation import roots
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.verdict import freshness_text, title_text, verdict
@@ -55,6 +58,7 @@ class FeedRegistry:
         self.settings = settings
         self._runs, self._live = RunService(settings), live
         self._alerts = AlertService(settings)
+        self.dropped = DroppedLogs(settings, self._changed, self._forget)
         self._books: dict[str, tuple[float, AlertBook]] = {}
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
@@ -71,12 +75,14 @@ class FeedRegistry:
 
     def start(self) -> None:
         """Start the live feed."""
+        self.dropped.remove_left()
         self._live.start(lambda: self._changed(LIVE))
 
     def stop(self) -> None:
         """Stop every feed."""
         for feed in (self._live, *self._open.values()):
             feed.stop()
+        self.dropped.stop()
 
     def version(self, run: str) -> int:
         """A number that differs whenever the run has changed."""
@@ -88,6 +94,8 @@ class FeedRegistry:
 
     def cached_view(self, run: str, view: Callable[[Run, float], View]) -> View:
         """The same, from the cache while the run has not changed. `view` is a module's function."""
+        if is_dropped(run):
+            self.feed(run)  # another browser's is not answered from what this one was shown
         version, now = self.version(run), time.monotonic()
         cached = self._views.get((run, view))
         if cached is not None and cached[0] == version and now - cached[1] < FRESH_SECONDS:
@@ -100,6 +108,8 @@ class FeedRegistry:
         """The feed of a run: live, or a recording, which is opened if it is not open. Raises NothingToShow."""
         if run == LIVE:
             return self._live
+        if is_dropped(run):
+            return self.dropped.feed(run, browser_now.get())
         with self._lock:
             feed = self._open.get(run)
             if feed is None:
@@ -110,9 +120,22 @@ class FeedRegistry:
             closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
         for name, old in closed:
             old.stop()
-            self._views = {key: value for key, value in self._views.items() if key[0] != name}
-            self._pulses.pop(name, None)
+            self._forget(name)
         return feed
+
+    def dropped_here(self) -> list[tuple[str, str]]:
+        """(id, name) of each log that the browser which asks has dropped."""
+        return [(log.identity, log.name) for log in self.dropped.of(browser_now.get())]
+
+    def cache_roots(self, run: str) -> tuple[str, ...]:
+        """The caches that a run names. What a dropped log names is not looked at: anybody may have written it."""
+        return () if is_dropped(run) else self.cached_view(run, _roots)
+
+    def _forget(self, run: str) -> None:
+        """A feed was closed."""
+        self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
+        self._pulses.pop(run, None)
+        self._versions.pop(run, None)
 
     def recordings(self) -> tuple[RunRow, ...]:
         """The recordings, newest first; none when the store cannot be read."""
@@ -138,6 +161,8 @@ class FeedRegistry:
 
     def act_on_alert(self, run: str, act: AlertAct, key: str) -> None:
         """Acknowledge or mute an alert of a run, or undo that. Raises FileMalformed, RefusedForSafety."""
+        if is_dropped(run):
+            raise UsageError("of a dropped log nothing is kept, so its alerts cannot be handled")
         job = self.cached_view(run, _job_key)
         self._books[job] = time.monotonic(), self._alerts.act(job, act, [key])
         self._pulses.pop(run, None)
@@ -149,6 +174,8 @@ class FeedRegistry:
 
     def pulse(self, run: str) -> Pulse:
         """What the frame of every page says of a run; at most a second old. Raises NothingToShow."""
+        if is_dropped(run):
+            self.feed(run)
         made = self._pulses.get(run)
         now = time.monotonic()
         if made is None or now - made[0] >= PULSE_SECONDS:
@@ -198,6 +225,15 @@ class FeedRegistry:
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+
+def is_dropped(run: str) -> bool:
+    """Whether a run is a log that somebody dropped into a page."""
+    return run.startswith(DROPPED)
+
+
+def _roots(run: Run, _now: float) -> tuple[str, ...]:
+    return roots(run)
 
 
 def _job_key(run: Run, _now: float) -> str:

@@ -7,6 +7,7 @@ text; an accepted one carries its permission in `current_permission` and its cli
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import time
@@ -20,7 +21,7 @@ from urllib.parse import parse_qs, quote, unquote_to_bytes
 
 from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import SESSION_SECONDS, Access, Permission, same_origin
-from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_of
+from neuron_top.dashboard.limits import UPLOAD_PATH, ConnectionLimits, Guesses, Rate, client_of
 from neuron_top.dashboard.sign_in import sign_in_page, wrong_page
 
 Scope = MutableMapping[str, Any]
@@ -30,6 +31,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "neurontop_session"
+BROWSER_COOKIE = "neurontop_browser"
+"""Of browsers that dropped a log; without an age, so that it ends with the browser."""
 MOST_BODY_BYTES = ConnectionLimits().body_bytes
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST"}
@@ -44,6 +47,8 @@ current_permission: ContextVar[Permission] = ContextVar("current_permission", de
 """The permission of the current request."""
 client_now: ContextVar[str] = ContextVar("client_now", default="")
 """The client of the current request: a session, a token at an address, or an address."""
+browser_now: ContextVar[str] = ContextVar("browser_now", default="")
+"""The browser of the current request, by the name that it was given when it dropped its first log; "" before."""
 page_url: ContextVar[str] = ContextVar("page_url", default="")
 """The address of the page that asks, as its browser tells it; "" where it does not."""
 
@@ -66,7 +71,7 @@ class _Asker(NamedTuple):
 
 class Guard:
     """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document;
-    `callbacks`: the right that each callback of Dash asks for, by its name.
+    `callbacks`: the right that each callback of Dash asks for, by its name; `signed_out` is told the browser.
     """
 
     def __init__(
@@ -78,9 +83,11 @@ class Guard:
         policy: str,
         pages: frozenset[str],
         callbacks: Mapping[str, Permission],
+        signed_out: Callable[[str], None] = lambda _browser: None,
     ) -> None:
         self._app, self._access, self._prefix = app, access, prefix
         self._headers, self._pages, self._callbacks = _headers(policy), pages, callbacks
+        self._signed_out = signed_out
         self._rate = Rate(per_second=400, burst=1200)
         self._sign_in_rate = Rate(per_second=0.1, burst=10)
         self._guesses = Guesses()
@@ -100,7 +107,8 @@ class Guard:
             if scope["type"] == "http" and await self._own_page(scope, headers, receive, answer, asker.right):
                 return
             self._check_right(scope, headers, asker.right)
-            if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
+            is_upload = scope["path"][len(self._prefix) :] == UPLOAD_PATH  # a log goes to a file as it comes
+            if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS and not is_upload:
                 receive = _replayed(await self._json_body(scope, headers, receive, asker.right))
         except Refused as refused:
             await self._refuse(scope, answer, refused)
@@ -110,12 +118,14 @@ class Guard:
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
         right_token, client_token = current_permission.set(asker.right), client_now.set(asker.client)
         place_token = page_url.set(headers.get("referer", ""))
+        browser_token = browser_now.set(_cookie(headers, BROWSER_COOKIE))
         try:
             await self._app(scope, receive, answer)
         finally:
             current_permission.reset(right_token)
             client_now.reset(client_token)
             page_url.reset(place_token)
+            browser_now.reset(browser_token)
 
     def _below_prefix(self, scope: Scope) -> Scope:
         """The path is checked, and gets our prefix where a reverse proxy has taken it away."""
@@ -139,7 +149,7 @@ class Guard:
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "the Host header does not name this server; allow the name with --allow-host")
         address = client_of(_address(scope))
-        session = _cookie(headers)
+        session = _cookie(headers, COOKIE)
         right = self._access.permission_of_session(session, time.time())
         signed_in = right is not Permission.NONE
         # Who has signed in is not held up by what else comes from the same address.
@@ -211,6 +221,7 @@ class Guard:
             return False
         self._check_origin(headers)
         if path == "sign-out":
+            await asyncio.to_thread(self._signed_out, _cookie(headers, BROWSER_COOKIE))
             await self._signed(scope, headers, send, "", 0, self._prefix)
             return True
         if not self._sign_in_rate.allows(client_of(_address(scope)), time.monotonic()):
@@ -391,9 +402,9 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _cookie(headers: dict[str, str]) -> str:
+def _cookie(headers: dict[str, str], name: str) -> str:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return found.value if found is not None else ""

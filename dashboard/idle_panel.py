@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from dash import html
 
 from neuron_top.dashboard.components import attributes, panel, table
+from neuron_top.services.dropped_logs import IDLE_SECONDS, MOST_BYTES
 from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.runs import RunRow
@@ -36,6 +37,31 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
             panel("Recent recordings", table(("run", "state", "took"), rows, caption="Recent recordings", right=(2,)))
         )
     return [html.P("Nothing runs here yet. A job that starts is shown by itself.", className="full"), *parts]
+
+
+def drop_zone() -> Any:
+    """The place that takes a log; `drops.js` sends it."""
+    return panel(
+        "A log from your disk",
+        html.Div(
+            [
+                html.P(
+                    "Drop a log or a capture of neuron-monitor here to see its verdict, graphs, training and errors."
+                ),
+                html.Button("Choose a file", id="drop-choose", className="plain", n_clicks=0),
+                html.P(id="drop-words", role="status"),
+                html.P(
+                    f"{MOST_BYTES >> 20} MiB at most. It is shown in this browser only, recorded nowhere, and deleted "
+                    f"{int(IDLE_SECONDS // 60)} minutes after its page was closed.",
+                    className="quiet",
+                ),
+            ],
+            id="drop-zone",
+            **attributes(data_most=str(MOST_BYTES)),
+        ),
+        wide=True,
+        extra="drop-place",
+    )
 
 
 def _command(command: str, text: str) -> Any:

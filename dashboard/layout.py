@@ -122,10 +122,16 @@ def _tools(prefix: str, right: Permission) -> Any:
 
 
 def run_options(
-    rows: Sequence[RunRow], jobs: Sequence[JobCard] = (), *, is_replay: bool = False
+    rows: Sequence[RunRow],
+    jobs: Sequence[JobCard] = (),
+    dropped: Sequence[tuple[str, str]] = (),
+    *,
+    is_replay: bool = False,
 ) -> list[dict[str, str]]:
-    """Options of the run picker: live (or what is played in its place), jobs of several logs, recordings by age."""
+    """Options of the run picker: live (or what is played in its place), logs that were dropped into this browser, jobs
+    of several logs, recordings by age."""
     options = [{"label": "the demo, played" if is_replay else "live: this machine, now", "value": "live"}]
+    options += [{"label": f"{name}  dropped here", "value": run} for run, name in dropped]
     options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
     for row in rows[:RUNS_OFFERED]:
         words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)

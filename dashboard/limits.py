@@ -10,6 +10,8 @@ from collections import OrderedDict
 
 import msgspec
 
+UPLOAD_PATH = "dropped"
+"""Below the prefix: the one address that takes a large body."""
 _CLIENTS_KEPT = 4096
 
 
@@ -22,10 +24,13 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The address in the request line."""
     headers: int = 100
     body_bytes: int = 1 << 20
+    upload_bytes: int = 64 << 20
+    """Of a log that is dropped into a page: of the address `UPLOAD_PATH` alone."""
     head_seconds: float = 10.0
     """From the first byte, or of a new connection from its beginning, to the end of the headers."""
     body_seconds: float = 20.0
     """From the end of the headers to the end of the body."""
+    upload_seconds: float = 300.0
     idle_seconds: int = 5
     """Between two requests on a connection."""
     stalled_seconds: float = 20.0

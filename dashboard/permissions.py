@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from starlette.routing import compile_path
 
 from neuron_top.dashboard.access import Permission
+from neuron_top.dashboard.limits import UPLOAD_PATH
 from neuron_top.services.caches import ACTIONS, Verb, action_of
 
 GET, POST, SOCKET = "GET", "POST", "SOCKET"
@@ -49,6 +50,8 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     (GET, "_favicon.ico"): Permission.NONE,
     **{(GET, path): Permission.READ for path in _READ_PATHS},
     (SOCKET, "push"): Permission.READ,
+    # A log that a reader brings is shown to that browser alone and changes nothing; see `dropping.py`.
+    (POST, UPLOAD_PATH): Permission.READ,
     # A callback also needs its own permission; see CALLBACKS.
     (POST, CALLBACKS_PATH): Permission.READ,
     # A plan changes nothing and can be looked at; its maker is held to a number of them.

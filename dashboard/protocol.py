@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from neuron_top.dashboard.limits import ConnectionLimits, client_of
+from neuron_top.dashboard.limits import UPLOAD_PATH, ConnectionLimits, client_of
 
 LIMITS = ConnectionLimits()
 _PIECE_BYTES = 8 << 10
@@ -66,6 +66,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._stalled = _Stalled(transport, self.limits)
         self._timer: asyncio.TimerHandle | None = None
         self._in_head, self._in_target, self._refused = True, False, False
+        self._most_body = self.limits.body_bytes
         self._excess: tuple[int, str] | None = None
         self._start_phase(self.limits.head_seconds)
         if not self._make_room():
@@ -94,7 +95,7 @@ class BoundedHttp(HttpToolsProtocol):
             return
         if self._excess is None and self._in_head and self._phase_bytes > self.limits.head_bytes:
             self._excess = (414, "the address is too long") if self._in_target else (431, "the headers are too long")
-        if self._excess is None and not self._in_head and self._phase_bytes > 2 * self.limits.body_bytes + (64 << 10):
+        if self._excess is None and not self._in_head and self._phase_bytes > 2 * self._most_body + (64 << 10):
             self._excess = 413, "the body takes too many bytes on its way"
         if self._excess is None and len(self.pipeline) > self.limits.pipelined:
             self._excess = 429, "too many requests at once on one connection"
@@ -106,7 +107,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
-        self._in_target, self._body_bytes = True, 0
+        self._in_target, self._body_bytes, self._most_body = True, 0, self.limits.body_bytes
 
     def on_url(self, url: bytes) -> None:
         """A part of the address."""
@@ -125,18 +126,20 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Pass a request to the application, unless its head alone is reason to refuse it."""
+        if self._is_upload():
+            self._most_body = self.limits.upload_bytes
         self._excess = self._excess or self._wrong_head()
         if self._excess is not None:
             return
         self._in_head = False
-        self._start_phase(self.limits.body_seconds)
+        self._start_phase(self.limits.upload_seconds if self._is_upload() else self.limits.body_seconds)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """A part of the body."""
         self._body_bytes += len(body)
-        if self._body_bytes > self.limits.body_bytes:
-            self._excess = self._excess or (413, f"a body may have {self.limits.body_bytes} bytes")
+        if self._body_bytes > self._most_body:
+            self._excess = self._excess or (413, f"a body may have {self._most_body} bytes")
         if self._excess is None:
             super().on_body(body)
 
@@ -164,11 +167,16 @@ class BoundedHttp(HttpToolsProtocol):
         super().resume_writing()
         self._stalled.end()
 
+    def _is_upload(self) -> bool:
+        """Whether a log is brought; who may do that is the guard's question, before any of it is kept."""
+        path = self.url.partition(b"?")[0]
+        return path.endswith(f"/{UPLOAD_PATH}".encode()) and self.parser.get_method() == b"POST"
+
     def _wrong_head(self) -> tuple[int, str] | None:
         """What is wrong with a whole head."""
         sizes = [value for name, value in self.headers if name == b"content-length"]
-        if any(len(size) > 12 or int(size) > self.limits.body_bytes for size in sizes):
-            return 413, f"a body may have {self.limits.body_bytes} bytes"
+        if any(len(size) > 12 or int(size) > self._most_body for size in sizes):
+            return 413, f"a body may have {self._most_body} bytes"
         if self.url.startswith(b"/"):
             return None
         hosts = [value for name, value in self.headers if name == b"host"]

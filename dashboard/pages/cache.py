@@ -31,8 +31,6 @@ from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
-from neuron_top.views.miss_explanation import roots
-from neuron_top.views.model import Run
 
 PATH, NAME = "cache", "Cache"
 OUTPUTS = PageOutputs(
@@ -204,7 +202,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """Bind the page to its data and its actions."""
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        await asyncio.to_thread(caches.use, feeds.cached_view(asked.run, _roots))
+        await asyncio.to_thread(caches.use, feeds.cache_roots(asked.run))
         await look()
         shown = await filtering(chosen, caches.last, asked.state.get("q", ""))
         executions = []
@@ -395,7 +393,3 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
         except (NeuronTopError, OSError) as problem:
             return note(str(problem), kind="bad")
         return None
-
-
-def _roots(run: Run, _now: float) -> tuple[str, ...]:
-    return roots(run)

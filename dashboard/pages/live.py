@@ -17,7 +17,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
-from neuron_top.dashboard.idle_panel import idle_panel
+from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.errors import NeuronTopError
@@ -74,6 +74,7 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(id="live-reason", className="full", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
             html.Div(id="live-idle", className="grid full idle"),
+            drop_zone(),
             html.Div(id="live-handled", className="full", role="alert"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
