@@ -19,7 +19,7 @@ from neuron_top.dashboard.explain_panel import explanation_panel
 from neuron_top.dashboard.feed_registry import FeedRegistry, is_dropped
 from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.errors import NeuronTopError
-from neuron_top.services.graphs import operators_of
+from neuron_top.services.entry_contents import operators_of
 from neuron_top.services.misses import MissService
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.entries import EntryRow

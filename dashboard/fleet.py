@@ -13,8 +13,7 @@ from neuron_top.services.fleet_actions import FleetActions
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import FleetPage, of_job
-from neuron_top.views.fleet_core import FleetCorePage
-from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.phases import PhaseTimeline
 from neuron_top.views.rank_steps import StepMap

@@ -17,9 +17,8 @@ from neuron_top.services.fleet import LogDirection, LogPage, LogRequest
 from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetPage, JobRow, NodeRow, TopRow, metric_named, sorted_nodes, top
-from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
-from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_plan import FleetPlan
 from neuron_top.views.fleet_targets import TargetGroup, scrape_targets
 from neuron_top.views.phases import PhaseTimeline

@@ -10,8 +10,7 @@ from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet_cells import FleetCells
-from neuron_top.views.fleet_core import FleetCorePage
-from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 

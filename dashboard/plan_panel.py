@@ -13,8 +13,7 @@ from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import bytes_text, count_text, duration_text
-from neuron_top.views.plan import choice_text, cost, outcome_lines, plan_lines
-from neuron_top.views.plan_act import act_choice, act_sum
+from neuron_top.views.plan import act_choice, act_sum, choice_text, cost, outcome_lines, plan_lines
 
 STEPS_SHOWN = 40
 

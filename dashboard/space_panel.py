@@ -1,17 +1,22 @@
-"""Where the caches lie and what they could give back: budget, disk, and what each part costs to compile again."""
+"""Where the caches lie and what they could give back: budget, disk, and what each part costs to compile again.
+
+Below them PyTorch's own cache, read-only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from dash import dcc
+from dash import dcc, html
 
-from neuron_top.dashboard.components import note, stacked_bar, table
+from neuron_top.dashboard.components import note, panel, stacked_bar, table
 from neuron_top.services.caches import Disk
-from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.entries import EntryTable
+from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 from neuron_top.views.reclaim import Reclaim, reclaimable
 
 
@@ -65,3 +70,54 @@ def _price(part: Reclaim) -> str:
     known = duration_text(part.rebuild_seconds) if part.rebuild_seconds else ""
     unknown = f"{part.rebuild_unknown:,} of unknown duration" if part.rebuild_unknown else ""
     return " + ".join(filter(None, (known, unknown))) or "nothing"
+
+
+def other_cache(one: OtherCache) -> Any:
+    """The panel of one cache."""
+    kinds = [
+        (html.Code(kind.kind), kind.what, count_text(kind.entries), bytes_text(kind.bytes), _when(kind.used))
+        for kind in one.kinds
+    ]
+    largest = [
+        (
+            html.Code(entry.kind),
+            html.Code(entry.key),
+            bytes_text(entry.bytes),
+            count_text(entry.files),
+            _when(entry.used or entry.changed),
+        )
+        for entry in one.largest
+    ]
+    return panel(
+        READ_ONLY,
+        html.P(
+            [
+                html.Code(one.root),
+                f" ({one.origin}): {count_text(one.entries)} entries, {bytes_text(one.bytes)}. "
+                "PyTorch manages it, so nothing here can be selected, pinned or evicted; every entry: ",
+                html.Code(COMMAND),
+            ]
+        ),
+        table(
+            ("kind", "what it holds", "entries", "size", "last used"),
+            kinds,
+            caption="Inductor's cache by kind",
+            right=(2, 3),
+        )
+        if kinds
+        else None,
+        html.H3("The largest") if largest else None,
+        table(
+            ("kind", "largest entries", "size", "files", "last used"),
+            largest,
+            caption="The largest entries of Inductor's cache",
+            right=(2, 3),
+        )
+        if largest
+        else None,
+        wide=True,
+    )
+
+
+def _when(seconds: float | None) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC") if seconds is not None else UNKNOWN

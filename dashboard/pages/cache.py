@@ -20,11 +20,10 @@ from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
-from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.dashboard.plan_registry import current_requester
-from neuron_top.dashboard.space_panel import space_panel
+from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.caches import Disk, Verb
 from neuron_top.services.plan_execution import PlanExecution

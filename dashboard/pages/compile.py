@@ -10,20 +10,19 @@ from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import chart, note, panel, term
+from neuron_top.dashboard.components import chart, fact_list, note, panel, table, term
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart, Rows
-from neuron_top.dashboard.torch_frames import torch_section
-from neuron_top.units import duration_text
+from neuron_top.units import count_text, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.counts import graph_words, hit_rate_words, lookup_words
 from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
 from neuron_top.views.timeline import Timeline, folded, whole_timeline
-from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
+from neuron_top.views.torch_trace import FrameState, TorchView, cache_words, summary_words, torch_view
 
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
@@ -212,3 +211,57 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
 def _cache(run: Run, _now: float) -> CacheCard:
     return cache_card(run)
+
+
+FRAMES_SHOWN = 100
+
+
+def torch_section(view: TorchView | None) -> Any:
+    """The panel; nothing where no process wrote a trace."""
+    if view is None:
+        return None
+    running_first = sorted(view.frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0)))
+    frames = [
+        (
+            row.compile_id,
+            html.Code(row.function),
+            row.place,
+            row.state,
+            row.backend,
+            duration_text(row.seconds),
+            count_text(row.step),
+            row.fx or "—",
+            row.aot or "—",
+            row.failure or "; ".join(row.recompiled),
+        )
+        for row in running_first[:FRAMES_SHOWN]
+    ]
+    breaks = [(count_text(row.times), html.Code(row.place), row.reason) for row in view.breaks[:FRAMES_SHOWN]]
+    phases = [
+        (row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds)) for row in view.phases
+    ]
+    head = (
+        "compile",
+        "function",
+        "place",
+        "state",
+        "back end",
+        "took",
+        "at step",
+        "FX cache",
+        "AOT cache",
+        "why recompiled, or given up",
+    )
+    return panel(
+        "torch.compile",
+        html.P(summary_words(view.summary)),
+        fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
+        table(head, frames, caption="Compiled frames, the newest first", right=(5, 6)),
+        html.H3("Graph breaks") if breaks else None,
+        table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
+        html.H3("Phases (nested, so they do not add up)") if phases else None,
+        table(("phase", "PyTorch's name", "times", "seconds"), phases, caption="Phases; they nest", right=(2, 3))
+        if phases
+        else None,
+        wide=True,
+    )

@@ -25,9 +25,8 @@ from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
-from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
-from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import (
     fleet_text,
     node_words,

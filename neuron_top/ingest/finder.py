@@ -10,8 +10,8 @@ import msgspec
 
 from neuron_top.identity import NODE_VARIABLES, node_name
 from neuron_top.processes import proc
+from neuron_top.processes.launch import RUN_VARIABLE
 from neuron_top.processes.proc import Stat
-from neuron_top.processes.variables import RUN_VARIABLE
 from neuron_top.telemetry.worker_placement import VISIBLE_CORES
 
 _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)

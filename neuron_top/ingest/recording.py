@@ -20,16 +20,16 @@ from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
-from neuron_top.ingest.job import JobOutput
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.recorder import OutputFile, Recorder
 from neuron_top.ingest.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
 from neuron_top.ingest.sources import SideChannel
 from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
-from neuron_top.processes.launch import CommandNotStarted, Job
-from neuron_top.processes.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
+from neuron_top.processes.interleave import Interleaver
+from neuron_top.processes.launch import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE, CommandNotStarted, Job
 from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -37,7 +37,7 @@ from neuron_top.store.records import CompileRecord
 from neuron_top.store.retention import enforce
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry import versions
-from neuron_top.telemetry.source import Periodic, TelemetrySource
+from neuron_top.telemetry.source import Emit, Periodic, TelemetrySource
 from neuron_top.telemetry.workers import WorkerSampler
 from neuron_top.views.summary import Summary, summary
 
@@ -210,3 +210,40 @@ def _hold(path: Path) -> int | None:
     except (OSError, RefusedForSafety):
         return None
     return number
+
+
+class JobOutput:
+    """A source: moves the output until its end. The job itself is waited for and stopped by its owner."""
+
+    name = "job"
+
+    def __init__(self, job: Job, output: OutputFile, buffer: LogBuffer) -> None:
+        self._job, self._output = job, output
+        self._ingestor = LogIngestor(str(output.path), buffer)
+        self._lines = Interleaver()
+
+    def start(self, emit: Emit) -> None:
+        """Move everything; returns at the end of both streams."""
+
+        def record(data: bytes) -> None:
+            if data:
+                for event in self._ingestor.take(self._output.append(data), data):
+                    emit(event)
+
+        def idle() -> None:
+            record(self._lines.overdue(time.monotonic()))
+            for event in (*self._ingestor.quiet(), *self._ingestor.grew()):
+                emit(event)
+
+        self._job.pump(lambda stream, data: record(self._lines.feed(stream, data, time.monotonic())), idle)
+        record(self._lines.flush())
+        for event in self._ingestor.flush():
+            emit(event)
+        self._output.close()
+
+    def ended(self, exit_code: int) -> list[AnyEvent]:
+        """What the exit code adds to what the output told, after `start` has returned."""
+        return self._ingestor.ended(exit_code)
+
+    def stop(self) -> None:
+        """Nothing to do: the output ends with the job."""

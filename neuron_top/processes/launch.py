@@ -31,8 +31,11 @@ import psutil
 from neuron_top.errors import NeuronTopError
 from neuron_top.processes.relayed_output import RelayedOutput, Stream
 from neuron_top.processes.streams import copy_window_size, make_raw
-from neuron_top.processes.variables import RUN_VARIABLE
 
+RUN_VARIABLE = "NEURONTOP_RUN"
+EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
+TRACE_VARIABLE = "TORCH_TRACE"
+"""PyTorch's own: the folder that each process of a job writes its structured trace of torch.compile to."""
 _SHELL = "/bin/sh"
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""

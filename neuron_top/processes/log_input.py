@@ -12,6 +12,7 @@ import io
 import os
 import select
 import stat
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ from typing import IO, TYPE_CHECKING
 
 from neuron_top.errors import UsageError
 from neuron_top.plain_files import open_plain
-from neuron_top.processes import zstd
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 20
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_ZSTD_READ = 1 << 16
+_ZSTD_OUT = 1 << 20
+"""Bytes that come out at a time."""
+_ZSTD_WINDOW = 27
+"""Binary logarithm of the bytes that a frame may look back, as zstd's own command allows without being asked."""
 _MOST_UNPACKED = 4 * 1024**3
 _MOST_TIMES = 500
 """Compressed data is given up where more than so many bytes come out of it, and so many times its own size: logs that
@@ -106,7 +112,7 @@ def _wait_for_a_writer(name: str, descriptor: int, tell: Tell) -> None:
 def _read(name: str, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
     read = _reader(file)
     first = read(CHUNK_BYTES)
-    while 0 < len(first) < len(zstd.MAGIC) and (zstd.MAGIC.startswith(first) or _GZIP.startswith(first)):
+    while 0 < len(first) < len(_ZSTD) and (_ZSTD.startswith(first) or _GZIP.startswith(first)):
         more = read(CHUNK_BYTES)
         if not more:
             break
@@ -121,14 +127,14 @@ def _read(name: str, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
 
 def is_compressed(first: bytes) -> bool:
     """Whether a file that begins with these bytes holds gzip or zstd data."""
-    return first.startswith((_GZIP, zstd.MAGIC))
+    return first.startswith((_GZIP, _ZSTD))
 
 
 def has_compressed_data(path: str) -> bool:
     """Whether a plain file holds gzip or zstd data; False where it cannot be read."""
     try:
         with open(open_plain(path, follow=True), "rb") as file:
-            return is_compressed(file.read(len(zstd.MAGIC)))
+            return is_compressed(file.read(len(_ZSTD)))
     except OSError:
         return False
 
@@ -142,7 +148,7 @@ def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
 def _unpacked(name: str, first: bytes, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
     """What is in compressed data, of which the beginning was read already. Raises ValueError for what is no log."""
     source = _Continued(first, file)
-    inner = _gzip(name, source, tell) if first.startswith(_GZIP) else zstd.unpacked(source.read1)
+    inner = _gzip(name, source, tell) if first.startswith(_GZIP) else _zstd(source.read1)
     unpacked = 0
     for data in inner:
         unpacked += len(data)
@@ -190,3 +196,29 @@ class _Continued(io.RawIOBase):
         self._first = self._first[len(data) :]
         self.taken += len(data)
         return data
+
+
+def _zstd(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    """What is in the frames of zstd data. Raises EOFError where they are cut, ValueError where they are damaged."""
+    # The library's own stream readers do not tell an end from a cut, so frames are followed here one by one.
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
+    frame, begun = zstd.ZstdDecompressor(options=options), False
+    try:
+        while data := read(_ZSTD_READ):
+            begun = True
+            while data:
+                if frame.eof:
+                    frame = zstd.ZstdDecompressor(options=options)
+                yield frame.decompress(data, _ZSTD_OUT)
+                while not (frame.eof or frame.needs_input):
+                    yield frame.decompress(b"", _ZSTD_OUT)
+                data = frame.unused_data if frame.eof else b""
+    except zstd.ZstdError as problem:
+        raise ValueError(f"damaged zstd data: {problem}") from None
+    if begun and not frame.eof:
+        raise EOFError("its compressed data ends before its end-of-stream marker")

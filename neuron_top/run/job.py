@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import assert_never
 
 import msgspec
@@ -20,9 +21,8 @@ from neuron_top.events import (
     RunStarted,
     SourceRotated,
 )
-from neuron_top.events.diagnosis import Diagnosis
+from neuron_top.events.diagnosis import MOST_CAUSES, Confidence, Diagnosis, JobEnd
 from neuron_top.events.levels import LineLevel
-from neuron_top.run.diagnosis import combined
 from neuron_top.run.state import JobState
 
 MARKS_KEPT = 200
@@ -228,3 +228,20 @@ class JobTracker:
         gone = [key for key, process in self.processes.items() if process.gone is not None]
         for key in gone[:-GONE_KEPT]:
             del self.processes[key]
+
+
+_CONFIDENCES = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
+
+
+def combined(diagnoses: Sequence[Diagnosis]) -> Diagnosis:
+    """One job that wrote several logs: what the log says that states its reason with most confidence comes first."""
+    failed = [each for each in diagnoses if each.failed]
+    told = failed or [each for each in diagnoses if each.recovered]
+    surest = sorted(told, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)
+    ends = {each.job_ended for each in diagnoses}
+    return Diagnosis(
+        failed=bool(failed),
+        recovered=not failed and bool(told),
+        job_ended=next((end for end in (JobEnd.FAILED, JobEnd.FINISHED) if end in ends), JobEnd.UNKNOWN),
+        causes=tuple(cause for each in surest for cause in each.causes)[:MOST_CAUSES],
+    )

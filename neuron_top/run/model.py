@@ -13,8 +13,12 @@ events in the same order give the same run. Views read the ledgers below; they a
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from neuron_top.events import (
     AdviceFamily,
@@ -58,7 +62,6 @@ from neuron_top.events.diagnosis import JobEnd
 from neuron_top.events.levels import LineLevel
 from neuron_top.run.advice import AdviceTracker
 from neuron_top.run.caches import CacheTracker
-from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileTracker
 from neuron_top.run.cores import CoreTracker
@@ -326,3 +329,27 @@ class Run:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0][:200]
+
+
+def canonical(value: Any, parts: set[int]) -> Any:
+    """A run's state as nested lists, dictionaries, numbers and texts, which can be compared and printed.
+
+    NaN becomes None. Private state counts too, caches do not.
+
+    `parts`: objects written out already; several trackers share one.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return None if value != value else value
+    if isinstance(value, dict):
+        return {str(key): canonical(item, parts) for key, item in value.items()}
+    if isinstance(value, list | tuple | deque | array):
+        return [canonical(item, parts) for item in value]
+    if isinstance(value, msgspec.Struct):
+        return {name: canonical(getattr(value, name), parts) for name in value.__struct_fields__}
+    if id(value) in parts:
+        return type(value).__name__
+    parts.add(id(value))
+    names: Any = getattr(value, "__slots__", None) or vars(value)
+    return {name: canonical(getattr(value, name), parts) for name in names if not name.startswith("_cached")}

@@ -1,4 +1,7 @@
-"""The caches of this machine and those that were named as one table of entries: folders and buckets alike."""
+"""The caches of this machine and those that were named as one table of entries: folders and buckets alike.
+
+Beside it the caches that are only shown, PyTorch's own.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from neuron_top.cache import roots
+from neuron_top.cache import inductor, roots
 from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.roots import Root
 from neuron_top.errors import NeuronTopError
-from neuron_top.ingest.other_caches import OtherCaches
 from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
+from neuron_top.views.other_caches import OtherCache, other_cache
 
 MOST_NAMED = 50
 AGES_SECONDS = 60.0
@@ -85,3 +89,29 @@ class CacheListing:
         if before is None or not unchanged or snapshot.taken_at - before.at > AGES_SECONDS:
             rows = tuple(entry_row(path, entry, snapshot.taken_at) for entry in snapshot.entries)
             self._listed[path] = _Listed(snapshot.entries, rows, snapshot.taken_at)
+
+
+LEAST_SECONDS = 30.0
+PATIENCE = 30.0
+"""A look is not repeated before this many times of what it took: at most a thirtieth of a core goes into it."""
+
+
+class OtherCaches:
+    """Remembers its last look. One thread at a time; slow: not for an event loop."""
+
+    def __init__(
+        self, find: Callable[[], Iterable[Root]] = roots.find, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._find, self._clock = find, clock
+        self._seen: tuple[OtherCache, ...] = ()
+        self._next = float("-inf")
+
+    def look(self) -> tuple[OtherCache, ...]:
+        """Inductor's caches that exist, as they are or were a moment ago."""
+        began = self._clock()
+        if began >= self._next:
+            there = [root for root in self._find() if root.kind == roots.INDUCTOR and root.exists]
+            self._seen = tuple(other_cache(root.path, root.origin, inductor.entries(root.path)) for root in there)
+            ended = self._clock()
+            self._next = ended + max(LEAST_SECONDS, PATIENCE * (ended - began))
+        return self._seen

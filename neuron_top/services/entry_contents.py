@@ -1,16 +1,21 @@
-"""What the files of one cache entry hold: artifact, graph and log. Loaded only where one entry is read."""
+"""What the files of cache entries hold: artifact, graph, log, operators. Loaded only where one entry is read."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from neuron_top.actions.backends import CacheBackend
+from neuron_top.cache import roots
 from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.scan import catalog
 from neuron_top.cache.scan.contents import Contents, File, LocalGraph, Neff
+from neuron_top.errors import NeuronTopError
 from neuron_top.parsers.hlo import HloSummary
+from neuron_top.settings import Settings
+from neuron_top.views.operators import Operators, operators
 
-__all__ = ["Contents", "File", "HloSummary", "LocalGraph", "Neff", "contents_of"]
+__all__ = ["Contents", "File", "HloSummary", "LocalGraph", "Neff", "contents_of", "operators_of"]
 
 
 @contextlib.contextmanager
@@ -18,3 +23,17 @@ def contents_of(backend: CacheBackend, entry: Entry) -> Iterator[Contents]:
     """The contents of an entry; of a bucket's, from a copy that is gone afterwards."""
     with backend.local_copy(entry) as (folder, local):
         yield Contents(folder, local)
+
+
+def operators_of(settings: Settings, module: str, named: Iterable[str] = ()) -> Operators | None:
+    """The operators of a graph, from its entry in the named caches or any of this machine; None without one."""
+    here = (root.path for root in roots.find() if root.kind == roots.NEURON)
+    for root in dict.fromkeys((*named, *here)):
+        try:
+            snapshot = catalog.open_root(root, settings.state_path)
+        except NeuronTopError:
+            continue
+        for entry in snapshot.find(module):
+            if (graph := Contents(snapshot.root, entry).nodes()) is not None:
+                return operators(graph, f"{snapshot.root}/{entry.path}")
+    return None

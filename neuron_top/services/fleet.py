@@ -17,8 +17,7 @@ from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
-from neuron_top.views.fleet_core import CoreHistory, FleetCorePage, core_page
-from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
+from neuron_top.views.fleet_node import CoreHistory, FleetCorePage, NodeHistory, NodePage, core_page, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
 from neuron_top.views.rank_steps import StepMap, series_of_nodes, series_of_run, step_map
 from neuron_top.views.summary import Summary, summary

@@ -18,7 +18,6 @@ from textual.strip import Strip
 from neuron_top.escapes import visible
 from neuron_top.tui.theme import Theme
 from neuron_top.views.colors import Hue
-from neuron_top.views.shares import cells_by_largest_remainder
 
 _JOINED_BLANKS = 3
 
@@ -234,3 +233,22 @@ def rule(theme: Theme, width: int, title: str, right: str = "", focused: bool = 
         return line.put(right, theme.quiet).strip()
     line.put(theme.glyphs.rule * room, theme.faint)
     return line.gap().put(right, theme.quiet).strip() if right else line.strip()
+
+
+def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]:
+    """Whole cells for each share (0…1 of `cells`): together as many as their sum rounds to, by largest remainder.
+
+    Of equal remainders the earlier part gets the cell, so bars of equal parts are drawn alike.
+    """
+    exact = [max(0.0, share) * cells for share in shares]
+    whole = min(cells, round(sum(exact)))
+    given = [int(value) for value in exact]
+    over = sum(given) - whole
+    for index in range(len(given) - 1, -1, -1):  # parts that are more than everything: the last ones give way
+        less = min(given[index], max(0, over))
+        given[index] -= less
+        over -= less
+    order = sorted(range(len(exact)), key=lambda index: (-round(exact[index] - int(exact[index]), 9), index))
+    for index in order[: max(0, whole - sum(given))]:
+        given[index] += 1
+    return given

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 _MODULES = (
     "neuron_top.tui.screens.alerts",
     "neuron_top.tui.screens.compare_runs",
-    "neuron_top.tui.screens.delete_run",
     "neuron_top.tui.screens.help",
     "neuron_top.services.misses",
     "neuron_top.services.reports",
     "neuron_top.services.runs",
-    "neuron_top.tui.widgets.filter_input",
+    "neuron_top.tui.widgets.prompt",
 )
 
 

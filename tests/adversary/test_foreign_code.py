@@ -199,7 +199,7 @@ def test_a_prepared_graph_in_a_root_that_others_can_write_to_is_not_unpickled(tm
     ask = [
         sys.executable,
         "-c",
-        "from neuron_top.compile.compilers.platform_facts import directory_name as d; print(d())",
+        "from neuron_top.compile.compilers.inductor import directory_name as d; print(d())",
     ]
     compiler = subprocess.run(ask, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()[-1]
     entry = root / compiler / MODULE

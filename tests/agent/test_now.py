@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.agent.now import node_now
+from neuron_top.agent.node import node_now
 from neuron_top.events import CoreKind, CoreSample, CoresSampled
 from neuron_top.run.model import Run
 

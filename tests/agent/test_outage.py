@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.agent import sink as sinks
-from neuron_top.agent.room import thinned
-from neuron_top.agent.sink import SpoolSink
+from neuron_top.agent.sink import SpoolSink, thinned
 from neuron_top.agent.spool import Spool
 from neuron_top.events import AnyEvent, CacheHit, CompileFailed, EventsFolded, LineMarked, StepReported
 from neuron_top.events.levels import LogLevel

@@ -79,6 +79,7 @@ SUMS_ROOMS = {"actions", "cache", "cli", "services"}
 SUMS_MODULES = {
     "amounts",
     "database_address",
+    "decoders",
     "errors",
     "escapes",
     "folders",

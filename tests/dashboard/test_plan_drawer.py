@@ -12,7 +12,7 @@ from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
-from neuron_top.views.plan_act import act_choice, act_sum
+from neuron_top.views.plan import act_choice, act_sum
 from tests.actions.caches import entry
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
-from neuron_top.run.diagnosis import combined
+from neuron_top.run.job import combined
 from tests.parsers.logs import M1, g3
 
 OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.strip import Strip
 
-from neuron_top.agent.now import node_now
+from neuron_top.agent.node import node_now
 from neuron_top.events import AnyEvent, StepReported
 from neuron_top.run.fold import Fold
 from neuron_top.run.model import Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_top.cache.roots import Root
-from neuron_top.ingest.other_caches import LEAST_SECONDS, OtherCaches
+from neuron_top.services.cache_listing import LEAST_SECONDS, OtherCaches
 
 KEY = "f" + "a1" * 20
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from neuron_top.processes.launch import CommandNotStarted, Job, shell_status
-from neuron_top.processes.variables import RUN_VARIABLE
+from neuron_top.processes.launch import RUN_VARIABLE, CommandNotStarted, Job, shell_status
 
 PYTHON = sys.executable
 PATIENCE = 240.0

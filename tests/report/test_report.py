@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from neuron_top import events as ev
 from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
-from neuron_top.report.columns import tables
+from neuron_top.report.columns import tables, torch_tables
 from neuron_top.report.svg import Axis, BarShape, lanes
-from neuron_top.report.torch_columns import torch_tables
 from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.views.shares import cells_by_largest_remainder
+from neuron_top.tui.drawing import cells_by_largest_remainder
 
 
 def test_the_largest_remainders_get_the_cells_that_are_left() -> None:

@@ -15,7 +15,7 @@ from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.errors import CompilerMissing
 
-_ASK = "from neuron_top.compile.compilers.platform_facts import directory_name; print(directory_name())"
+_ASK = "from neuron_top.compile.compilers.inductor import directory_name; print(directory_name())"
 _ASK_SECONDS = 600.0
 """How long the import of PyTorch may take, on a cold network file system too."""
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import platform
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from neuron_top import programs
 from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
-from neuron_top.compile.compilers.platform_facts import directory_name
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
@@ -87,3 +91,61 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, msgspec.json.decode(value)
     except MALFORMED:
         return name, {"True": True, "False": False, "None": None}.get(value, value)
+
+
+_DIGITS = 8
+_CPU_FIELDS = ("flags", "Features", "model name", "CPU part")
+
+
+@functools.cache
+def directory_name() -> str:
+    """`inductor-2.13.0.cpu+1a2b3c4d`: the version, and 8 digits of the hash of `facts`; imports torch.
+
+    Another PyTorch, another CPU (Inductor compiles for exactly this one), another compiler or another place of
+    installation is another directory, so a miss, and its artifacts are never loaded.
+    """
+    import torch
+
+    digest = hashlib.sha256("\n".join(facts()).encode()).hexdigest()[:_DIGITS]
+    return f"inductor-{str(torch.__version__).replace('+', '.')}+{digest}"
+
+
+def facts() -> list[str]:
+    """What an artifact depends on besides its graph, in words: why two machines do not share a directory."""
+    import torch
+    from torch._inductor import config
+    from torch._inductor.codecache import torch_key
+
+    devices = [str(torch.cuda.get_device_properties(place)) for place in range(torch.cuda.device_count())]
+    return [
+        f"torch {torch.__version__} {torch.version.git_version} at {Path(torch.__file__).parent}",
+        f"inductor sources {torch_key().hex()}",
+        f"python {sys.implementation.cache_tag} {platform.machine()} {platform.libc_ver()} {sys.prefix}",
+        f"cpu {torch.backends.cpu.get_cpu_capability()} {_cpu()}",
+        f"c++ {_compiler_version(config.cpp.cxx)}",
+        f"cuda {torch.version.cuda} hip {torch.version.hip} {devices}",
+    ]
+
+
+def _cpu() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0]
+    except OSError:
+        return platform.processor()
+    found = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in _CPU_FIELDS:
+            found[name.strip()] = " ".join(sorted(value.split()))
+    return str(sorted(found.items()))
+
+
+def _compiler_version(candidates: object) -> str:
+    names = [name for name in (candidates if isinstance(candidates, (tuple, list)) else [candidates]) if name]
+    for name in names:
+        try:
+            answer = programs.ask([str(name), "--version"], seconds=30)
+        except (OSError, programs.NoAnswer):
+            continue
+        return f"{name} {answer.out.decode(errors='replace').partition(chr(10))[0]}"
+    return "none"

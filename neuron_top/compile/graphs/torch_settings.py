@@ -38,7 +38,7 @@ _WORKERS = "how many helpers work, and how they are started"
 _DEBUGGING = "what is written down for a person who debugs"
 _CAPTURE = "decides what Dynamo captures, and what is captured is hashed node by node"
 _NAMES = "names a job or a file"
-_PLACE = "a path; the place and version of PyTorch name the cache's folder (see platform_facts)"
+_PLACE = "a path; the place and version of PyTorch name the cache's folder (see compilers/inductor.py)"
 WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
     INDUCTOR: {
         "trace": _DEBUGGING,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.cache import trust
 from neuron_top.cache.model.keys import ModuleKey
 from neuron_top.cache.model.record import Stats
 from neuron_top.cache.stored_entry import StoredArtifact
@@ -22,10 +23,9 @@ from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import compile_end, log_lines
 from neuron_top.compile.wrapper.cache_root import unusable
-from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE, WrapperOptions
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
 from neuron_top.compile.wrapper.scratch import Scratch
-from neuron_top.compile.wrapper.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
@@ -304,3 +304,27 @@ class Compiling:
                     source=f"worker:{os.getpid()}",
                 )
             )
+
+
+def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> Path | None:
+    """The folder that `flag` (`--compile_workdir`, `--dump`) names, made if need be; None where none can be had.
+
+    What it is good for depends on the compiler. Inductor keeps its sources, libraries and kernels in the work folder
+    (its `TORCHINDUCTOR_CACHE_DIR`), and writes graphs, schedule and output code of each compile into the dump folder
+    (its `trace`). The Neuron compiler works in a folder of the module's name below either.
+    """
+    if not wanted:
+        return None
+    folder = Path(wanted).expanduser().absolute()
+    try:
+        trust.make_folders(str(folder))
+    except OSError as problem:
+        warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be made ({problem.strerror}); compiling without it")
+        return None
+    if reason := trust.problem_with(str(folder)):  # Inductor executes what lies in its work folder
+        warn(f"{FLAGS_VARIABLE}: {flag} is not used: {reason}; compiling without it")
+        return None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be written by this user; compiling without it")
+        return None
+    return folder

@@ -14,9 +14,8 @@ from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
 from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
-from neuron_top.views.fleet_core import FleetCorePage
 from neuron_top.views.fleet_differences import Differences
-from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
 from neuron_top.views.states import JobState
 

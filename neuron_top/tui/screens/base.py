@@ -26,8 +26,7 @@ from neuron_top.tui.widgets.lines import Lines
 from neuron_top.views.model import Run
 
 if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
-    from neuron_top.tui.widgets.filter_input import FilterInput
-    from neuron_top.tui.widgets.prompt import Prompt
+    from neuron_top.tui.widgets.prompt import FilterInput, Prompt
 
 
 class LiveScreen(Screen[None], inherit_bindings=False):
@@ -152,7 +151,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     async def open_filter(self, query: str = "") -> FilterInput:
         """The filter's line, open; made the first time."""
         if self.filter_input is None:
-            from neuron_top.tui.widgets.filter_input import FilterInput
+            from neuron_top.tui.widgets.prompt import FilterInput
 
             self.filter_input = FilterInput(self.FILTER_HINT, self._filter_typed)
             await self.mount(self.filter_input, before=self.query_one(KeyBar))

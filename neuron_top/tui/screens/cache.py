@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.services.caches import Verb
-from neuron_top.tui.drawing import rule
+from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.panels import entry_rows, other_caches
+from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.panels.entry_rows import Item
 from neuron_top.tui.screens.cache_actions import CacheActions
 from neuron_top.tui.screens.misses import EntryDetail
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
+from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
 from neuron_top.views.model import Run
+from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
 
 class CacheScreen(TableScreen):
@@ -67,7 +71,7 @@ class CacheScreen(TableScreen):
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
-        yield RenderWidget("others", other_caches.lines, other_caches.height)
+        yield RenderWidget("others", lines, height)
 
     def on_mount(self) -> None:
         """Show the title, and start to read the caches."""
@@ -323,3 +327,28 @@ class CacheScreen(TableScreen):
 
 
 SCREEN = CacheScreen
+
+
+_EACH = 2
+
+
+def height(view: Sequence[OtherCache]) -> int:
+    """Lines that they take: none where there is no such cache."""
+    return _EACH * len(view)
+
+
+def lines(theme: Theme, view: Sequence[OtherCache], width: int, rows: int) -> list[Strip]:
+    """A title and a line of sums for each."""
+    pairs = ((rule(theme, width, READ_ONLY, cache.root), _sums(theme, cache, width)) for cache in view)
+    return [strip for pair in pairs for strip in pair][:rows]
+
+
+def _sums(theme: Theme, cache: OtherCache, width: int) -> Strip:
+    line = Line(theme, width).gap(2)
+    if not cache.kinds:
+        return line.put("empty", theme.quiet).strip()
+    line.put(f"{count_text(cache.entries)} entries · {bytes_text(cache.bytes)}", theme.text)
+    line.put(f" · listed by `{COMMAND}`", theme.quiet)
+    for kind in cache.kinds:
+        line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", theme.quiet)
+    return line.strip()

@@ -1,8 +1,11 @@
-"""The pages that put recordings side by side; they are read in a thread, which takes a second for a long run."""
+"""The pages that put recordings side by side or lay their curves over one axis.
+
+Recordings are read in a thread, which takes a second for a long run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.strip import Strip
 
@@ -10,9 +13,12 @@ from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.panels.comparison import comparison_lines
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, duration_text, number_text
+from neuron_top.units import bytes_text, count_text, duration_text, number_text
+from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison
 from neuron_top.views.multi_compare import ComparedRun, MultiComparison
+from neuron_top.views.overlay import LETTERS, OverlaidRun
+from neuron_top.views.trends import StepValue
 
 
 def compare_page(compare: Callable[[], Comparison]) -> AsyncPage:
@@ -66,3 +72,67 @@ def _lines(theme: Theme, view: Comparison | str, width: int) -> list[Strip]:
         title = rule(theme, width, "Two recordings", "esc goes back")
         return [title, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
     return comparison_lines(theme, view, width)
+
+
+ROWS = 12
+_HUES = tuple(Hue)
+
+
+def overlay_page(read: Callable[[], tuple[OverlaidRun, ...]]) -> AsyncPage:
+    """The page of what `read` returns."""
+    return AsyncPage(
+        read, overlay_lines, waiting="Reading the recordings…", failed="They cannot be laid over each other"
+    )
+
+
+def overlay_lines(theme: Theme, view: Sequence[OverlaidRun] | str, width: int) -> list[Strip]:
+    """Who is who, then loss and throughput by step."""
+    strips = [rule(theme, width, "Recordings over one axis", "esc goes back")]
+    if isinstance(view, str):
+        return [*strips, Line(theme, width).gap(2).put(view, theme.quiet).strip()]
+    for letter, hue, run in zip(LETTERS, _HUES, view, strict=False):
+        last = run.loss[-1] if run.loss else None
+        line = Line(theme, width).gap(2).put(letter, theme.hues[hue]).gap().put(run.title, theme.strong)
+        words = f"{count_text(len(run.loss))} values of the loss"
+        words += (
+            f", the last {number_text(last.value)}" + (f" at step {last.step}" if last.step is not None else "")
+            if last
+            else ""
+        )
+        strips.append(line.gap(2).put(words, theme.quiet).strip())
+    units = {run.throughput_unit for run in view if run.throughput}
+    strips += _panel(theme, "Loss by step", [run.loss for run in view], width)
+    title = f"Throughput by step, {units.pop() or 'reports'}" if len(units) == 1 else "Throughput by step"
+    return [*strips, *_panel(theme, title, [run.throughput for run in view], width)]
+
+
+def _panel(theme: Theme, title: str, curves: Sequence[Sequence[StepValue]], width: int) -> list[Strip]:
+    """A letter where a curve runs; the axis of steps is that of all."""
+    placed = [[(_at(index, value), value.value) for index, value in enumerate(curve)] for curve in curves]
+    every = [point for curve in placed for point in curve]
+    strips = [Line(theme, width).strip(), rule(theme, width, title)]
+    if not every:
+        return [*strips, Line(theme, width).gap(2).put("None of them printed any.", theme.quiet).strip()]
+    first, last = min(x for x, _y in every), max(x for x, _y in every)
+    low, high = min(y for _x, y in every), max(y for _x, y in every)
+    label = max(len(number_text(low)), len(number_text(high)))
+    room = max(1, width - label - 3)
+    cells: list[list[int | None]] = [[None] * room for _row in range(ROWS)]
+    for number, curve in enumerate(placed):
+        for x, y in curve:
+            column = round((x - first) / ((last - first) or 1) * (room - 1))
+            row = round((high - y) / ((high - low) or 1.0) * (ROWS - 1))
+            cells[row][column] = number
+    for row, marks in enumerate(cells):
+        text = number_text(high) if row == 0 else number_text(low) if row == ROWS - 1 else ""
+        line = Line(theme, width).put(text, theme.quiet, label, right=True).gap()
+        for mark in marks:
+            line.put(" ", theme.text) if mark is None else line.put(LETTERS[mark], theme.hues[_HUES[mark]])
+        strips.append(line.strip())
+    axis = Line(theme, width).to(label + 1).put(f"step {count_text(first)}", theme.quiet)
+    return [*strips, axis.end(count_text(last), theme.quiet).strip()]
+
+
+def _at(index: int, value: StepValue) -> int:
+    """Where a value stands: at its step, else at its place in the log."""
+    return value.step if value.step is not None else index

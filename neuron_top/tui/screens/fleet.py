@@ -14,7 +14,7 @@ from neuron_top.tui.panels.blame import blame_lines
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.screens import rank_steps
 from neuron_top.tui.screens.async_page import AsyncPage
-from neuron_top.tui.screens.fleet_node import node_page
+from neuron_top.tui.screens.fleet_node import NodeLogsPage, node_page
 from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
@@ -181,8 +181,6 @@ class FleetScreen(TableScreen):
         if row is None:
             self.notice("select a node first (arrow keys)")
             return
-        from neuron_top.tui.screens.node_logs import NodeLogsPage
-
         self.host.open(NodeLogsPage(partial(self.host.services.fleet.logs, row.node)))
 
     def opened(self, row: NodeRow) -> None:

@@ -6,14 +6,14 @@ it is gone back to. A search that finds little returns after a moment and is gon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.services.feeds import LineLevel, LogLine, LogPage, LogQuery
-from neuron_top.tui.widgets.log_moves import Holds, moved
+from neuron_top.services.feeds import LineLevel, LogChain, LogLine, LogPage, LogQuery
 
 TAIL_LINES = 5000
 NEAR_LINES = 1000
@@ -22,9 +22,11 @@ PAGE_LINES = 200
 MOST_LINES = 8000
 FILTER_SECONDS = 0.05
 """For the lines at hand; a filter that needs longer goes on through the files, a page at a time."""
+FAR = sys.maxsize
+"""An offset behind the end of any file."""
 
 
-class Reads(Holds, Protocol):
+class Reads(Protocol):
     """What a window needs of a feed."""
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
@@ -38,6 +40,12 @@ class Reads(Holds, Protocol):
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """Lines from some offsets on."""
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines at these places."""
+
+    def log_chains(self) -> list[LogChain]:
+        """The files of each log."""
 
 
 class LogWindow:
@@ -179,3 +187,45 @@ class Search:
         page = read(self.at, 1, self._query)
         self.at, self.ended = {**self.at, **page.at}, page.ended or bool(page.lines)
         return page.lines[0] if page.lines else None
+
+
+class Moved(NamedTuple):
+    """What a rotation did to a window."""
+
+    names: dict[str, str]
+    """By the source that lines were read as, the one they are in now; those that are gone are left out."""
+    top: dict[str, int]
+    bottom: dict[str, int]
+
+
+def moved(
+    feed: Reads, probes: Mapping[str, Sequence[LogLine]], top: Mapping[str, int], bottom: Mapping[str, int]
+) -> Moved | None:
+    """None while every file is what it was. `probes`: by source, some of its lines; `top` and `bottom`: how far each
+    source was read at both ends of the window."""
+    chains = [chain.files for chain in feed.log_chains() if any(source in probes for source in chain.files)]
+    names = {source: _place(feed, probes[source], files) for files in chains for source in files if source in probes}
+    if all(name == source for source, name in names.items()):
+        return None
+    found = {source: name for source, name in names.items() if name is not None}
+    above, below = dict(top), dict(bottom)
+    for files in chains:
+        now = {found[source]: source for source in files if source in found}
+        first = min((files.index(name) for name in now), default=1)
+        for at, name in enumerate(files):
+            # What is newer than all that is held was not read yet; what is older is wholly in front of the window.
+            newer = at < first
+            held = now.get(name)
+            above[name] = top.get(held, FAR) if held else 0 if newer else FAR
+            below[name] = bottom.get(held, 0) if held else 0 if newer else FAR
+    return Moved(found, above, below)
+
+
+def _place(feed: Reads, lines: Sequence[LogLine], files: Sequence[str]) -> str | None:
+    """The file that holds these lines; that of their own name if it does."""
+    own = lines[0].source
+    for name in (own, *(file for file in files if file != own)):
+        there = {line.offset: line.text for line in feed.log_lines([(name, line.offset) for line in lines])}
+        if all(there.get(line.offset) == line.text for line in lines):
+            return name
+    return None
