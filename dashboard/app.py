@@ -71,7 +71,7 @@ def create_app(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     app.backend.websocket_capability = (
-        False  # the config tells the renderer of no socket: it would open one for nothing
+        False  # the config names no socket to the renderer: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
     app.layout = lambda: app_layout(prefix, links, current_permission.get(), _open_page(prefix, page_url.get()))

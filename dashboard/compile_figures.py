@@ -96,7 +96,7 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
         "base": [iso(bar.start) for _lane, bar in pairs],
         "x": [round(length * 1000) for length in lengths],
         "y": [names[lane.worker] for lane, _bar in pairs],
-        "text": [_told(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
+        "text": [_hover_text(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
         "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
@@ -107,7 +107,7 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
     }
 
 
-def _told(bar: Bar, length: float) -> str:
+def _hover_text(bar: Bar, length: float) -> str:
     who = f"{plain(bar.graph)}, by PyTorch itself" if bar.by_pytorch else plain(bar.graph)
     return f"{who}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
 

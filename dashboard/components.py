@@ -101,7 +101,7 @@ def table(
 
 
 def term(word: str, shown: str = "") -> Component:
-    """A word with a `?` that tells its definition, on hover and on focus; `shown`: another form of the word."""
+    """A word with a `?` that shows its definition, on hover and on focus; `shown`: another form of the word."""
     return html.Span(
         [
             shown or word,

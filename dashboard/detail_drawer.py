@@ -62,7 +62,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
     """What a run says about a graph."""
     one = page.row
     pairs = (
-        ("state", _told(one.state, graph_state_words(one.state))),
+        ("state", _state_text(one.state, graph_state_words(one.state))),
         ("compile time", f"{duration_text(one.seconds)} ({one.precision.value})"),
         ("compiler", one.compiler or "—"),
         ("flags", " ".join(page.flags) or "—"),
@@ -102,7 +102,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
 def entry_facts(one: EntryRow) -> Any:
     """What a cache says about an entry."""
     pairs = (
-        ("state", _told(one.state, entry_state_words(one.state))),
+        ("state", _state_text(one.state, entry_state_words(one.state))),
         ("cache", one.root),
         ("compiler", one.compiler or "no compiler folder"),
         ("size on disk", f"{bytes_text(one.bytes)}, artifact {bytes_text(one.artifact_bytes)}"),
@@ -123,7 +123,7 @@ def cache_details(
     entries: Sequence[EntryRow] = (),
     title: str = "Why it missed",
 ) -> Any:
-    """What the caches tell: the entries, why the graph missed, and the operators it is made of."""
+    """What the caches report: the entries, why the graph missed, and the operators it is made of."""
     parts = [entry_facts(one) for one in entries[:ENTRIES_SHOWN]]
     if reasons is not None:
         parts.append(explanation_panel(reasons, title))
@@ -136,7 +136,7 @@ def cache_details(
     return html.Div(parts) if parts else note("No cache on this machine has this graph.")
 
 
-def _told(state: str, meaning: str) -> str:
+def _state_text(state: str, meaning: str) -> str:
     return f"{state}: {meaning}" if meaning else state
 
 

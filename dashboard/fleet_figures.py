@@ -70,7 +70,7 @@ def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
     """The cores of a node."""
     values = page.cores.get(metric) or ()
     if not values:
-        return PageChart(empty(colors, "this node tells nothing of its cores", 120))
+        return PageChart(empty(colors, "this node reports nothing of its cores", 120))
     starts = range(0, len(values), _CORES_ACROSS)
     rows = [list(values[first : first + _CORES_ACROSS]) for first in starts]
     trace = {

@@ -50,7 +50,7 @@ client_now: ContextVar[str] = ContextVar("client_now", default="")
 browser_now: ContextVar[str] = ContextVar("browser_now", default="")
 """The browser of the current request, by the name that it was given when it dropped its first log; "" before."""
 page_url: ContextVar[str] = ContextVar("page_url", default="")
-"""The address of the page that asks, as its browser tells it; "" where it does not."""
+"""The address of the page that asks, as its browser reports it; "" where it does not."""
 
 
 class Refused(Exception):

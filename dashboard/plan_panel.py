@@ -29,8 +29,8 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     if several:
         parts.append(_lines(executions))
     for execution in executions:
-        told = _told(execution)
-        parts += [html.Details([html.Summary(_name(execution)), *told])] if several else told
+        details = _details(execution)
+        parts += [html.Details([html.Summary(_name(execution)), *details])] if several else details
     parts.append(_buttons(executions))
     return html.Section(parts, className="drawer panel", role="dialog", **attributes(aria_label=f"Plan: {title}"))
 
@@ -73,7 +73,7 @@ def _price(execution: PlanExecution) -> str:
     return " + ".join(filter(None, (known, f"{price.unknown:,} unknown" if price.unknown else ""))) or "nothing"
 
 
-def _told(execution: PlanExecution) -> list[Any]:
+def _details(execution: PlanExecution) -> list[Any]:
     """A plan as it stands: its lines, its progress, its outcome."""
     content: list[Any] = []
     if execution.state is PlanState.PLANNED:

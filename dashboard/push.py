@@ -53,7 +53,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
             return
         await socket.accept()
         sockets[socket] = who
-        teller = asyncio.create_task(_tell(socket, feeds, socket.query_params.get("run", LIVE)))
+        notifier = asyncio.create_task(_notify(socket, feeds, socket.query_params.get("run", LIVE)))
         try:
             while True:
                 await socket.receive_text()
@@ -61,9 +61,9 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
             pass
         finally:
             sockets.pop(socket, None)
-            teller.cancel()
+            notifier.cancel()
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-                await teller
+                await notifier
 
 
 def _news(feeds: FeedRegistry, run: str) -> str:
@@ -91,7 +91,7 @@ def _card(card: JobCard) -> dict[str, str | float | None]:
     }
 
 
-async def _tell(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
+async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
     try:
         feeds.feed(run)
     except NeuronTopError:

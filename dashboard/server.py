@@ -79,7 +79,7 @@ def _listener(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, proto)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(2048)  # the address is told next: whoever comes at once waits instead of being refused
+        listener.listen(2048)  # the address is reported next: whoever comes at once waits instead of being refused
     except OSError as problem:
         raise UsageError(f"cannot listen on {host} port {port}: {problem.strerror or problem}") from None
     return listener

@@ -80,7 +80,7 @@ def expression(text: str) -> Callable[[str], bool]:
 def newest_kept(
     rows: Sequence[Row], keep: Callable[[Row], bool], seconds: float, clock: Callable[[], float] = time.monotonic
 ) -> Kept[Row]:
-    """The rows that are wanted, as far as can be told within so many seconds; the last rows are looked at first."""
+    """The rows that are wanted, as far as can be known within so many seconds; the last rows are looked at first."""
     deadline = clock() + seconds
     kept: list[Row] = []
     unseen = 0
@@ -119,8 +119,8 @@ def _options(re2: Any) -> Any:
 
 def _explained(problem: Exception) -> str:
     """RE2's message, or the name of what it does not support."""
-    (told, *_rest) = (*problem.args, b"")
-    text = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+    (message, *_rest) = (*problem.args, b"")
+    text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     quoted = text.rpartition(": ")[2]
     name = next((name for mark, name in _UNSUPPORTED.items() if quoted.startswith(mark)), "")
     if not name and quoted == "(?P":

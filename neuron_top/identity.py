@@ -1,6 +1,6 @@
 """Who this node is and which job it works for: names with their origin, from the environment and a few small files.
 
-Nothing here asks a network: Nitro instances tell their id in a file, and `telemetry/instance_metadata.py` asks the
+Nothing here asks a network: Nitro instances report their id in a file, and `telemetry/instance_metadata.py` asks the
 metadata service where an agent has the time for it.
 """
 
@@ -40,7 +40,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def identity(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), instance: str = "") -> Identity:
-    """Of this process. `instance`: the EC2 instance id where the metadata service told it. Reads three small files."""
+    """Of this process. `instance`: the EC2 instance id where the metadata service names it. Reads three small files."""
     node = node_name(environ, root, instance)
     return Identity(
         node=node,
@@ -76,7 +76,7 @@ def job_name(environ: Mapping[str, str] = os.environ, node: str = "") -> Named:
 
 
 def instance_id(root: Path = Path("/")) -> str:
-    """The EC2 instance id as the firmware of a Nitro instance tells it; "" elsewhere."""
+    """The EC2 instance id as the firmware of a Nitro instance reports it; "" elsewhere."""
     text = _first_line(root / "sys/devices/virtual/dmi/id/board_asset_tag")
     return text if _INSTANCE_ID.fullmatch(text) else ""
 

@@ -148,15 +148,15 @@ class RunTables:
         from neuron_top.dashboard.figures import empty, layout
 
         colors = chart_colors(theme)
-        told = self.steps[~self.steps["extracting"] & self.steps["loss"].notna() & self.steps["step"].notna()]
-        if told.empty:
+        with_loss = self.steps[~self.steps["extracting"] & self.steps["loss"].notna() & self.steps["step"].notna()]
+        if with_loss.empty:
             return _drawn(empty(colors, "no loss was printed"))
         trace = {
             "type": "scatter",
             "mode": "lines",
             "name": "loss",
-            "x": told["step"].astype(int).tolist(),
-            "y": told["loss"].astype(float).tolist(),
+            "x": with_loss["step"].astype(int).tolist(),
+            "y": with_loss["loss"].astype(float).tolist(),
             "line": {"color": colors.accent},
         }
         return _drawn(

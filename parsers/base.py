@@ -81,7 +81,7 @@ class Record:
         self.source = source
         self.at: float | None = None
         self.pid: int | None = None
-        """Of the process that printed it: the header's own, else what the prefix tells."""
+        """Of the process that printed it: the header's own, else what the prefix reports."""
         self.header_pid: int | None = None
         self.rank: int | None = None
         self.level = LogLevel.NOTSET
@@ -111,7 +111,7 @@ class Family(Protocol):
         raise NotImplementedError
 
     def flush_idle(self) -> list[AnyEvent]:
-        """What can be told of something begun, now that the stream is quiet, though it has not ended."""
+        """What can be known of something begun, now that the stream is quiet, though it has not ended."""
         raise NotImplementedError
 
     def flush(self) -> list[AnyEvent]:

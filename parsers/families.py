@@ -126,7 +126,7 @@ def bit(row: Row) -> int:
 
 
 def families_in(text: str) -> int:
-    """The families whose keywords a line holds, a bit each; dots are told by the shape of a record instead."""
+    """The families whose keywords a line holds, a bit each; dots are recognized by the shape of a record instead."""
     found = _ALWAYS
     for number, _, _ in _WORDS.find_matches_as_indexes(text, overlapping=True):
         found |= _BITS[number]

@@ -42,7 +42,7 @@ class GraphTableReader:
 
     @classmethod
     def of_file(cls, path: str) -> GraphTableReader:
-        """Reads the table in a file; its name tells the rank."""
+        """Reads the table in a file; its name reports the rank."""
         found = FILE.search(path)
         return cls(f"graphs:{path}", int(found[1]) if found else None)
 

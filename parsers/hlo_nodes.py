@@ -86,7 +86,7 @@ def _shape_text(shape: Shape) -> str:
 
 
 def _literal(data: memoryview) -> str:
-    """The values of a small literal; larger ones are told by their length only."""
+    """The values of a small literal; of larger ones the length only."""
     for number, value in fields(data):
         if isinstance(value, int):
             continue

@@ -58,7 +58,7 @@ _HALF_HEADER = re.compile(
 _HALF_STAMP = re.compile(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
 _LONGEST_STAMP = 32
 _DATE = re.compile(r"\d-[A-Z][a-z]{2}-\d\d ")
-"""What tells a stamp of the runtime at little cost: most lines have none."""
+"""What marks a stamp of the runtime at little cost: most lines have none."""
 _STAMP = r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{4}(?:\d\d)?"
 _HALF_RUNTIME = re.compile(
     _STAMP + r"\s*(?:\d{1,10}(?::\d{0,10})?\s*)?(?:[A-Z]{1,7}\s*(?:[A-Z]{1,10}(?P<function>:\w{0,100})?\s*)?"
@@ -93,7 +93,7 @@ _HUB = re.compile(
     r"(?<![/\w.-])neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z"
     r"|/model\.\w+ not found in (?!.* recompiled)"
 )
-"""A path of the hub, not yet missed or not yet told what follows."""
+"""A path of the hub, not yet missed or what follows is not yet known."""
 _WORKER = re.compile(
     r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: t?a?s?k?s?(?: [a-z]{0,7})?)?)?\Z"
     r"|[Ww](?:o(?:r(?:k(?:er? ?)?)?)?)?\Z"

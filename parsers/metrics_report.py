@@ -76,7 +76,7 @@ class MetricsReport:
         return []
 
     def flush_idle(self) -> list[AnyEvent]:
-        """A report is told when it is complete."""
+        """A report is reported when it is complete."""
         return []
 
     def flush(self) -> list[AnyEvent]:

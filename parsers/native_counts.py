@@ -1,4 +1,4 @@
-"""What TorchNeuron's lines and tables tell, counted apart: the published counts are of the compile wrapper's lines."""
+"""What TorchNeuron's lines and tables say, counted apart: the published counts are of the compile wrapper's lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NativeCounts(msgspec.Struct):
 
     @property
     def any(self) -> bool:
-        """Whether anything was told."""
+        """Whether anything was reported."""
         return self != NativeCounts()
 
     def add(self, event: CompileLogEvent) -> None:

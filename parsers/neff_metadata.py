@@ -1,4 +1,4 @@
-"""What the small JSON members of a NEFF tell: target, sub-graphs, inputs and outputs, memory, arithmetic.
+"""What the small JSON members of a NEFF report: target, sub-graphs, inputs and outputs, memory, arithmetic.
 
 Only the fields asked for are decoded; a member that is none of its kind is a problem that is reported.
 """
@@ -53,8 +53,8 @@ _definition = msgspec.json.Decoder(_Definition, strict=False)
 _hlo_stats = msgspec.json.Decoder(_HloStats, strict=False)
 
 
-class Told:
-    """What the JSON members tell."""
+class JsonMembers:
+    """What the JSON members report."""
 
     def __init__(
         self, documents: Mapping[str, bytes], members: Iterable[str], problem: Callable[[str], None], *, complete: bool

@@ -17,7 +17,7 @@ import msgspec
 
 from neuron_top.escapes import visible
 from neuron_top.parsers.neff import NeffHeader
-from neuron_top.parsers.neff_metadata import Tensor, Told, is_wanted
+from neuron_top.parsers.neff_metadata import JsonMembers, Tensor, is_wanted
 
 JSON_LIMIT = 4 * 1024**2
 """Largest JSON member that is read, bytes."""
@@ -58,7 +58,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sound(self) -> bool:
-        """True when nothing is wrong with it as far as it can be told."""
+        """True when nothing is wrong with it as far as it can be known."""
         return not self.problems and self.digest_ok is not False
 
 
@@ -239,7 +239,7 @@ class _Archive:
             self.problem("tar: the archive ends inside a member")
 
     def result(self, *, compressed: bool, digest_ok: bool | None) -> Payload:
-        told = Told(
+        described = JsonMembers(
             self.documents,
             {member.name for member in self.members},
             self.problem,
@@ -251,14 +251,14 @@ class _Archive:
             members=tuple(self.members),
             member_count=self.member_count,
             unpacked_bytes=self.taken,
-            target=told.target,
-            subgraphs=told.subgraphs,
-            inputs=tuple(told.inputs),
-            outputs=tuple(told.outputs),
-            constants_bytes=told.constants,
-            scratch_bytes=told.scratch,
+            target=described.target,
+            subgraphs=described.subgraphs,
+            inputs=tuple(described.inputs),
+            outputs=tuple(described.outputs),
+            constants_bytes=described.constants,
+            scratch_bytes=described.scratch,
             code_bytes=self.code_bytes,
-            macs=told.macs,
+            macs=described.macs,
             problems=tuple(self._problems),
         )
 

@@ -292,7 +292,7 @@ def _hardware(top: Mapping[str, Any]) -> Hardware:
 
 
 def _pods(value: Any) -> dict[int, str]:
-    """Instance-wide core → `namespace/pod/container`, as the EKS companion of the monitor tells."""
+    """Instance-wide core → `namespace/pod/container`, as the EKS companion of the monitor reports."""
     found = {}
     for index, pod in _by_index(fields.mapping(value).get("neuroncores_k8s_info")):
         owner = fields.mapping(pod)

@@ -22,7 +22,7 @@ LONGEST_SCRAPE = 8 * 1024**2
 MOST_SAMPLES = 50_000
 """Samples that are taken of one answer."""
 MOST_UNKNOWN = 20
-"""Unknown names that are told by name; all of them are counted."""
+"""Unknown names that are named; all of them are counted."""
 _LONGEST_LINE = 8192
 _LONGEST_NAME = 200
 
@@ -215,7 +215,7 @@ def _name_of(line: str) -> str | None:
 
 
 def _state(line: str, stated: dict[str, str]) -> None:
-    """`# HELP` and `# UNIT` of utilization: the only place that may tell its scale."""
+    """`# HELP` and `# UNIT` of utilization: the only place that may report its scale."""
     words = line[:_LONGEST_LINE].split(None, 3)
     if len(words) == 4 and words[1] in ("HELP", "UNIT"):
         known = read_name(words[2].strip('"'))

@@ -89,7 +89,7 @@ class ParallelCompileLines:
         return self._read(record)
 
     def flush_idle(self) -> list[AnyEvent]:
-        """Lists and totals are told when they are complete."""
+        """Lists and totals are reported when they are complete."""
         return []
 
     def flush(self) -> list[AnyEvent]:

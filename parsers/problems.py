@@ -1,6 +1,6 @@
 """Tracebacks, workers that a launcher buried, and warnings or errors that nothing else stands for.
 
-A traceback is told by its last line; several ranks print theirs into one stream, distinguished by their prefix.
+A traceback is named by its last line; several ranks print theirs into one stream, distinguished by their prefix.
 """
 
 from __future__ import annotations

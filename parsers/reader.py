@@ -90,7 +90,7 @@ class LogReader:
         return events
 
     def flush_idle(self) -> list[AnyEvent]:
-        """What is told of a stream that is quiet for a moment: a failure at its end waits for no further line.
+        """What is reported of a stream that is quiet for a moment: a failure at its end waits for no further line.
 
         Should its message go on after all, those lines stand for themselves.
         """

@@ -51,12 +51,12 @@ def without_secrets(text: str) -> str:
 
 def command_without_secrets(words: Sequence[str]) -> tuple[str, ...]:
     """A command line, word by word: the word after `--password` is left out too, whatever it holds."""
-    told: list[str] = []
+    kept: list[str] = []
     for word in words:
-        before = told[-1] if told else ""
+        before = kept[-1] if kept else ""
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("-"):
-            told.append(LEFT_OUT)
+            kept.append(LEFT_OUT)
             continue
         name, equals, _ = word.partition("=")
-        told.append(f"{name}={LEFT_OUT}" if equals and is_secret_name(name) else without_secrets(word))
-    return tuple(told)
+        kept.append(f"{name}={LEFT_OUT}" if equals and is_secret_name(name) else without_secrets(word))
+    return tuple(kept)

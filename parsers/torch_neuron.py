@@ -1,10 +1,10 @@
-"""TorchNeuron, the native back end (SDK 2.33): its own log lines, and the failures that its exceptions tell.
+"""TorchNeuron, the native back end (SDK 2.33): its own log lines, and the failures that its exceptions report.
 
     [Neuron] [LEVEL] [<file>.cpp:<line>] <text> <name>= <value> …
 
 Behind PyTorch's `[W721 09:54:58.837126036 NeuronLogging.h:103] Warning: ` whatever the level, with ANSI colors, Ray's
 prefix, and now and then twice in one line. Locks and failures come at every log level; look-ups and compiles only at
-TORCH_NEURONX_LOG_LEVEL=3, where one hit is told by up to three lines and one failure by up to three more.
+TORCH_NEURONX_LOG_LEVEL=3, where one hit is reported by up to three lines and one failure by up to three more.
 
 A graph has two names: its id, and the key of its artifact in the cache (32 hex digits, also the lock's name). Lines
 that hold both teach which belong together; events carry the cache's key as soon as it is known.
@@ -111,10 +111,10 @@ class TorchNeuronLines:
         self._failure: _Failure | None = None
         self._keys: dict[str, str] = {}
         """Graph's id → its key in the cache."""
-        self._told: dict[tuple[Worker, str], frozenset[str]] = {}
-        """What was told of a look-up: by which of the lines that tell the same."""
+        self._reported_by: dict[tuple[Worker, str], frozenset[str]] = {}
+        """What was reported of a look-up: by which of the lines that report the same."""
         self._failed: dict[tuple[Worker, str], None] = {}
-        """Failures told: the log, the exception and what quotes it tell one."""
+        """Failures reported: the log, the exception and what quotes it are one failure."""
         self._served: dict[tuple[Worker, str], None] = {}
         """Graphs that another process compiled while this one waited: no compile of its own ends."""
         self._gauges: dict[str, float] = {}
@@ -197,7 +197,7 @@ class TorchNeuronLines:
         return events if events or _RAISED not in record.text else None
 
     def _failed_once(self, record: Record, graph: str | None, message: str) -> list[AnyEvent]:
-        """The failure, unless it was told of this graph since its compile began."""
+        """The failure, unless it was reported of this graph since its compile began."""
         what = ((record.pid, record.rank), graph or message)
         if what in self._failed:
             return []
@@ -233,7 +233,7 @@ class TorchNeuronLines:
 
     @staticmethod
     def _compiled(record: Record) -> list[AnyEvent]:
-        """vLLM-Neuron tells each compile with its time."""
+        """vLLM-Neuron reports each compile with its time."""
         found = _COMPILED.search(record.text)
         if found is None:
             return []
@@ -273,7 +273,7 @@ class TorchNeuronLines:
         return []
 
     def _learn(self, line: _Line) -> None:
-        """Which key belongs to which graph, where a line tells both."""
+        """Which key belongs to which graph, where a line reports both."""
         graph = line.values.get("cache_key") or line.values.get("key")
         lock = _LOCK.search(line.values.get("lock_path", ""))
         key = line.values.get("persistent_key") or (lock[1] if lock else None)
@@ -316,7 +316,7 @@ class TorchNeuronLines:
         yield from self._failed_once(line.record, graph, error[1].strip() if error else "")
 
     def _contended(self, line: _Line) -> Iterator[AnyEvent]:
-        """A wait is told when it begins, and once a minute."""
+        """A wait is reported when it begins, and once a minute."""
         path = line.values.get("path", "")
         what = (line.worker, path)
         before = self._waits.get(what)
@@ -347,7 +347,7 @@ class TorchNeuronLines:
         return LockWaited(**fields, path=clip(path), minutes=minutes, broken=broken)
 
     def _names(self, line: _Line) -> tuple[str | None, str | None]:
-        """(graph's id, key in the cache) as this line and earlier ones tell them."""
+        """(graph's id, key in the cache) as this line and earlier ones report them."""
         values = line.values
         named = values.get("cache_key") or values.get("key") or values.get("for key")
         key = values.get("persistent_key")
@@ -367,16 +367,18 @@ class TorchNeuronLines:
         }
 
     def _is_new(self, line: _Line, answer: str, graph: str | None, key: str | None) -> bool:
-        """Whether this look-up was not told by another of the lines that tell the same."""
-        teller = next(phrase for phrase, _ in _READERS if phrase in line.text)
+        """Whether this look-up was not reported by another of the lines that report the same."""
+        wording = next(phrase for phrase, _ in _READERS if phrase in line.text)
         names = [name for name in (key, graph) if name]
         if not names:
             return True
-        told = [self._told.pop((line.worker, f"{answer} {name}"), None) for name in names]
-        known = next(filter(None, told), frozenset())
-        is_new = not known or teller in known
+        reports = [self._reported_by.pop((line.worker, f"{answer} {name}"), None) for name in names]
+        known = next(filter(None, reports), frozenset())
+        is_new = not known or wording in known
         _remember(
-            self._told, (line.worker, f"{answer} {names[0]}"), frozenset({teller}) if is_new else known | {teller}
+            self._reported_by,
+            (line.worker, f"{answer} {names[0]}"),
+            frozenset({wording}) if is_new else known | {wording},
         )
         return is_new
 

@@ -50,7 +50,7 @@ PHASES = frozenset((
     "async_compile.wait", "PyCodeCache.load_by_key_path", "CachingAutotuner.benchmark_all_configs",
     "CachingAutotuner.coordinate_descent_tuning", "AotCodeCompiler.compile", "cudagraphify",
 ))  # fmt: skip
-"""Phases that are told; PyTorch times hundreds, most of them single passes."""
+"""Phases that are reported; PyTorch times hundreds, most of them single passes."""
 
 _HEADER = re.compile(
     rb"[VDIWEC](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,6})\s+(\d{1,10}) [^\]\n]{1,4096}:\d{1,9}\] (\{.*)"
@@ -123,7 +123,7 @@ class TorchTraceReader:
 
     @classmethod
     def of_file(cls, path: str) -> TorchTraceReader:
-        """A reader for the file at `path`, whose name tells the rank."""
+        """A reader for the file at `path`, whose name reports the rank."""
         rank = _FILE_RANK.search(path.rpartition("/")[2])
         return cls(f"torch-trace:{path}", int(rank[1]) if rank else None)
 
@@ -291,14 +291,14 @@ class TorchTraceReader:
         """Fields of every event. What a record says of itself goes before the context it was written in."""
         fields = record.fields
         rank = _whole(fields.get("rank", self.rank))
-        told = (about or {}).get("compile_id")
-        named = isinstance(told, str) and 0 < len(told) <= 100
+        named_value = (about or {}).get("compile_id")
+        named = isinstance(named_value, str) and 0 < len(named_value) <= 100
         return {
             "at": record.at,
             "offset": record.offset,
             "pid": record.pid,
             "rank": rank,
-            "compile_id": clip(told) if named and told is not None else _compile_id(fields),
+            "compile_id": clip(named_value) if named and named_value is not None else _compile_id(fields),
             "attempt": _whole(fields.get("attempt")),
         }
 
@@ -333,11 +333,11 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
 
 
 def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
-    """Look-ups in the remote caches, which only the sums of a compile tell, with the keys where it names them."""
+    """Look-ups in the remote caches, which only the sums of a compile report, with the keys where it names them."""
     for prefix, cache in _REMOTE.items():
         for outcome in ("hit", "miss"):
-            told = about.get(f"{prefix}_{outcome}_keys") or ""
-            keys = [str(key) for key in told] if isinstance(told, list) else str(told).split(",")
+            named_value = about.get(f"{prefix}_{outcome}_keys") or ""
+            keys = [str(key) for key in named_value] if isinstance(named_value, list) else str(named_value).split(",")
             for number in range(min(_whole(about.get(f"{prefix}_{outcome}_count")) or 0, _MOST_LOOKUPS)):
                 key = clip(keys[number].strip()) if number < len(keys) else ""
                 yield TorchCacheLookedUp(**common, cache=cache, outcome=outcome, key=key)

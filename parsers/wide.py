@@ -1,6 +1,6 @@
 """Logs in UTF-16, as PowerShell's `>` and some editors write them → lines of UTF-8, each with its place in the file.
 
-The byte order mark tells, or zeros in every other byte of the beginning. Places are bytes of the file, as for any other
+The byte order mark decides, or zeros in every other byte at first. Places are bytes of the file, as for any other
 log, and a line begins behind the byte 0x0A: whoever cuts such a file into lines without knowing what it is finds the
 same places.
 """
@@ -12,7 +12,7 @@ from neuron_top.parsers.lines import LINE_LIMIT
 LITTLE, BIG = "utf-16-le", "utf-16-be"
 _MARKS = {b"\xff\xfe": LITTLE, b"\xfe\xff": BIG}
 _ENOUGH = 8
-"""Bytes at the beginning that tell the encoding."""
+"""Bytes at the beginning that report the encoding."""
 _MARK = "\ufeff"
 
 

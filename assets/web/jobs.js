@@ -2,7 +2,7 @@
    itself. Names come from logs and commands: they become text nodes. */
 (function () {
   "use strict";
-  let known = null, told = "", latest = [];
+  let known = null, shownJobs = "", latest = [];
   const chosen = () => new URLSearchParams(location.search).get("run") || "";
   const make = (tag, name, text) => {
     const one = document.createElement(tag);
@@ -22,7 +22,7 @@
     const search = address(run);
     history[how || "pushState"]({}, "", location.pathname + search);
     window.dash_clientside.set_props("url", {search: search, href: location.href});
-    told = "";
+    shownJobs = "";
   }
 
   function card(job) {
@@ -49,7 +49,7 @@
     place.hidden = false;
   }
 
-  function tell(jobs, pin) {
+  function receive(jobs, pin) {
     const list = document.getElementById("jobs");
     latest = jobs;
     if (!list) { return; }
@@ -58,8 +58,8 @@
     if (!chosen() && pin) { choose(pin, "replaceState"); }
     else if (fresh.length) { offer(fresh[0]); }
     const now = JSON.stringify([jobs, chosen(), location.pathname]);
-    if (now === told) { return; }
-    told = now;
+    if (now === shownJobs) { return; }
+    shownJobs = now;
     list.hidden = jobs.length < 2;
     const focused = document.activeElement && document.activeElement.closest("#jobs .job-card");
     const place = focused ? [...list.children].indexOf(focused) : -1;
@@ -83,5 +83,5 @@
   }
 
   document.addEventListener("click", keepJob, true);
-  window.neurontopJobs = {tell: tell, choose: choose, go: go, all: () => latest};
+  window.neurontopJobs = {receive: receive, choose: choose, go: go, all: () => latest};
 })();

@@ -1,7 +1,7 @@
-/* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
+/* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only says when. */
 (function () {
   "use strict";
-  const FLEET_MS = 1000;  // what a fleet tells is a second old anyway: who looks at it asks no more often
+  const FLEET_MS = 1000;  // what a fleet reports is a second old anyway: who looks at it asks no more often
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
@@ -16,13 +16,13 @@
   }
 
   /* What the server says of the run: the pill and the title of the tab. */
-  function tell(text, how) {
+  function receive(text, how) {
     lastHeard = Date.now();
     if (!text) { show("up live", "live" + how); return; }
     const news = JSON.parse(text);
     document.title = news.title;
     show("up " + news.freshness, news.words + how);
-    window.neurontopJobs.tell(news.jobs, news.pin);
+    window.neurontopJobs.receive(news.jobs, news.pin);
   }
 
   const ago = (since) => Math.max(0, Math.round((Date.now() - since) / 1000)) + " s";
@@ -55,7 +55,7 @@
     socket = opened;
     heard = Date.now();
     opened.onopen = () => { attempts = 0; asking = 0; comeBack(); };
-    opened.onmessage = (event) => { heard = lastMessage = Date.now(); tell(event.data, ""); ask(); };
+    opened.onmessage = (event) => { heard = lastMessage = Date.now(); receive(event.data, ""); ask(); };
     opened.onclose = () => {
       if (socket !== opened) { return; }
       socket = null;
@@ -102,7 +102,7 @@
     try {
       const address = prefix + "alive?run=" + encodeURIComponent(runOf());
       const answer = await fetch(address, {cache: "no-store", signal: AbortSignal.timeout(STUCK_MS)});
-      if (answer.ok) { comeBack(); tell(await answer.text(), ", by polling"); } else { lost = true; }
+      if (answer.ok) { comeBack(); receive(await answer.text(), ", by polling"); } else { lost = true; }
       if (answer.status === 401) { signIn(); }
     } catch (error) { lost = true; }
     seeking = false;

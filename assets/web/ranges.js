@@ -42,9 +42,9 @@
     if (busy) { return; }
     const range = change["xaxis.range"] || (change["xaxis.range[0]"] ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
     if (!range && !change["xaxis.autorange"]) { return; }
-    const told = range ? range.map((one) => String(one).slice(0, 23)) : null;
-    hold(told);
-    apply(told, chart);
+    const chosen = range ? range.map((one) => String(one).slice(0, 23)) : null;
+    hold(chosen);
+    apply(chosen, chart);
   }
 
   function cross(chart, event) {
@@ -68,8 +68,8 @@
   function jump(chart, event) {
     const point = event && event.points && event.points[0];
     if (!point) { return; }
-    const told = String(point.customdata || "");
-    const moment = MOMENT.test(told) ? told : isTime(chart) && !told && MOMENT.test(String(point.x)) ? String(point.x) : "";
+    const stamp = String(point.customdata || "");
+    const moment = MOMENT.test(stamp) ? stamp : isTime(chart) && !stamp && MOMENT.test(String(point.x)) ? String(point.x) : "";
     if (!moment) { return; }
     const terms = new URLSearchParams({at: moment.replace(" ", "T").slice(0, 23)}), run = new URLSearchParams(location.search).get("run");
     if (run) { terms.set("run", run); }

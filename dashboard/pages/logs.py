@@ -244,8 +244,8 @@ def _seconds_of(clock: str) -> float | None:
 
 
 def _moment_words(moment: float, around: Around | None, newest: str) -> Any:
-    told = datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
-    words = f"around {told}" if around is not None else f"no line with a time near {told}; the last lines"
+    clock_text = datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
+    words = f"around {clock_text}" if around is not None else f"no line with a time near {clock_text}; the last lines"
     return [f"{words} · ", dcc.Link("show the newest", href=newest)]
 
 

@@ -164,9 +164,9 @@ def row(one: RunRow) -> dict[str, Any]:
 
 def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None) -> Any:
     """The summary of a run."""
-    told = headline(one.diagnosis, over=True)
+    cause = headline(one.diagnosis, over=True)
     pairs = (
-        ("reason", told.text if told is not None else ""),
+        ("reason", cause.text if cause is not None else ""),
         ("command", " ".join(one.command)),
         ("state", one.state_text),
         ("wall time", duration_text(one.wall_seconds)),

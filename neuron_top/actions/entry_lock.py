@@ -31,7 +31,7 @@ def is_left_by_dead(entry: OpenEntry) -> bool:
 class EntryLockGuard:
     """Holds the lock of an entry by a link to `token`. Entering raises StaleEntryError when another holds it.
 
-    `as_planned`: the folder has not changed since a plan saw it without a lock. Then a list of its names would tell
+    `as_planned`: the folder has not changed since a plan saw it without a lock. Then a list of its names would report
     nothing new, and costs as much as the link: one look at the graph gives the lock's name, the link the rest.
     """
 

@@ -1,4 +1,4 @@
-"""What planners know besides the snapshot: the clock, who uses the cache, pins, what recordings tell."""
+"""What planners know besides the snapshot: the clock, who uses the cache, pins, what recordings report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that lie in the trash: they count for a goal of free space, or each run would take as much again."""
     in_use: CacheUse | None = None
     """Who uses this root; None = nobody was seen."""
-    tells_reads: bool = True
+    has_access_times: bool = True
     """The storage keeps access times."""
     shared: str | None = None
     """Why other hosts may write here; None = a local file system."""
@@ -80,7 +80,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         if self.in_use is None:
             return False
         last, known_from = self.last_use(entry)
-        known = self.tells_reads or known_from is _RECORD or entry.artifact is not _VALID
+        known = self.has_access_times or known_from is _RECORD or entry.artifact is not _VALID
         return self.in_use.concerns(entry.path, entry.module, max(last, entry.changed_at) if known else None)
 
     def rebuild(self, entry: Entry) -> tuple[float | None, RebuildSource]:
@@ -142,7 +142,7 @@ def collect_context(
         ),
         trash_bytes=trash.trash_bytes() if trash is not None else 0,
         in_use=evidence.use,
-        tells_reads=disk.access_times not in (None, AccessTimes.NOATIME),
+        has_access_times=disk.access_times not in (None, AccessTimes.NOATIME),
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,

@@ -23,7 +23,7 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def load(cls, state: Path) -> UsageHistory:
-        """What the recordings in `state` tell; nothing where there are none or they cannot be read."""
+        """What the recordings in `state` report; nothing where there are none or they cannot be read."""
         if not (state / _STORE_NAME).exists():
             return NOTHING_RECORDED
         from neuron_top.actions import recorded_uses  # a store is opened only where there is one and somebody asks
@@ -40,7 +40,7 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
         return max((at for at in (entry.read_at, self.used.get(entry.module)) if at is not None), default=None)
 
     def known_by(self, entry: Entry) -> str | None:
-        """What tells `last_used`."""
+        """What reports `last_used`."""
         at = self.last_used(entry)
         if at is None:
             return None
@@ -51,7 +51,7 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
         return entry.compile_seconds if entry.compile_seconds is not None else self.compiled.get(entry.module)
 
     def added_to(self, entries: Iterable[Entry]) -> list[Entry]:
-        """The entries, with the recorded compile time of those whose own files tell none: what sums are made of."""
+        """The entries, with the recorded compile time of those whose own files report none: what sums are made of."""
         return [
             msgspec.structs.replace(entry, compile_seconds=seconds)
             if entry.compile_seconds is None and (seconds := self.compiled.get(entry.module)) is not None

@@ -33,7 +33,7 @@ def spool_path(settings: Settings, node: str, job: str) -> Path:
 
 
 class Agent:
-    """Folds, spools and ships what a feed tells, until stopped."""
+    """Folds, spools and ships what a feed reports, until stopped."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Agent:
             self._answering.stop()
         self._ticker.join()
         now = time.time()
-        self._sink.tell(AgentStopped(node=self._node.name, at=now, source="agent"))
+        self._sink.emit(AgentStopped(node=self._node.name, at=now, source="agent"))
         self._sink.close(now)
         arrived = self.shipper.stop(seconds)
         if arrived:

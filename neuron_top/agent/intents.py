@@ -1,7 +1,7 @@
 """The thread of an agent that answers operators: plans what they ask for, carries out once what they confirmed, undoes.
 
 A plan stays on this node, in a file; the database carries its words. An intent is taken before it is carried out, and
-one that is found taken was cut off by a kill: what the journal says of it is told, and nothing is begun again.
+one that is found taken was cut off by a kill: what the journal says of it is reported, and nothing is begun again.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class IntentWorker:
             case IntentState.TAKEN:
                 self._cut_off(intent)
             case IntentState.UNDOING:
-                told = {**intent.result, "text": "the agent was killed while it undid this: look at the journal"}
-                self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, told)
+                outcome = {**intent.result, "text": "the agent was killed while it undid this: look at the journal"}
+                self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, outcome)
             case _ if intent.expired:
                 return
             case IntentState.ASKED:
@@ -109,18 +109,18 @@ class IntentWorker:
 
     def _plan(self, intent: Intent) -> None:
         try:
-            told, prepared = self._acts.plan(intent.plan)
+            outcome, prepared = self._acts.plan(intent.plan)
             self._keep(intent, prepared)
         except (NeuronTopError, OSError) as problem:
             self._store.intents.move(intent.id, IntentState.ASKED, IntentState.REFUSED, {"text": str(problem)})
             return
-        self._store.intents.move(intent.id, IntentState.ASKED, IntentState.PLANNED, told)
+        self._store.intents.move(intent.id, IntentState.ASKED, IntentState.PLANNED, outcome)
 
     def _execute(self, intent: Intent) -> None:
         prepared = self._kept(intent)
         if prepared is None:
-            told = {"text": "this agent has not planned it, or its plan is gone: ask again"}
-            self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.REFUSED, told)
+            outcome = {"text": "this agent has not planned it, or its plan is gone: ask again"}
+            self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.REFUSED, outcome)
             return
         if not self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.TAKEN):
             return
@@ -135,22 +135,22 @@ class IntentWorker:
 
     def _cut_off(self, intent: Intent) -> None:
         prepared = self._kept(intent)
-        told: dict[str, object] = {"text": "the agent was killed while it carried it out, and its plan is gone"}
+        outcome: dict[str, object] = {"text": "the agent was killed while it carried it out, and its plan is gone"}
         if prepared is not None:
             with suppress(NeuronTopError, OSError):
-                told = self._acts.found_after_kill(intent.plan, prepared)
-        self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, told)
+                outcome = self._acts.found_after_kill(intent.plan, prepared)
+        self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, outcome)
 
     def _undo(self, intent: Intent) -> None:
         if not self._store.intents.move(intent.id, IntentState.UNDO, IntentState.UNDOING):
             return
         try:
-            told = self._acts.undo(intent.plan, intent.result)
+            outcome = self._acts.undo(intent.plan, intent.result)
         except (NeuronTopError, OSError) as problem:
             failed = {**intent.result, "text": f"could not be undone: {problem}"}
             self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, failed)
         else:
-            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.UNDONE, told)
+            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.UNDONE, outcome)
 
     # --- the plan on this node ---
 

@@ -36,7 +36,9 @@ class KeyIndex:
         """
         now, self._room = time.time(), READ_BYTES
         found = {(row.root, row.key): row for root in roots for row in self._rows(root, now, compiled)}
-        changed = [row for place, row in found.items() if _told(row) != _told(self._sent.get(place))]
+        changed = [
+            row for place, row in found.items() if _shipped_fields(row) != _shipped_fields(self._sent.get(place))
+        ]
         gone = [row for place, row in self._sent.items() if place not in found and row.state != GONE]
         return changed + [
             NodeKey(root=row.root, key=row.key, node=row.node, state=GONE, compiler=row.compiler, seen=now)
@@ -80,5 +82,5 @@ class KeyIndex:
         return self._programs[place]
 
 
-def _told(row: NodeKey | None) -> tuple[object, ...]:
+def _shipped_fields(row: NodeKey | None) -> tuple[object, ...]:
     return (row.state, row.bytes, row.compiler, row.program) if row is not None else ()

@@ -28,7 +28,7 @@ WINDOW_BYTES = 64 * 1024
 
 
 class _Mark(msgspec.Struct):
-    """What was told of one source."""
+    """What was reported of one source."""
 
     file: str = ""
     """Device and inode of a log, so that another file of its name begins anew."""
@@ -41,7 +41,7 @@ class _Mark(msgspec.Struct):
 
 
 class ReadingMarks:
-    """Tells events that are new from those that were told before this agent started."""
+    """Tells events that are new from those that were reported before this agent started."""
 
     def __init__(self, stored: dict[str, bytes]) -> None:
         """`stored`: as `changed` gave them."""
@@ -55,7 +55,7 @@ class ReadingMarks:
         self._changed: set[str] = set()
 
     def is_new(self, event: AnyEvent) -> bool:
-        """Whether it was not told before; ask once for each event, in their order."""
+        """Whether it was not reported before; ask once for each event, in their order."""
         known = self._known.get(event.source)
         if known is None or isinstance(event, OutputGrew):
             return True
@@ -72,7 +72,7 @@ class ReadingMarks:
             return False
         return event.offset > known.end - WINDOW_BYTES
 
-    def told(self, event: AnyEvent) -> None:
+    def remember(self, event: AnyEvent) -> None:
         """Remember an event that was new."""
         if isinstance(event, SourceRotated):
             self._restart(f"log:{event.path}", event.how)

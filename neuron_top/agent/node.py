@@ -26,11 +26,11 @@ from neuron_top.telemetry.node_attributes import Attributes, attributes
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.fleet import WORST_IS_HIGH
-from neuron_top.views.rank_steps import told_rows
+from neuron_top.views.rank_steps import heartbeat_rows
 
 ATTRIBUTES_SECONDS = 60.0
 OFFSET_STEP = 0.05
-"""Seconds by which a clock must have moved to be told again."""
+"""Seconds by which a clock must have moved to be reported again."""
 
 
 View = TypeVar("View")
@@ -68,7 +68,7 @@ class Node:
         self._looked = float("-inf")
 
     def describe(self) -> None:
-        """Look at the node's attributes where that was long ago; a change is told."""
+        """Look at the node's attributes where that was long ago; a change is reported."""
         if time.monotonic() - self._looked < ATTRIBUTES_SECONDS:
             return
         self._looked = time.monotonic()
@@ -76,7 +76,7 @@ class Node:
         sink = self._sink()
         if found != self._attributes and sink is not None:
             self._attributes = found
-            sink.tell(NodeDescribed(node=self.name, at=time.time(), source="agent", attributes=found))
+            sink.emit(NodeDescribed(node=self.name, at=time.time(), source="agent", attributes=found))
 
     def record(self, offset: float | None) -> NodeRecord:
         """The node as it is described."""
@@ -94,15 +94,15 @@ class Node:
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
         """What it does now."""
         sink = self._sink()
-        told = {**notes, "dropped_events": sink.dropped if sink is not None else 0}
-        return self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, told, offset))
+        all_notes = {**notes, "dropped_events": sink.dropped if sink is not None else 0}
+        return self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
 
     def waits(self) -> list[WaitRecord]:
         """Who waits for whom."""
         return self._feed.read(lambda run, now: list(waits_of(run, now, self.name, self.job)))
 
     def compiles(self) -> list[CompileRecord]:
-        """Compiles whose time was measured, of which `compiles_sent` was not told yet."""
+        """Compiles whose time was measured, of which `compiles_sent` was not reported yet."""
         measured = self._feed.read(lambda run, _now: measured_compiles(run, self.name, self.job))
         return [one for one in measured if (one.module, one.finished) not in self._compiles_sent]
 
@@ -123,7 +123,7 @@ class Node:
         sink = self._sink()
         if sink is not None and (self._offset is None or abs(offset - self._offset) > OFFSET_STEP):
             self._offset = offset
-            sink.tell(ClockMeasured(node=self.name, at=time.time(), source="agent", offset_seconds=offset))
+            sink.emit(ClockMeasured(node=self.name, at=time.time(), source="agent", offset_seconds=offset))
 
 
 def compiled_keys(run: Run) -> frozenset[str]:
@@ -150,7 +150,7 @@ def node_now(run: Run, now: float, node: str, job: str, notes: dict[str, int], o
         clock_offset=offset,
         metrics={name: _spread(rows, values, max if name in WORST_IS_HIGH else min) for name, values in known.items()},
         cores=known,
-        steps=told_rows(run),
+        steps=heartbeat_rows(run),
         notes=notes,
     )
 

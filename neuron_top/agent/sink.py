@@ -29,14 +29,14 @@ STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryRe
 
 
 class SpoolSink:
-    """Keeps what a feed tells; an `EventSink`. `tick` it about once a second."""
+    """Keeps what a feed reports; an `EventSink`. `tick` it about once a second."""
 
     def __init__(self, spool: Spool, run: str, warn: Callable[[str], None]) -> None:
         """`run`: the job that the events belong to. `warn` takes what goes wrong, once."""
         self._spool, self._run, self._warn = spool, run, warn
         self._fold, self._marks = Fold(), ReadingMarks(spool.marks())
-        self._told: list[AnyEvent] = spool.pending()
-        self._dirty = bool(self._told)
+        self._unsaved: list[AnyEvent] = spool.pending()
+        self._dirty = bool(self._unsaved)
         self._committed = time.monotonic()
         self._lock = threading.Lock()
         self._locked: set[tuple[str, str]] = set()
@@ -54,10 +54,10 @@ class SpoolSink:
                 self._take(event, now)
             self._step(now)
 
-    def tell(self, event: AnyEvent) -> None:
+    def emit(self, event: AnyEvent) -> None:
         """Take an event of the agent itself."""
         with self._lock:
-            self._told.append(event)
+            self._unsaved.append(event)
             self._dirty = True
 
     def tick(self, now: float) -> None:
@@ -68,40 +68,40 @@ class SpoolSink:
     def close(self, now: float) -> None:
         """The feed has ended: commit all there is."""
         with self._lock:
-            self._told += self._fold.flush(now, everything=True)
+            self._unsaved += self._fold.flush(now, everything=True)
             self._commit()
 
     def _take(self, event: AnyEvent, now: float) -> None:
         if isinstance(event, STAY_HERE) or (isinstance(event, EntryChanged) and not self._is_about_a_lock(event)):
             return
         new = self._marks.is_new(event)
-        self._told += self._fold.add(event, now, known=not new)
+        self._unsaved += self._fold.add(event, now, known=not new)
         if new:
-            self._marks.told(event)
+            self._marks.remember(event)
             self._dirty = True
 
     def _is_about_a_lock(self, event: EntryChanged) -> bool:
-        """Who holds a lock is told; all that changes in a cache goes to its index, see `agent/keys.py`."""
+        """Who holds a lock is reported; all that changes in a cache goes to its index, see `agent/keys.py`."""
         entry = (event.root, event.module)
         was = entry in self._locked
         (self._locked.add if event.lock is not None else self._locked.discard)(entry)
         return was or event.lock is not None
 
     def _step(self, now: float) -> None:
-        self._told += self._fold.flush(now)
+        self._unsaved += self._fold.flush(now)
         if time.monotonic() - self._committed >= COMMIT_SECONDS:
             self._commit()
 
     def _commit(self) -> None:
         self._committed = time.monotonic()
-        if not self._dirty and not self._told:
+        if not self._dirty and not self._unsaved:
             return
         try:
-            self._spool.commit(self._run, self._told, self._fold.pending(), self._marks.changed())
+            self._spool.commit(self._run, self._unsaved, self._fold.pending(), self._marks.changed())
         except sqlite3.Error as problem:
             self._no_room(problem)
             return
-        self._told, self._dirty, self._problem, self._most_held = [], False, "", MOST_HELD
+        self._unsaved, self._dirty, self._problem, self._most_held = [], False, "", MOST_HELD
         self._marks.kept()
         self.committed.set()
 
@@ -110,9 +110,9 @@ class SpoolSink:
         if not self._problem:
             self._problem = str(problem)
             self._warn(f"{self._spool.path}: {problem}; events are held in memory until there is room")
-        if len(self._told) > self._most_held:
-            self._told, dropped = thinned(self._told, MOST_HELD * 3 // 4)
-            self._most_held = max(MOST_HELD, len(self._told) * 5 // 4)
+        if len(self._unsaved) > self._most_held:
+            self._unsaved, dropped = thinned(self._unsaved, MOST_HELD * 3 // 4)
+            self._most_held = max(MOST_HELD, len(self._unsaved) * 5 // 4)
             if dropped and not self.dropped:
                 self._warn(f"{self._spool.path}: samples and repeated events are dropped now, the oldest first")
             self.dropped += dropped
@@ -137,9 +137,9 @@ def _kind(event: AnyEvent) -> Hashable | None:
     """What the event is one of many of; None: it stays."""
     if not (is_sample(event) or isinstance(event, EventsFolded)):
         return None
-    told = event.last if isinstance(event, EventsFolded) else event
-    about = (getattr(told, name, None) for name in ("rank", "module", "path", "text"))
-    return (type(told), told.node, told.source, *about)
+    inner = event.last if isinstance(event, EventsFolded) else event
+    about = (getattr(inner, name, None) for name in ("rank", "module", "path", "text"))
+    return (type(inner), inner.node, inner.source, *about)
 
 
 def _ends(kinds: Sequence[Hashable | None]) -> Iterator[tuple[Hashable, int]]:

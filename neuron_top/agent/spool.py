@@ -1,7 +1,7 @@
 """What waits to be shipped, in a SQLite file of its own: batches with sequence numbers, and how far logs were read.
 
 A batch and the reading marks of the lines it came from are written in one transaction. An agent that is killed at any
-moment goes on where the last transaction left it: nothing is lost, and nothing is told twice.
+moment goes on where the last transaction left it: nothing is lost, and nothing is reported twice.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ class Spool:
         with self._lock:
             self._connection.close()
 
-    # --- what is told ---
+    # --- what is reported ---
 
     def commit(
         self, run: str, events: Sequence[AnyEvent], pending: Sequence[AnyEvent], marks: Mapping[str, bytes]
     ) -> None:
-        """Keep events that are told, those that a fold still holds, and how far that was read, all or nothing.
+        """Keep events that are reported, those that a fold still holds, and how far that was read, all or nothing.
 
         Raises sqlite3.Error where the disk has no room; then nothing of it is kept.
         """

@@ -89,7 +89,7 @@ def mounted_below(path: str, proc: str = "/proc") -> str | None:
 
 
 def device_of(path: str, proc: str = "/proc") -> int | None:
-    """The device number of the mount that `path` lies on; None when unknown. `stat` tells another on some kinds."""
+    """The device number of the mount that `path` lies on; None when unknown. `stat` reports another on some kinds."""
     return _mount_of(os.path.realpath(path), proc)[3]
 
 

@@ -1,7 +1,7 @@
 """Reading without leaving a trace: files and folders opened so that their access times stay as they were.
 
 Linux allows `O_NOATIME` to a file's owner and to root. Elsewhere the open is repeated without it and counted in
-`atime_fallbacks`, so that whoever looks can be told that access times of other people's files may have moved.
+`atime_fallbacks`, so that whoever looks can warn that access times of other people's files may have changed.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class BucketListing(NamedTuple):
 
 
 def checked(url: str) -> SplitResult:
-    """The parts of `s3://bucket/prefix`. Raises UsageError for another URL, or one that carries a login, not told."""
+    """The parts of `s3://bucket/prefix`. Raises UsageError for another URL, or one that holds a login (never shown)."""
     parts = urlsplit(url)
     if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
         raise UsageError(f"{without_secret(url)!r} is not the address of a bucket: expected s3://bucket/prefix")

@@ -51,7 +51,7 @@ class ArtifactKind(StrEnum):
 
 
 class TorchArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """One file. Bytes of length; `changed` in seconds since the epoch; None and empty where the file does not tell."""
+    """One file. Bytes of length; `changed` in seconds since the epoch; None and empty where the file does not say."""
 
     kind: ArtifactKind
     path: str

@@ -322,7 +322,7 @@ def _unmapped_root() -> int | None:
 
 @functools.cache
 def _is_private(group: int, user: int) -> bool:
-    """Whether nobody but `user` is in `group`, as far as names tell (Debian's OpenSSH has the same rule)."""
+    """Whether nobody but `user` is in `group`, as far as names show (Debian's OpenSSH has the same rule)."""
     try:
         person, members = pwd.getpwuid(user), grp.getgrgid(group)
     except KeyError:

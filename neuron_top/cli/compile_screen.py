@@ -107,7 +107,7 @@ class CompileOutput:
         self.log: TextIO = AboveScreen(self._screen)
         self.show, self.close = self._screen.show, self._screen.close
 
-    def tell(self, remark: str) -> None:
+    def notify(self, remark: str) -> None:
         """Print a remark on stderr."""
         log_stderr(f"neurontop: {remark}")
 

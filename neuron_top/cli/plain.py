@@ -32,7 +32,7 @@ class PlainProgress:
         self._last_line = ""
         self._due = 0.0
         self._alerts: dict[str, str] = {}
-        """Title by key of those that were told."""
+        """Title by key of those that were reported."""
 
     def show(self, view: Overview) -> None:
         """Print the lines that are due."""
@@ -56,7 +56,7 @@ class PlainProgress:
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
     def wait(self, view: Overview) -> None:
-        """Print what follows from nothing more having come: a job that failed is told then."""
+        """Print what follows from nothing more having come: a job that failed is reported then."""
         if self._last_key is not None and self._last_key[-1] != view.header.active:
             self.show(view)
         else:

@@ -138,8 +138,8 @@ def _reason(closing: Summary) -> str:
         return ""
     from neuron_top.views.diagnosis import headline
 
-    told = headline(closing.diagnosis, over=True)
-    return told.text if told is not None else ""
+    cause = headline(closing.diagnosis, over=True)
+    return cause.text if cause is not None else ""
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

@@ -1,7 +1,7 @@
 """Our own terminal: its keyboard when a log is on standard input, and its loss (its window closed, SSH ended).
 
-The hang-up signal does not always tell of a loss: it may be ignored (`trap '' HUP`, a service), or be only a message.
-What tells is the descriptor itself.
+The hang-up signal does not always report a loss: it may be ignored (`trap '' HUP`, a service), or be only a message.
+The descriptor itself decides.
 """
 
 from __future__ import annotations

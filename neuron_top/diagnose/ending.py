@@ -41,7 +41,7 @@ class LastLine(NamedTuple):
 
 
 class End(NamedTuple):
-    """What the last lines tell."""
+    """What the last lines report."""
 
     success_line: int | None = None
     """The last line that says that all went well."""

@@ -40,7 +40,7 @@ _WARNING = re.compile(r"\w*Warning$")
 _SURELY = re.compile(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
-"""Raised to look for something: what is raised in their place tells more."""
+"""Raised to look for something: what is raised in their place reports more."""
 _JAVA = re.compile(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
 _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
@@ -138,7 +138,7 @@ def exception(statement: Statement, raised: re.Match[str]) -> CauseVerdict:
 
 
 def is_probe(raised: re.Match[str]) -> bool:
-    """Whether an exception only asks for something, so that the one raised while it was handled tells more."""
+    """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
     return raised["type"].split(".")[-1] in _PROBES
 
 

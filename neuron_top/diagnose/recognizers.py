@@ -127,7 +127,7 @@ ROWS: tuple[Recognizer, ...] = (
             rf"|{_COMPILER} failed with (?:-9|137)\b"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
         ),
-        "The compiler was killed, most often for host memory. " + _HOST_MEMORY + "; dmesg tells who killed it",
+        "The compiler was killed, most often for host memory. " + _HOST_MEMORY + "; dmesg shows who killed it",
     ),
     Recognizer(
         "compiler killed by the kernel",
@@ -549,7 +549,7 @@ ROWS: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words("some potential root causes"),
         r"There are some potential root causes",
-        "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg tell more",
+        "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg say more",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -656,7 +656,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
             r"|errors while waiting for send/recv from rank"
         ),
-        "Another process ended first: its own lines tell why",
+        "Another process ended first: its own lines say why",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -782,7 +782,7 @@ DEATHS: tuple[Recognizer, ...] = (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
         ),
-        "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg tells",
+        "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg shows it",
         Confidence.LOW,
         ReasonGiven.MISSING_AND_SAID,
     ),
@@ -843,7 +843,7 @@ ADVICE: dict[CauseClass, str] = {
     _C.LOCK_TIMEOUT: "See who holds the lock: neurontop cache unlock --dry-run",
     _C.MISSING_DEPENDENCY: "Install what the line names into the environment that ran",
     _C.BAD_USAGE: "Correct the command or the versions as the message says",
-    _C.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO tells more",
+    _C.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO logs more",
     _C.RUNTIME_OOM: "Fewer or smaller programs per core, or more cores",
     _C.RUNTIME_EXEC: "Look at the runtime's lines around it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
     _C.COLLECTIVE: "Look at the other workers first: the one that stopped earliest is the cause",

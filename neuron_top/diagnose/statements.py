@@ -53,7 +53,7 @@ class Statement(msgspec.Struct):
     rank: int | None = None
     pid: int | None = None
     repeats: int = 1
-    """How often it was said, where a log that leaves out copies tells."""
+    """How often it was said, where a log that leaves out copies reports."""
     indent: int = 0
     indented: bool = False
     """More than the log as a whole: pages and test runners indent all of it."""

@@ -66,7 +66,7 @@ class Tracebacks:
         self._lines = 0
         self._ignores_next = False
         self._leads: dict[str, int | None] = {}
-        """What some launcher puts in front of each line (`node-3: `, `3: `), and the rank that it tells."""
+        """What some launcher puts in front of each line (`node-3: `, `3: `), and the rank that it reports."""
 
     @property
     def open(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the runtime advises, and why PyTorch compiles once more, as the console tells it: no errors, but of use."""
+"""What the runtime advises, and why PyTorch compiles once more, as the console reports it: no errors, but of use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node's agent tells in place of many events that repeat each other.
+"""What a node's agent reports in place of many events that repeat each other.
 
 A start of 1,000 nodes with 128 ranks each and 200 graphs prints 25.6 million hits; per graph, node and minute one event
 says the same. The first of its kind, every failure and every alert is always told by itself: see `run/fold.py`.
@@ -49,7 +49,7 @@ class EventsFolded(Event, frozen=True, kw_only=True):
     latest: float | None = None
     """The latest."""
     longest_minutes: float | None = None
-    """Of lock waits: the longest that was told."""
+    """Of lock waits: the longest that was reported."""
     steps: tuple[StepTime, ...] = ()
     """Of step reports: the newest of each rank and step, so many as are kept."""
 
@@ -62,4 +62,4 @@ class WorkerHeard(LogEvent, frozen=True, kw_only=True):
     extracted: bool = False
     """The look-up's answer: the graph was stored for a later compile; else it was a hit."""
     of_log: bool = False
-    """It only tells a reading of its log's clock: the line may be of anybody."""
+    """It only reports a reading of its log's clock: the line may be of anybody."""

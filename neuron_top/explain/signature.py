@@ -28,7 +28,7 @@ _SAME_PROGRAM = 0.95
 """Direction of operator counts, from which on two graphs of one job are two forms of one."""
 _SEVERAL, _NEARLY_ALL = 3, 0.9
 _PIECE = 5
-"""Operators from which on a graph can be told to be a piece of another."""
+"""Operators from which on a graph can be recognized as a piece of another."""
 
 
 class Array(msgspec.Struct, frozen=True):

@@ -59,7 +59,7 @@ def _of_weights(axes: Sequence[tuple[int, tuple[int, ...]]] | None, pairs: Seque
 
 
 def _weights(pairs: Sequence[Pair]) -> bool:
-    """Whether weights are among what changed, in a graph whose data cannot be told by their type.
+    """Whether weights are among what changed, in a graph whose data cannot be recognized by their type.
 
     Biases and norms have one dimension and never a batch's size; a batch never changes the last one of a matrix.
     """
@@ -78,10 +78,10 @@ def _model(before: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, st
 
 
 def _data(pairs: Sequence[Pair]) -> tuple[CauseKind, str]:
-    """By the axes that changed. Arrays of which one axis changed tell most: a mask of pairs has two of one length."""
+    """By the axes that changed. Arrays of which one axis changed say most: a mask of pairs has two of one length."""
     axes = [_changed(old, new) for old, new in pairs]
     single = [(len(old.dims), one[0]) for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1]
-    # Rows of a matrix may be samples times tokens: where deeper arrays keep the two apart, those tell.
+    # Rows of a matrix may be samples times tokens: where deeper arrays keep the two apart, those decide.
     alone = {axis for count, axis in single if count > 2} or {axis for count, axis in single if count == 2}
     deepest = max(len(old.dims) for old, _ in pairs)
     changed = alone or {

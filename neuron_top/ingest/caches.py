@@ -24,7 +24,7 @@ class WatchedCache:
 
     def start(self, emit: Emit) -> None:
         """Watch until stopped."""
-        # The watch tells cache and source events only; its own type is the base of all events.
+        # The watch reports cache and source events only; its own type is the base of all events.
         self._watch.start(emit)  # type: ignore[arg-type]
         self._stopped.wait()
         self._watch.stop()

@@ -39,8 +39,8 @@ class Discovery:
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
         self._strangers = WorkerFinder()
-        self._sampler = WorkerSampler(self._strangers.pids, period=settings.sample_seconds, told_only=True)
-        self._told = ""
+        self._sampler = WorkerSampler(self._strangers.pids, period=settings.sample_seconds, placed_only=True)
+        self._reported = ""
 
     @property
     def following(self) -> bool:
@@ -68,13 +68,13 @@ class Discovery:
             followed.stop()
 
     def _follow(self, run: str, emit: Emit) -> None:
-        self._tell(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
+        self._report(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
         self._followed = FollowedRun(self._settings, run, self._buffer)
         try:
             self._followed.start(emit)
         except NeuronTopError as problem:  # the store is not there yet, or was moved aside: ask again
             self._shown = ""
-            self._tell(SourceUnavailable(name=self.name, reason=str(problem)), emit)
+            self._report(SourceUnavailable(name=self.name, reason=str(problem)), emit)
         finally:
             self._followed = None
 
@@ -84,16 +84,16 @@ class Discovery:
             words = f"{len(pids)} worker processes, found by their environment; their output is not recorded"
             if self._strangers.jobs > 1:
                 words += f" (one of {self._strangers.jobs} jobs)"
-            self._tell(SourceAvailable(name=self.name, detail=words), emit)
+            self._report(SourceAvailable(name=self.name, detail=words), emit)
         else:
-            self._tell(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)
+            self._report(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)
         for event in self._sampler.look():
             emit(event)
 
-    def _tell(self, event: SourceAvailable | SourceUnavailable, emit: Emit) -> None:
+    def _report(self, event: SourceAvailable | SourceUnavailable, emit: Emit) -> None:
         words = event.detail if isinstance(event, SourceAvailable) else event.reason
-        if words != self._told:
-            self._told = words
+        if words != self._reported:
+            self._reported = words
             emit(event)
 
 
@@ -105,7 +105,7 @@ class GatedSource:
         self._source, self._discovery = source, silenced
 
     def start(self, emit: Emit) -> None:
-        """Pass on what the source tells, while no recording tells the same."""
+        """Pass on what the source reports, while no recording reports the same."""
 
         def pass_on(event: AnyEvent) -> None:
             if not self._discovery.following:

@@ -17,7 +17,7 @@ _DEFAULT_FOLDER = "/tmp"  # noqa: S108 (TorchNeuron's default)
 _LOOK_SECONDS = 2.0
 _HEAD_BYTES = 1 << 18
 _ZONES = 14 * 3600.0
-"""Seconds that a log's clock may be off: it tells no zone."""
+"""Seconds that a log's clock may be off: it reports no zone."""
 _MOST_BYTES = 64 << 20
 _MOST_TABLES = 4096
 
@@ -76,7 +76,7 @@ class GraphTables:
         """`find` is asked again and again; tables that changed before `since` (seconds since the epoch) are old."""
         self._find, self._since = find, since
         self._seen: dict[Path, tuple[float, int]] = {}
-        self._told: dict[Path, int] = {}
+        self._emitted: dict[Path, int] = {}
         self._stopped = threading.Event()
 
     def start(self, emit: Emit) -> None:
@@ -103,9 +103,9 @@ class GraphTables:
                 continue
             self._seen[path] = state
             events = read_table(path)
-            for event in events[self._told.get(path, 0) :]:
+            for event in events[self._emitted.get(path, 0) :]:
                 emit(event)
-            self._told[path] = max(len(events), self._told.get(path, 0))
+            self._emitted[path] = max(len(events), self._emitted.get(path, 0))
 
 
 def _began(log: Path) -> float | None:

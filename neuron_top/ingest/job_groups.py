@@ -41,7 +41,7 @@ class LogJob(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What the first lines of a log tell."""
+    """What the first lines of a log report."""
 
     began: float | None = None
     slurm_job: str = ""
@@ -88,7 +88,7 @@ class JobGroups:
 
 
 def evidence(path: str) -> tuple[str, str]:
-    """(what logs of the same job have in common, a name for the job), as far as a path tells."""
+    """(what logs of the same job have in common, a name for the job), as far as a path show."""
     launched = _TORCHRUN.fullmatch(path)
     if launched is not None:
         return f"torchrun {launched['run']}", PurePath(launched["run"]).name

@@ -38,19 +38,19 @@ class JobMerge:
 
     def merged(self, node: str, spool: str, events: list[AnyEvent]) -> list[AnyEvent]:
         """The events of a batch as the job's."""
-        told: list[AnyEvent] = []
+        placed_events: list[AnyEvent] = []
         for event in events:
             if isinstance(event, ClockMeasured):
                 self._offsets[node, spool] = event.offset_seconds
             placed = _of_node(_shifted(event, self._offsets.get((node, spool), 0.0)), node)
             match placed:
                 case RunStarted():
-                    told += self._begun(placed)
+                    placed_events += self._begun(placed)
                 case RunFinished():
-                    told += self._ended(placed)
+                    placed_events += self._ended(placed)
                 case _:
-                    told.append(placed)
-        return told
+                    placed_events.append(placed)
+        return placed_events
 
     def _begun(self, event: RunStarted) -> list[AnyEvent]:
         self._running.add(event.run)

@@ -20,7 +20,7 @@ _LOG = "log:"
 class JobsFeed(LiveFeed):
     """Reads as the first job that was seen; `job` gives the feed of each.
 
-    What no log tells (devices, caches) is told to every job.
+    What no log reports (devices, caches) is told to every job.
     """
 
     def __init__(self, groups: JobGroups, **options: Any) -> None:
@@ -41,7 +41,7 @@ class JobsFeed(LiveFeed):
 
     def start(self, changed: Callable[[], None]) -> None:
         """Start all sources."""
-        super().start(lambda: self._tell(changed))
+        super().start(lambda: self._notify(changed))
 
     def listen(self, changed: Callable[[], None]) -> None:
         """Receive changes too."""
@@ -51,7 +51,7 @@ class JobsFeed(LiveFeed):
         """Receive no more changes."""
         self._listeners.remove(changed)
 
-    def _tell(self, changed: Callable[[], None]) -> None:
+    def _notify(self, changed: Callable[[], None]) -> None:
         for one in (changed, *self._listeners):
             one()
 

@@ -1,4 +1,4 @@
-"""The live feed: each source in a thread of its own, one run that adds up what they tell, one thread that passes on.
+"""The live feed: each source in a thread of its own, one run that adds up what they report, one thread that passes on.
 
 An event takes this way: a source emits it; it is stamped (when, from which node) and applied to the run under the
 lock; the writer thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 1.0
 COUNT_SECONDS = 30.0
-"""An answer in which only counts differ is told this often: a message that repeats for hours shall not fill a disk."""
+"""An answer in which only counts differ is sent this often: a message that repeats for hours shall not fill a disk."""
 
 
 class LogDiagnosis:
@@ -26,8 +26,8 @@ class LogDiagnosis:
     def __init__(self, source: str, clock: Callable[[], float]) -> None:
         self._source, self._clock = source, clock
         self._diagnoser: Diagnoser | None = None
-        self._told: Diagnosis | None = None
-        self._told_at = self._asked_at = float("-inf")
+        self._reported: Diagnosis | None = None
+        self._reported_at = self._asked_at = float("-inf")
         self._is_new = False
 
     @property
@@ -42,7 +42,7 @@ class LogDiagnosis:
         return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
 
     def ask(self, *, at_once: bool = False) -> list[AnyEvent]:
-        """The answer, where it is another one than was told; `at_once`: also where only counts differ."""
+        """The answer, where it is another one than was reported; `at_once`: also where only counts differ."""
         if self._diagnoser is None or not self._is_new:
             return []
         self._asked_at, self._is_new = self._clock(), False
@@ -61,7 +61,7 @@ class LogDiagnosis:
     def begin_anew(self) -> list[AnyEvent]:
         """Another file stands under the name of the log."""
         self._diagnoser, self._is_new = None, False
-        return self._changed(Diagnosis(), at_once=True) if self._told is not None else []
+        return self._changed(Diagnosis(), at_once=True) if self._reported is not None else []
 
     def _read(self, data: bytes) -> None:
         if self._diagnoser is None:
@@ -73,13 +73,13 @@ class LogDiagnosis:
 
     def _changed(self, diagnosis: Diagnosis, *, at_once: bool) -> list[AnyEvent]:
         now = self._clock()
-        if diagnosis == self._told:
+        if diagnosis == self._reported:
             return []
-        is_young = now - self._told_at < COUNT_SECONDS
-        if not at_once and is_young and self._told is not None and _gist(diagnosis) == _gist(self._told):
-            self._is_new = True  # still to be told
+        is_young = now - self._reported_at < COUNT_SECONDS
+        if not at_once and is_young and self._reported is not None and _gist(diagnosis) == _gist(self._reported):
+            self._is_new = True  # still to be reported
             return []
-        self._told, self._told_at = diagnosis, now
+        self._reported, self._reported_at = diagnosis, now
         return [JobDiagnosed(diagnosis=diagnosis, source=self._source)]
 
 

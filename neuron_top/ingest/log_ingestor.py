@@ -19,7 +19,7 @@ from neuron_top.parsers.reader import LogReader
 CLOCK_BYTES = 40
 """A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
-"""How long a log must have brought nothing before what its reader holds back is told."""
+"""How long a log must have brought nothing before what its reader holds back is reported."""
 LAST_LINE_SECONDS = 5.0
 """How long a log must have brought nothing before its unfinished last line is read as it stands."""
 GREW_SECONDS = 0.1
@@ -64,12 +64,12 @@ class LogIngestor:
         events = self._marked(self._reader.feed_block(block))
         self._fed_at = self._clock()
         events += self._diagnosis.take(block)
-        self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_tell)
+        self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
         return [*events, *self.grew()]
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is held back that a moment of quiet would tell."""
+        """Whether nothing is held back that a moment of quiet would report."""
         return self._settled
 
     def quiet(self) -> list[AnyEvent]:
@@ -80,24 +80,24 @@ class LogIngestor:
         is_last = quiet >= LAST_LINE_SECONDS
         events = self._last_line() if is_last else []
         events += [*self._marked(self._reader.flush_idle()), *self._diagnosis.ask()]
-        self._settled = not self._diagnosis.is_new and (is_last or not self._may_tell)
+        self._settled = not self._diagnosis.is_new and (is_last or not self._may_be_last)
         return events
 
     @property
-    def _may_tell(self) -> bool:
+    def _may_be_last(self) -> bool:
         """Whether the unfinished line may be the last words of a job. A compiler's dots are none: they go on."""
         return self._splitter is not None and bool(self._splitter.peek().strip(b". \r"))
 
     def _last_line(self) -> list[AnyEvent]:
         """Read the unfinished line, as nothing came behind it for long; what comes after all is read as its end."""
-        if self._splitter is None or not self._may_tell:
+        if self._splitter is None or not self._may_be_last:
             return []
         begin, rest = self._splitter.offset, self._splitter.rest()
         self._lines = self._buffer.add(self.source, begin, rest)
         return [*self._marked(self._reader.feed_block(rest)), *self._diagnosis.end(rest)]
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
-        """How far the log has grown, when it is time to tell."""
+        """How far the log has grown, when it is time to report."""
         now = self._clock()
         if self._end == self._reported_end or not (at_once or now - self._reported_at >= GREW_SECONDS):
             return []
@@ -143,10 +143,10 @@ class LogIngestor:
 
     def on_rotation(self, how: Rotation) -> list[AnyEvent]:
         """The file was replaced, cut or is gone."""
-        told: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
+        rotation: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
         if how is Rotation.VANISHED:
-            return [told]
-        events = [*self.flush(), told]
+            return [rotation]
+        events = [*self.flush(), rotation]
         last = self._buffer.last_line(self.source)
         self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
         self._reader, self._splitter = LogReader(self.source), None

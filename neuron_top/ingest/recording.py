@@ -1,7 +1,7 @@
 """`neurontop run` without its face: a command started, watched and recorded from its first byte to its last.
 
 The order at the end matters. First the job's output is read out, then the sources are stopped (the side channel may
-hold more), then the end itself is told, and only then is the store closed: so the recording ends with the event that
+hold more), then the end itself is stored, and only then is the store closed: so the recording ends with the event that
 ended it, and what is shown last is complete.
 """
 

@@ -50,7 +50,7 @@ def store_path(settings: Settings) -> Path:
 
 
 def new_run_id() -> str:
-    """Sorts by time, tells it to a person, and is unique: `20260214-093011-7f3a`."""
+    """Sorts by time, shows it to a person, and is unique: `20260214-093011-7f3a`."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
 
 

@@ -1,6 +1,6 @@
 """Files that a log was before it was rotated: `train.log.1`, `train.log.2`, `train.log-20260301`.
 
-They are found by name beside the log. That a file holds what was read of the log is told by its bytes, never by its
+They are found by name beside the log. That a file holds what was read of the log is decided by its bytes, never by its
 name: a rotation may rename or copy, and every file before moves on by one.
 """
 

@@ -16,7 +16,7 @@ from neuron_top.ingest.recordings import load_labeled
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
-from neuron_top.processes.log_input import STANDARD_INPUT, Tell, portions, quiet
+from neuron_top.processes.log_input import STANDARD_INPUT, Notify, portions, quiet
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -33,20 +33,20 @@ def load(
     names: Sequence[str],
     settings: Settings,
     standard_input: IO[bytes] | None = None,
-    tell: Tell = quiet,
+    notify: Notify = quiet,
     into: Run | None = None,
     *,
     diagnosed: bool = False,
 ) -> Run:
-    """The run that these names tell: log files (all of one run), `-`, or one recording.
+    """The run that these names stand for: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
-    `tell`: takes remarks for the person. `into`: a new run that takes the events. `diagnosed`: console logs are also
+    `notify`: takes remarks for the person. `into`: a new run that takes the events. `diagnosed`: console logs are also
     read for what went wrong.
     """
     logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
-        return read_logs(names, settings.history_seconds, standard_input, tell, into, diagnosed=diagnosed)
+        return read_logs(names, settings.history_seconds, standard_input, notify, into, diagnosed=diagnosed)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is not a log file; specify log files of one run, or one recording")
@@ -68,7 +68,7 @@ def read_logs(
     names: Sequence[str],
     history_seconds: float,
     standard_input: IO[bytes] | None = None,
-    tell: Tell = quiet,
+    notify: Notify = quiet,
     into: Run | None = None,
     *,
     diagnosed: bool = False,
@@ -78,18 +78,18 @@ def read_logs(
     tables: dict[Path, None] = {}
     for name in dict.fromkeys(names):
         tables.update(dict.fromkeys(graph_tables.beside(name)))
-        _read(run, name, portions(name, tell, standard_input), diagnosed=diagnosed)
+        _read(run, name, portions(name, notify, standard_input), diagnosed=diagnosed)
     named = {Path(name).absolute() for name in names}
     for table in tables:
         if table.absolute() not in named:
-            tell(graph_tables.remark(table))
+            notify(graph_tables.remark(table))
             for event in graph_tables.read_table(table):
                 run.apply(event)
     return run
 
 
 def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) -> None:
-    """A console log, what PyTorch wrote into a folder of TORCH_TRACE, or a table of graphs: its first line tells."""
+    """A console log, what PyTorch wrote into a folder of TORCH_TRACE, or a table of graphs: its first line decides."""
     first = next(portions, b"")
     reader = _reader_of(name, first)
     diagnoser = _diagnoser(reader.source) if diagnosed and isinstance(reader, LogReader) else None

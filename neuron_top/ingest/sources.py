@@ -135,22 +135,22 @@ class WholeLog:
         self._spool: PipeCopy | None = None
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
-        """All of it, until stopped. What cannot be read is told."""
+        """All of it, until stopped. What cannot be read is reported."""
         ingestor = LogIngestor(self._path, self._buffer, written=_last_change(Path(self._path)))
         self._buffer.without_file.add(self._source)
-        offset, told = 0, list[str]()
+        offset, remarks = 0, list[str]()
         try:
-            for data in portions(self._path, told.append):
+            for data in portions(self._path, remarks.append):
                 self._keep(offset, data)
                 _emit_all(ingestor.take(offset, data), emit)
                 offset += len(data)
                 if stopped():
                     break
         except UsageError as problem:
-            told.append(str(problem))
+            remarks.append(str(problem))
         _emit_all([*ingestor.flush(), *ingestor.caught_up()], emit)
-        if told:
-            reason = "; ".join(remark.removeprefix("neurontop: ") for remark in told)
+        if remarks:
+            reason = "; ".join(remark.removeprefix("neurontop: ") for remark in remarks)
             emit(SourceUnavailable(name=self._source, reason=reason))
 
     def _keep(self, offset: int, data: bytes) -> None:
@@ -225,12 +225,12 @@ class StandardInput:
         _emit_all(self._ingestor.flush(), emit)
 
     def _ready(self) -> list[int]:
-        """What can be read; nothing when it was quiet for a moment in which something waits to be told."""
+        """What can be read; nothing when it was quiet for a moment in which something waits to be reported."""
         limit = None if self._ingestor.settled else QUIET_SECONDS
         return select.select([self._number, self._ours], [], [], limit)[0]
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
-        """Put the bytes away before anybody is told of them. A full disk ends the copy, not the reading."""
+        """Put the bytes away before anybody hears of them. A full disk ends the copy, not the reading."""
         try:
             self._spool = self._spool or PipeCopy()
             self._spool.write(offset, data)
@@ -276,7 +276,7 @@ class TelemetryLog:
 
 
 class SideChannel:
-    """What the processes of a job tell: each appends JSON lines to a file of its own in one folder.
+    """What the processes of a job report: each appends JSON lines to a file of its own in one folder.
 
     Only plain files are read, so many of them that a job may have, and lines as long as an event can be.
     """
@@ -319,7 +319,9 @@ class SideChannel:
                 self._tails[path.name] = FileTail(path)
             elif not self._too_many:
                 self._too_many = True
-                reason = f"more than {self._most_files} processes tell: {path.name} and those after it are not read"
+                reason = (
+                    f"more than {self._most_files} processes write events: {path.name} and those after it are not read"
+                )
                 emit(SourceUnavailable(name=self.name, reason=reason))
 
     def _read(self, name: str, tail: FileTail, emit: Emit) -> None:

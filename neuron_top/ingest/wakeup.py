@@ -4,7 +4,7 @@ Notifications are a promptness, never the truth: they do not exist on network fi
 they say nothing of another machine's writes, and the kernel drops them when there are too many. So every wait also
 ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. A short pause
 after each wake-up gathers a burst of writes into one look. While files grow all the time notifications cost more than
-they tell (each write of a job is one), so they are given up for some seconds, and files are looked at every
+they report (each write of a job is one), so they are given up for some seconds, and files are looked at every
 `POLL_SECONDS`.
 """
 
@@ -52,7 +52,7 @@ class Wakeup(FileSystemEventHandler):
         self._observer = Observer()
         self._folders: set[Path] = set()
         self._watched: list[Path] = []
-        """Those of them of which the kernel tells."""
+        """Those of them of which the kernel reports."""
         self._notified = True
         self._in_a_row = 0
         self._rest_until: float | None = None

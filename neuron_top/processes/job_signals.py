@@ -11,7 +11,7 @@ from neuron_top.processes.launch import Job
 
 @contextlib.contextmanager
 def signals_passed_on(
-    job: Job, tell: Callable[[str], None], on_hangup: Callable[[], None], *, resize: bool = True
+    job: Job, notify: Callable[[str], None], on_hangup: Callable[[], None], *, resize: bool = True
 ) -> Iterator[Callable[[], None]]:
     """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
 
@@ -35,7 +35,7 @@ def signals_passed_on(
         if number != signal.SIGINT or presses == 1:
             job.signal(number)
             if number == signal.SIGINT:
-                tell("asked the job to stop; Ctrl-C again ends all its processes, once more kills them")
+                notify("asked the job to stop; Ctrl-C again ends all its processes, once more kills them")
         else:
             job.signal_all(signal.SIGTERM if presses == 2 else signal.SIGKILL)
 

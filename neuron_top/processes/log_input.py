@@ -40,21 +40,21 @@ _MOST_TIMES = 500
 say one thing again and again are packed a hundred times, data that is made to fill a machine a thousand times."""
 _QUIET_SECONDS = 1.0
 """How long nobody may write to a pipe before it is said that it is waited for."""
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def quiet(remark: str) -> None:
     """Take remarks for nobody."""
 
 
-def portions(name: str, tell: Tell, standard_input: IO[bytes] | None = None) -> Iterator[bytes]:
-    """The bytes of a log, a megabyte at a time; `-` is `standard_input`. `tell`: takes remarks for the person.
+def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None) -> Iterator[bytes]:
+    """The bytes of a log, a megabyte at a time; `-` is `standard_input`. `notify`: takes remarks for the person.
 
     Raises UsageError, with the name and the reason, where it cannot be read.
     """
     try:
-        with _opened(name, tell, standard_input) as file:
-            yield from _read(name, file, tell)
+        with _opened(name, notify, standard_input) as file:
+            yield from _read(name, file, notify)
     except (OSError, EOFError, ValueError, zlib.error) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot read {name}: {reason}") from None
@@ -79,7 +79,7 @@ def _ends(descriptor: int) -> bool:
 
 
 @contextmanager
-def _opened(name: str, tell: Tell, standard_input: IO[bytes] | None) -> Iterator[IO[bytes]]:
+def _opened(name: str, notify: Notify, standard_input: IO[bytes] | None) -> Iterator[IO[bytes]]:
     if name == STANDARD_INPUT:
         if standard_input is None:
             raise UsageError("standard input (-) is closed; name a file")
@@ -95,21 +95,21 @@ def _opened(name: str, tell: Tell, standard_input: IO[bytes] | None) -> Iterator
         if reason:
             raise UsageError(f"cannot read {name}: {reason}")
         if stat.S_ISFIFO(mode):
-            _wait_for_a_writer(name, descriptor, tell)
+            _wait_for_a_writer(name, descriptor, notify)
         fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) & ~os.O_NONBLOCK)
         yield file
 
 
-def _wait_for_a_writer(name: str, descriptor: int, tell: Tell) -> None:
+def _wait_for_a_writer(name: str, descriptor: int, notify: Notify) -> None:
     """Return when there is something to read, or when a writer has come and gone."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     if not poll.poll(_QUIET_SECONDS * 1000):
-        tell(f"neurontop: {name}: waiting until something writes to this pipe (Ctrl-C ends)")
+        notify(f"neurontop: {name}: waiting until something writes to this pipe (Ctrl-C ends)")
         poll.poll()
 
 
-def _read(name: str, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
+def _read(name: str, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
     read = _reader(file)
     first = read(CHUNK_BYTES)
     while 0 < len(first) < len(_ZSTD) and (_ZSTD.startswith(first) or _GZIP.startswith(first)):
@@ -118,7 +118,7 @@ def _read(name: str, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
             break
         first += more
     if is_compressed(first):
-        yield from _unpacked(name, first, file, tell)
+        yield from _unpacked(name, first, file, notify)
         return
     while first:
         yield first
@@ -145,10 +145,10 @@ def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
     return read
 
 
-def _unpacked(name: str, first: bytes, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
+def _unpacked(name: str, first: bytes, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
     """What is in compressed data, of which the beginning was read already. Raises ValueError for what is no log."""
     source = _Continued(first, file)
-    inner = _gzip(name, source, tell) if first.startswith(_GZIP) else _zstd(source.read1)
+    inner = _gzip(name, source, notify) if first.startswith(_GZIP) else _zstd(source.read1)
     unpacked = 0
     for data in inner:
         unpacked += len(data)
@@ -157,8 +157,8 @@ def _unpacked(name: str, first: bytes, file: IO[bytes], tell: Tell) -> Iterator[
         yield data
 
 
-def _gzip(name: str, source: _Continued, tell: Tell) -> Iterator[bytes]:
-    """What is in a gzip file; what a tool has left behind its end is told."""
+def _gzip(name: str, source: _Continued, notify: Notify) -> Iterator[bytes]:
+    """What is in a gzip file; what a tool has left behind its end is reported."""
     begun = False
     with gzip.open(io.BufferedReader(source)) as inner:
         try:
@@ -168,7 +168,7 @@ def _gzip(name: str, source: _Continued, tell: Tell) -> Iterator[bytes]:
         except gzip.BadGzipFile as problem:
             if not begun or not str(problem).startswith("Not a gzipped file"):
                 raise
-            tell(f"neurontop: {name}: the bytes after the end of the gzip data are not gzip data and are skipped")
+            notify(f"neurontop: {name}: the bytes after the end of the gzip data are not gzip data and are skipped")
 
 
 class _Continued(io.RawIOBase):

@@ -84,7 +84,7 @@ class Relay:
             if self._watcher_gone and self._alone is None:
                 self._go_alone(left_by_watcher)
             if self._untold:
-                self._tell()
+                self._send_status()
                 continue
             for number, stream in list(self._streams.items()):
                 if stream.source in ready and not self._untold:
@@ -172,7 +172,7 @@ class Relay:
         return taken
 
     def _complain(self, stream: _Stream, problem: OSError) -> None:
-        """A full disk, say. The job would have been told; from here only a person can be."""
+        """A full disk, say. The job itself would have met the error; from here only a person can be warned."""
         if not self._complained:
             self._complained = True
             name = {1: "output", 2: "error"}.get(stream.target, "output")
@@ -190,9 +190,9 @@ class Relay:
             self._keep(self._alone.feed(str(number), data, time.monotonic()))
             return
         self._untold.append(bytes([number]) + data)
-        self._tell()
+        self._send_status()
 
-    def _tell(self) -> None:
+    def _send_status(self) -> None:
         """Send what the watcher has room for."""
         while self._untold:
             try:

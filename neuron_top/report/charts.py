@@ -192,8 +192,8 @@ def _pytorch_lanes(view: Report) -> list[tuple[str, list[BarShape]]]:
         name = f"torch rank {frame.rank}" if frame.rank is not None else f"torch {frame.pid}"
         kind = _FRAME_CLASSES.get(frame.state, "done")
         for (start, end), part in zip(frame.spans, ("compile", *["backward"] * len(frame.spans)), strict=False):
-            told = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
-            rows.setdefault(name, []).append(BarShape(start, end, kind, told, frame.function))
+            tooltip = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
+            rows.setdefault(name, []).append(BarShape(start, end, kind, tooltip, frame.function))
     return sorted(rows.items())[:LANES_DRAWN]
 
 
@@ -205,8 +205,8 @@ def _name(lane: Lane) -> str:
 
 def _segment(one: Segment) -> BarShape:
     kind = "done" if one.kind is SpanKind.COMPILE else one.kind
-    told = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
-    return BarShape(one.start, one.end, kind, told, _label(one.graph))
+    tooltip = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
+    return BarShape(one.start, one.end, kind, tooltip, _label(one.graph))
 
 
 def _bar(graph: str, kind: SpanKind, outcome: str, start: float, end: float) -> BarShape:

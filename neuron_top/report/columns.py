@@ -28,7 +28,7 @@ def tables(view: Report) -> list[ReportTable]:
     found = [
         ReportTable("Failures", FAILURES, view.failures, "What failed, whether a retry can help, and what to do."),
         ReportTable("Errors in the output", ERRORS, view.errors, "What went wrong and names no graph."),
-        ReportTable("Parallel compile, as it told itself", PARALLEL, view.parallel),
+        ReportTable("Parallel compile, as it reported itself", PARALLEL, view.parallel),
         ReportTable("Why was that a miss?", MISSES, view.misses),
         ReportTable(
             "Compiled after warm-up",
@@ -53,7 +53,7 @@ def tables(view: Report) -> list[ReportTable]:
             "An estimate from the durations above: longest first on so many workers, with memory for all of them.",
         ),
         ReportTable(
-            "Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."
+            "Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs report it."
         ),
         ReportTable(
             "Memory peaks",

@@ -68,8 +68,8 @@ def text(value: str) -> str:
 
 def section(heading: str, body: str, note: str = "") -> str:
     """A heading with what belongs to it."""
-    told = f'<p class="note">{text(note)}</p>' if note else ""
-    return f"<section><h2>{text(heading)}</h2>{told}{body}</section>"
+    note_html = f'<p class="note">{text(note)}</p>' if note else ""
+    return f"<section><h2>{text(heading)}</h2>{note_html}{body}</section>"
 
 
 def listing(items: Sequence[str], kind: str = "") -> str:

@@ -52,8 +52,8 @@ def markdown(view: MultiComparison) -> str:
     kinds = _kinds(view)
     body = [[column.text(row) for column in COLUMNS] for row in view.rows]
     memory = [[row.title, *(bytes_text(row.kinds.get(kind)) for kind in kinds)] for row in view.rows]
-    title, told = ", ".join(row.title for row in view.rows), "\n".join(f"- {cell(line)}" for line in view.answer)
-    parts = [f"# {cell(title)}", told, rows([column.title for column in COLUMNS], body)]
+    title, summary = ", ".join(row.title for row in view.rows), "\n".join(f"- {cell(line)}" for line in view.answer)
+    parts = [f"# {cell(title)}", summary, rows([column.title for column in COLUMNS], body)]
     if kinds:
         parts.append(
             "## Memory per core by kind\n\n" + rows(["run", *(kind.replace("_", " ") for kind in kinds)], memory)
@@ -81,9 +81,9 @@ def chart(view: MultiComparison) -> Chart | None:
 
 def _words(row: ComparedRun, axis: Axis, index: int, reach: float) -> str:
     change = f" ({change_text(row.throughput_change)})" if row.throughput_change is not None else ""
-    told = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
+    summary = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
     x = min(axis.x(reach) + 8, WIDTH - LEFT)
-    return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(told)}</text>'
+    return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(summary)}</text>'
 
 
 def _stack(row: ComparedRun, kinds: list[str]) -> list[BarShape]:

@@ -170,8 +170,8 @@ def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
     diagnosis = run.job.diagnosis
     if run.job.interrupted_by:
         return
-    told = diagnosis is not None and diagnosis.failed and (run.over(now) or run.quiet(now))
-    if told or run.job.ended_as in (JobState.FAILED, JobState.KILLED):
+    is_diagnosed = diagnosis is not None and diagnosis.failed and (run.over(now) or run.quiet(now))
+    if is_diagnosed or run.job.ended_as in (JobState.FAILED, JobState.KILLED):
         yield RaisedAlert(
             kind=AlertKind.JOB_FAILED,
             key="job failed",
@@ -574,6 +574,6 @@ def _fresh(run: Run, core: Core, now: float, limits: Limits) -> bool:
 
 
 def _expects_samples(run: Run) -> bool:
-    """Local workers that ended give no samples, and that is no loss; a device always has something to tell."""
+    """Local workers that ended give no samples, and that is no loss; a device always has something to report."""
     kinds = {core.kind for core in run.cores.cores.values()}
     return CoreKind.NEURON in kinds or any(process.role == ProcessRole.WORKER for process in run.job.alive)

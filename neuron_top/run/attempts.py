@@ -1,4 +1,4 @@
-"""When compiles began and ended, by whatever tells of it: lines, our component, the process table, a report.
+"""When compiles began and ended, by whatever reports it: lines, our component, the process table, a report.
 
 What a line proves differs by generation (specs of the log formats, "What can be derived"): the oldest announces
 misses, the second only look-ups, the third names the start, the newest only the end. Each rule stands once, in the
@@ -46,7 +46,7 @@ class Attempts:
     def heard(self, event: CompileLogEvent) -> None:
         """A header of a process is the late bound of what it had open, and the early one of what ends next."""
         if isinstance(event, CompileCompleted | CompileFailed) or event.generation == LogGeneration.NATIVE:
-            return  # the first two tell the end themselves; TorchNeuron compiles in several threads at once
+            return  # the first two report the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
         if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
             for graph, worker, attempt in self._graphs.running_of(key):
@@ -226,9 +226,11 @@ class Attempts:
         graph.operators = event.operators if event.operators is not None else graph.operators
         if event.compile_seconds <= 0:
             return
-        told = ((worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts)
+        candidates = ((worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts)
         unmeasured = (
-            (worker, one) for worker, one in told if one.seconds is None and one.outcome is not AttemptOutcome.FAILED
+            (worker, one)
+            for worker, one in candidates
+            if one.seconds is None and one.outcome is not AttemptOutcome.FAILED
         )
         worker, attempt = next(unmeasured, (None, None))
         if worker is None or attempt is None:
@@ -284,7 +286,7 @@ class Attempts:
         self._graphs.header(key, time)
 
     def _start_backwards(self, attempt: Attempt, event: CompileCompleted | CompileFailed) -> None:
-        """Where only the end is told: the start is at the dots that nobody had claimed, or after the last header."""
+        """Where only the end is known: the start is at the dots that nobody had claimed, or after the last header."""
         if attempt.start is not None:
             return
         unnamed = self._graphs.claim_unnamed()

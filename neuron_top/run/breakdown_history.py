@@ -15,7 +15,7 @@ _UNKNOWN = float("nan")
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One moment (seconds since the epoch) and the parts that were told for it."""
+    """One moment (seconds since the epoch) and the parts that were reported for it."""
 
     time: float
     parts: dict[str, float]

@@ -39,7 +39,7 @@ class Clocks:
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
         """The event on the run's time line; `ours`: the run was started by us, so its lines are young.
 
-        `remembered`: its clock is a reading of its source. A folded event comes late: `WorkerHeard` tells its reading.
+        `remembered`: its clock is a reading of its source. A folded event comes late: `WorkerHeard` has its reading.
         """
         clock = self.sources.get((event.node, event.source))
         if event.at is not None:

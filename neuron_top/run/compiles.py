@@ -72,7 +72,7 @@ class CompileTracker:
 
     @property
     def compiling(self) -> int:
-        """Compiles that run now, as far as events tell."""
+        """Compiles that run now, as far as events show."""
         return len(self._graphs.running)
 
     def apply(self, event: CompileFamily) -> None:  # noqa: C901 (one case per event is the point)

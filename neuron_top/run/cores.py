@@ -76,7 +76,7 @@ class Core:
         self.last_busy: float | None = None
         """When its utilization was last above BUSY."""
         self.version = 0
-        """Grows with everything that is told of it."""
+        """Grows with everything that is reported about it."""
 
     @property
     def headroom(self) -> float | None:

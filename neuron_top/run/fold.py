@@ -1,13 +1,13 @@
 """The fold: events of one node, of which those that only repeat each other become one event with a count.
 
-Pure: time comes in with the events. A run that is told the folded events has the same totals as one that is told all
+Pure: time comes in with the events. A run that gets the folded events has the same totals as one that gets all
 of them (`tests/run/test_fold.py` tries every kind of event). Three rules keep that true:
 
 1. The first of a kind passes, and so does every failure, error and alert, every change of state, and whatever has no
    clock of its own where the clock matters.
 2. A look-up is folded only where nothing else can follow from it: the graph's last news was the same answer, and its
    process has no compile, wait or unanswered look-up that this line could end.
-3. Before an event passes, what was folded about its graph is told, and so is when its process spoke last.
+3. Before an event passes, what was folded about its graph is reported, and so is when its process spoke last.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from neuron_top.run.lookups import worker_key
 from neuron_top.run.training import WARM_REPORTS
 
 WINDOWS = (5.0, 10.0, 20.0, 40.0, 60.0)
-"""Seconds until a folded event is told: what goes on is told ever more seldom, down to once a minute."""
+"""Seconds until a folded event is reported: what goes on is reported ever more seldom, down to once a minute."""
 MOST_PAIRS = 500_000
 """Pairs of graph and process that are remembered, and distinct kinds; beyond, everything passes."""
 MOST_STEPS = 512
@@ -81,8 +81,8 @@ class _Folding(msgspec.Struct):
             self.latest = event.at if self.latest is None else max(self.latest, event.at)
         if isinstance(event, StepReported):
             if event.step is not None and len(self.steps) < MOST_STEPS:
-                told = StepTime(event.rank, event.step, event.time, event.step_seconds)
-                self.steps[event.rank, event.step] = told
+                step_time = StepTime(event.rank, event.step, event.time, event.step_seconds)
+                self.steps[event.rank, event.step] = step_time
             event = _newest_fields(self.last, event) if self.count > 1 else event
         elif isinstance(event, LockWaited) and event.minutes is not None:
             self.longest_minutes = max(self.longest_minutes or 0.0, event.minutes)
@@ -107,7 +107,7 @@ class _Folding(msgspec.Struct):
             steps=tuple(self.steps.values()) if self.count > 1 else (),
         )
 
-    def told(self, now: float) -> AnyEvent:
+    def due(self, now: float) -> AnyEvent:
         """What stands for them; empties it."""
         event = self.event()
         self.count, self.longest_minutes, self.steps, self.opened = 0, None, {}, now
@@ -117,7 +117,7 @@ class _Folding(msgspec.Struct):
 
 
 class Fold:
-    """Takes a node's events one by one and gives back what is to be told, in an order that keeps their meaning."""
+    """Takes a node's events one by one and gives back what is to be reported, in an order that keeps their meaning."""
 
     def __init__(self) -> None:
         self._foldings: dict[Hashable, _Folding] = {}
@@ -126,9 +126,9 @@ class Fold:
         self._met: set[Hashable] = set()
         """Kinds of which the first has passed."""
         self._answers: dict[str, set[Hashable]] = {}
-        """Answers about a graph that passed since anything else was told of it."""
+        """Answers about a graph that passed since anything else was reported about it."""
         self._busy: dict[str, float] = {}
-        """Processes with what a line of theirs could end, and the last time any of it told."""
+        """Processes with what a line of theirs could end, and the last time any of it reported."""
         self._never: set[str] = set()
         """Processes whose look-ups are never folded."""
         self._waiting: set[tuple[str, str]] = set()
@@ -149,7 +149,7 @@ class Fold:
         """Step reports that passed since anything that decides what they mean."""
 
     def add(self, event: AnyEvent, now: float, *, known: bool = False) -> list[AnyEvent]:
-        """Take one event; what is to be told now, in order. `known`: it was told before, and is only remembered."""
+        """Take one event; what is to be sent now, in order. `known`: it was sent before, and is only remembered."""
         key = self._key(event)
         full = len(self._folded_pairs) + len(self._met) > MOST_PAIRS
         if key is None or full or not isinstance(event, Foldable):
@@ -168,19 +168,19 @@ class Fold:
 
     def flush(self, now: float, *, everything: bool = False) -> list[AnyEvent]:
         """What has waited long enough; `everything` at an end. Ask about once a second."""
-        told = []
+        due = []
         for key, folding in list(self._foldings.items()):
             waited = now - folding.opened
             if folding.count and (everything or waited >= WINDOWS[folding.window] or waited < 0):
-                told.append(folding.told(now))
+                due.append(folding.due(now))
             elif not folding.count and waited >= WINDOWS[-1]:
                 del self._foldings[key]
                 for keys in self._of_graph.values():
                     keys.discard(key)
-        return told
+        return due
 
     def pending(self) -> list[AnyEvent]:
-        """What waits, as it would be told now; it goes on waiting."""
+        """What waits, as it would be reported now; it goes on waiting."""
         return [folding.event() for folding in self._foldings.values() if folding.count]
 
     # --- what may be folded ---
@@ -244,17 +244,17 @@ class Fold:
     # --- what passes ---
 
     def _before(self, event: AnyEvent, now: float) -> list[AnyEvent]:
-        """What has to be told before an event that passes, and what is remembered of it."""
-        told: list[AnyEvent] = []
+        """What has to be reported before an event that passes, and what is remembered of it."""
+        due: list[AnyEvent] = []
         if isinstance(event, ParallelFamily | RunStarted | RunFinished):
-            told = self.flush(now, everything=True)
+            due = self.flush(now, everything=True)
             self._answers, self._steps = {}, 0
             self._waiting = set() if isinstance(event, RunFinished) else self._waiting
         if isinstance(event, CompileFamily | GraphReported | ProcessSeen):
-            told += self._before_graph(event, now)
-        told += self._speaker(event)
+            due += self._before_graph(event, now)
+        due += self._speaker(event)
         self._after(event)
-        return told
+        return due
 
     def _before_graph(self, event: CompileFamily | GraphReported | ProcessSeen, now: float) -> list[AnyEvent]:
         if event_module(event) is None and not isinstance(event, CompilerProgress | CachePathAnnounced):
@@ -262,7 +262,7 @@ class Fold:
             return self.flush(now, everything=True)
         keys = self._of_graph.pop(event_module(event) or "", set())
         foldings = [self._foldings[key] for key in keys if key in self._foldings]
-        return [folding.told(now) for folding in foldings if folding.count]
+        return [folding.due(now) for folding in foldings if folding.count]
 
     def _speaker(self, event: AnyEvent) -> Iterator[AnyEvent]:
         """When the process that speaks, or its log, was heard of in what is folded."""
@@ -358,15 +358,15 @@ def _answer(event: _Lookup) -> Hashable:
 def _heard(
     spoke: LogEvent | None, event: LogEvent | _Told, module: str | None = None, extracted: bool | None = None
 ) -> WorkerHeard:
-    """When the process of `event` spoke (None: that was told before), and how it had looked up the graph, if it had."""
-    told = spoke if spoke is not None else event
+    """When the process of `event` spoke (None: that was sent before), and how it had looked up the graph, if it had."""
+    heard = spoke if spoke is not None else event
     return WorkerHeard(
         at=spoke.at if spoke is not None else None,
         seen=spoke.seen if spoke is not None else None,
-        source=told.source,
-        node=told.node,
-        pid=told.pid,
-        rank=told.rank,
+        source=heard.source,
+        node=heard.node,
+        pid=heard.pid,
+        rank=heard.rank,
         module=module if extracted is not None else None,
         extracted=bool(extracted),
     )

@@ -18,7 +18,7 @@ LINES_KEPT = 64
 
 
 FOLDED = "several"
-"""In place of a process, where only the number of a node's look-ups was told."""
+"""In place of a process, where only the number of a node's look-ups was reported."""
 
 
 class GraphState(StrEnum):
@@ -127,7 +127,7 @@ class Message(StrEnum):
     SEEN = "seen"
     """The process table."""
     FINISHED = "finished"
-    """A line that tells the end."""
+    """A line that reports the end."""
     ENDED = "ended"
     """The side channel, at the end."""
     REPORTED = "reported"
@@ -175,10 +175,10 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     @property
     def hits_after_wait(self) -> int:
         """Hits that came after waiting for another's compile; a short wait is in no line, and told by our component."""
-        return min(self.hits, self.told_after_wait)
+        return min(self.hits, self.reported_after_wait)
 
     @property
-    def told_after_wait(self) -> int:
+    def reported_after_wait(self) -> int:
         """How often lines or our component reported a hit after a wait."""
         return max(self.hits_seen_to_wait, self.loads_after_wait)
 
@@ -238,7 +238,7 @@ class Graph(msgspec.Struct, kw_only=True):
     """Grows with every change."""
 
     def locate(self, root: str | None, compiler: str | None) -> None:
-        """Take over where its entry lies, as far as an event tells."""
+        """Take over where its entry lies, as far as an event show."""
         self.root = root or self.root
         self.compiler = compiler or self.compiler
 
@@ -304,8 +304,8 @@ class Graph(msgspec.Struct, kw_only=True):
 
     @property
     def hits_after_wait(self) -> int:
-        """Those that came after waiting for another's compile, as far as lines or our component told."""
-        return min(self.hits, sum(worker.told_after_wait for worker in self.workers.values()))
+        """Those that came after waiting for another's compile, as far as lines or our component reported."""
+        return min(self.hits, sum(worker.reported_after_wait for worker in self.workers.values()))
 
     @property
     def misses(self) -> int:

@@ -43,13 +43,13 @@ class GraphTracker:
         self._undated: list[Entry] = []
         """Attempts known to have ended, but not when: their worker's next header is the late bound."""
         self._modules: dict[str, str] = {}
-        """Graph's own id → the cache's key, where both were told."""
+        """Graph's own id → the cache's key, where both were reported."""
         self.version = 0
         """Grows with every change of any graph, as `Graph.version` does with its own: what views cache by."""
         self._numbered = 0
         self._any_named = False
         self._only_passed: list[str] = []
-        """Graphs that PASS alone told of, as long as nobody names a graph: the compile may be told by its name too."""
+        """Graphs that only PASS named, as long as nobody names a graph: the compile may be named too."""
 
     def graph(self, key: str, time: float | None, *, named: bool = True) -> Graph:
         """The graph of this key, entered when it is new."""
@@ -111,7 +111,7 @@ class GraphTracker:
         self.open(graph, worker, worker.attempt(Message.DERIVED), time, exact=False)
 
     def add_passed(self, key: str, node: str) -> None:
-        """Enter a compile in a job of which nothing was told but PASS."""
+        """Enter a compile in a job of which nothing was reported but PASS."""
         if not self._any_named:
             self.add_unnamed(key, None, None, None, node)
             self._only_passed.append(f"unnamed {self._numbered}")
@@ -164,7 +164,7 @@ class GraphTracker:
         exact: bool = False,
         inferred: bool = False,
     ) -> None:
-        """An attempt ended. What a line tells beats what was inferred, an exact end beats a bound, a failure stays."""
+        """An attempt ended. What a line says beats what was inferred, an exact end beats a bound, a failure stays."""
         self.touch(graph)
         self._forget(attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
@@ -180,7 +180,7 @@ class GraphTracker:
             self.settle(graph, worker.state, time)
 
     def withdraw(self, graph: Graph, worker: WorkerGraph) -> None:
-        """What this worker began was no compile: it goes, as if it had not been told."""
+        """What this worker began was no compile: it goes, as if it had not been reported."""
         attempt = worker.open_attempt
         if attempt is None:
             return

@@ -154,7 +154,7 @@ class JobTracker:
         return JobState.KILLED if self.exit_code is not None and self.exit_code < 0 else JobState.FAILED
 
     def rank_of(self, pid: int | None, node: str = "") -> int | None:
-        """The rank of a process of the job, if it was told."""
+        """The rank of a process of the job, if it was reported."""
         process = self.processes.get(f"{node}/{pid}")
         return process.rank if process is not None else None
 
@@ -236,12 +236,12 @@ _CONFIDENCES = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 def combined(diagnoses: Sequence[Diagnosis]) -> Diagnosis:
     """One job that wrote several logs: what the log says that states its reason with most confidence comes first."""
     failed = [each for each in diagnoses if each.failed]
-    told = failed or [each for each in diagnoses if each.recovered]
-    surest = sorted(told, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)
+    relevant = failed or [each for each in diagnoses if each.recovered]
+    surest = sorted(relevant, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)
     ends = {each.job_ended for each in diagnoses}
     return Diagnosis(
         failed=bool(failed),
-        recovered=not failed and bool(told),
+        recovered=not failed and bool(relevant),
         job_ended=next((end for end in (JobEnd.FAILED, JobEnd.FINISHED) if end in ends), JobEnd.UNKNOWN),
         causes=tuple(cause for each in surest for cause in each.causes)[:MOST_CAUSES],
     )

@@ -1,6 +1,6 @@
 """When a job that is known from its logs alone was last heard of.
 
-Nobody tells that such a job has ended: its log just grows no more. So what counts on (the elapsed time, a compile
+Nothing reports that such a job has ended: its log just grows no more. So what counts on (the elapsed time, a compile
 under way) counts up to the last line once the log has been silent for long, and how long is said instead.
 """
 
@@ -10,7 +10,7 @@ from neuron_top.events import LogEvent, OutputGrew
 from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
-"""A log that reports a failure and then nothing for so long has ended with it, as far as anybody can tell."""
+"""A log that reports a failure and then nothing for so long has ended with it, as far as anybody can know."""
 ENDED_WELL_SECONDS = 60.0
 """A log that reports a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
 LONG_COMPILE_SECONDS = 6 * 3600.0

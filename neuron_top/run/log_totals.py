@@ -1,4 +1,4 @@
-"""What a log tells, added up by graph and by kind, without a job around it: an occurrence a rank."""
+"""What a log reports, added up by graph and by kind, without a job around it: an occurrence a rank."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LogTotals:
         """Steps were printed while graphs were being extracted: their numbers mean nothing."""
         self._dead: set[int | None] = set()
         self._modules: dict[str, str] = {}
-        """Graph's own id → the cache's key, where a line told both."""
+        """Graph's own id → the cache's key, where a line reported both."""
 
     def apply(self, event: AnyEvent) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""

@@ -6,7 +6,7 @@ events in the same order give the same run. Views read the ledgers below; they a
     run.job        the command, its processes, its diagnosis     run.caches   cache roots and changed entries
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
-    run.nodes      the nodes, where agents tell of them
+    run.nodes      the nodes, where agents report them
     run.steps      the newest steps of each rank
     run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
 """
@@ -121,7 +121,7 @@ class Run:
         return self.job.finished is not None or self.job.started is not None or bool(self.job.alive)
 
     def quiet(self, now: float) -> bool:
-        """Whether nothing more came behind what the logs tell: they have ended, or pause."""
+        """Whether nothing more came behind what the logs report: they have ended, or pause."""
         since = self.silence.quiet_since
         return self.silence.closed or (since is not None and now - since >= QUIET_SECONDS)
 
@@ -150,7 +150,7 @@ class Run:
         return ended or self.job.finished is not None or self.silent(now) is not None
 
     def state(self, now: float) -> JobState:
-        """Where the job stands. One that is known from its logs alone has ended as they tell, or is cut off."""
+        """Where the job stands. One that is known from its logs alone has ended as they report, or is cut off."""
         if (ended := self.job.ended_as) is not None:
             return ended
         if self.failed(now):
@@ -189,7 +189,7 @@ class Run:
         return not any(met) and not self.queue.trial_running
 
     def cut_off(self, at: float) -> None:
-        """No more will be told of a command whose end was not: its recorder died, and was last heard of then."""
+        """No more will be reported of a command whose end was not: its recorder died, and was last heard of then."""
         self.job.finished, self.job.cut_off = at, True
         self.compiles.run_over(at, self.job.node)
         self.queue.end_trial(at)
@@ -257,7 +257,7 @@ class Run:
             self.first_time = time if self.first_time is None else min(self.first_time, time)
 
     def _fleet(self, event: FoldFamily | NodeFamily) -> None:
-        """What a node's agent tells."""
+        """What a node's agent reports."""
         if isinstance(event, NodeFamily):
             self.nodes.apply(event)
         elif isinstance(event, WorkerHeard):
@@ -293,7 +293,7 @@ class Run:
             self.steps.apply(event, event.rank if event.rank is not None else self.job.rank_of(event.pid, event.node))
         if isinstance(event, ErrorRaised):
             self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
-        elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not told before
+        elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not reported before
             how = event.signal or (f"exit status {event.exit_code}" if event.exit_code is not None else "unknown cause")
             self._mark(event, f"worker {event.rank if event.rank is not None else '?'} died ({how})")
 

@@ -1,4 +1,4 @@
-"""The nodes of a run, as their agents tell of them: signs of life, clocks, what they are made of, their pace."""
+"""The nodes of a run, as their agents report them: signs of life, clocks, what they are made of, their pace."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NodeTracker:
                 assert_never(event)
 
     def heard(self, event: AnyEvent) -> None:
-        """Any event is a sign of life; a step report tells the pace."""
+        """Any event is a sign of life; a step report reports the pace."""
         if not event.node:
             return
         node, time = self._node(event.node), event.time

@@ -17,7 +17,7 @@ class JobState(StrEnum):
     """Somebody waits for another process's compile, and nobody here compiles."""
     TRAINING = "training"
     SERVING = "serving"
-    """It answers requests: throughput is told, and no step."""
+    """It answers requests: throughput is reported, and no step."""
     RUNNING = "running"
     FINISHED = "finished"
     FAILED = "failed"

@@ -143,7 +143,7 @@ class TorchTraceTracker:
     def is_ours(self, frame: FrameCompile) -> bool:
         """Whether the frame's graphs went to the back end `neurontop`.
 
-        An artifact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment tells.
+        An artifact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment decides.
         """
         known = self.ours.get(f"{frame.node}/{frame.pid}")
         return known is not None and (known.inside or not frame.inductor or known.between(frame.began, frame.ended))

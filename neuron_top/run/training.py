@@ -92,7 +92,7 @@ class TrainingTracker:
 
     @property
     def serves(self) -> bool:
-        """Whether it answers requests: throughput is told, and neither a step nor a loss."""
+        """Whether it answers requests: throughput is reported, and neither a step nor a loss."""
         return bool(self.reports) and self.step is None and self.loss is None and self.throughput_unit == "tokens/s"
 
     @property
@@ -150,15 +150,15 @@ class TrainingTracker:
 
     def _died(self, event: WorkerDied) -> None:
         """A launcher reports one death twice, when it happens and in its report at the end: the report knows more."""
-        for index, told in enumerate(self.deaths):
-            if event.pid is not None and told.pid == event.pid:
+        for index, death in enumerate(self.deaths):
+            if event.pid is not None and death.pid == event.pid:
                 self.deaths[index] = Death(
-                    time=told.time,
-                    rank=event.rank if event.rank is not None else told.rank,
-                    pid=told.pid,
-                    exit_code=event.exit_code if event.exit_code is not None else told.exit_code,
-                    signal=event.signal or told.signal,
-                    first=event.first or told.first,
+                    time=death.time,
+                    rank=event.rank if event.rank is not None else death.rank,
+                    pid=death.pid,
+                    exit_code=event.exit_code if event.exit_code is not None else death.exit_code,
+                    signal=event.signal or death.signal,
+                    first=event.first or death.first,
                 )
                 return
         self.deaths.append(

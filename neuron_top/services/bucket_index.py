@@ -17,7 +17,9 @@ from neuron_top.store.bucket_index import BucketIndex, LocalIndex
 from neuron_top.store.errors import StoreUnusable
 
 
-def indexed_snapshot(settings: Settings, root: str, modules: Collection[str], tell: Callable[[str], None]) -> Snapshot:
+def indexed_snapshot(
+    settings: Settings, root: str, modules: Collection[str], notify: Callable[[str], None]
+) -> Snapshot:
     """All entries, or those of these modules; an index that cannot be used costs a listing of our own.
 
     Raises NothingToShow, UsageError.
@@ -26,13 +28,13 @@ def indexed_snapshot(settings: Settings, root: str, modules: Collection[str], te
     try:
         index, claims = _index(settings)
         try:
-            objects = Indexing(bucket, index, claims, tell).objects(modules)
+            objects = Indexing(bucket, index, claims, notify).objects(modules)
         finally:
             index.close()
             if claims is not None:
                 claims.rest()
     except (StoreUnusable, RefusedForSafety, OSError, sqlite3.Error) as problem:
-        tell(f"the index of {root} cannot be used ({problem}): listing it here")
+        notify(f"the index of {root} cannot be used ({problem}): listing it here")
         return s3.take(bucket).snapshot
     return s3.snapshot_of(bucket, objects, time.time())
 

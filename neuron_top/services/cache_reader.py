@@ -72,14 +72,14 @@ class CacheReader:
 
     @staticmethod
     def totals(snapshot: Snapshot, past: UsageHistory) -> EntryTotals:
-        """The sums of a snapshot, with recorded compile times where an entry's own files tell none."""
+        """The sums of a snapshot, with recorded compile times where an entry's own files report none."""
         return total(past.added_to(snapshot.entries))
 
     def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """The sums of a cache, with recorded compile times where an entry's own files tell none; and its disk."""
+        """The sums of a cache, with recorded compile times where an entry's own files report none; and its disk."""
         past = self.usage_history()
         if not past.compiled:
             return self.backend(root).sums(rescan=rescan)
-        # A recording tells by module: the index's sums don't know which modules they are made of.
+        # A recording reports by module: the index's sums don't know which modules they are made of.
         snapshot = self.snapshot(root, rescan=rescan)
         return sums_of(snapshot, self.totals(snapshot, past)), snapshot.filesystem

@@ -153,7 +153,7 @@ class CacheService(CacheReader):
     ) -> Plan:
         """The plan for the entries at `paths` (`compiler/module`) of `root`; nothing is changed.
 
-        `watch` is told how many bytes a verification has read. Raises NothingToShow for a root that is gone,
+        `watch` gets how many bytes a verification has read. Raises NothingToShow for a root that is gone,
         UsageError for what this storage cannot do.
         """
         return self.plan_together(verb, root, [paths], watch, assume_exclusive=assume_exclusive)[0]
@@ -266,9 +266,9 @@ class CacheService(CacheReader):
         *,
         modules: tuple[str, ...] = (),
         compiler: str | None = None,
-        tell: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> Plan:
-        """Copy the hits of `source` that `target` lacks; with `tell` a bucket is listed through its shared index.
+        """Copy the hits of `source` that `target` lacks; with `notify` a bucket is listed through its shared index.
 
         Raises UsageError for one and the same, or a bad compiler.
         """
@@ -278,7 +278,7 @@ class CacheService(CacheReader):
         refusal = self._refusal(destination)
         try:
             return plan_copy(
-                origin.snapshot() if tell is None else self._indexed(origin, modules, tell),
+                origin.snapshot() if notify is None else self._indexed(origin, modules, notify),
                 destination.root,
                 destination.copy_target().modules(),
                 modules=modules,
@@ -290,14 +290,14 @@ class CacheService(CacheReader):
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
 
-    def _indexed(self, backend: CacheBackend, modules: Collection[str], tell: Callable[[str], None]) -> Snapshot:
+    def _indexed(self, backend: CacheBackend, modules: Collection[str], notify: Callable[[str], None]) -> Snapshot:
         """The entries of a bucket from the index that one node keeps for all; another cache is looked at itself."""
         if not is_bucket(backend.root):
             return backend.snapshot()
         from neuron_top.services.bucket_index import indexed_snapshot  # the database's client: only where one is named
 
         names = [name for name in modules if not any(mark in name for mark in "*?[")]
-        return indexed_snapshot(self._settings, backend.root, names if len(names) == len(modules) else (), tell)
+        return indexed_snapshot(self._settings, backend.root, names if len(names) == len(modules) else (), notify)
 
     @staticmethod
     def absent(plan: Plan, modules: Iterable[str]) -> list[str]:

@@ -19,10 +19,10 @@ from neuron_top.settings import Settings
 
 
 class DiagnosisService:
-    """Diagnoses of logs and recordings. `tell` takes remarks for the person (a pipe is waited for, …)."""
+    """Diagnoses of logs and recordings. `notify` takes remarks for the person (a pipe is waited for, …)."""
 
-    def __init__(self, settings: Settings, tell: Callable[[str], None] = lambda remark: None) -> None:
-        self._settings, self._tell = settings, tell
+    def __init__(self, settings: Settings, notify: Callable[[str], None] = lambda remark: None) -> None:
+        self._settings, self._notify = settings, notify
         self._runs = RunService(settings)
 
     def of(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> dict[str, Diagnosis]:
@@ -31,7 +31,7 @@ class DiagnosisService:
 
     def _of_one(self, name: str, standard_input: IO[bytes] | None) -> Diagnosis:
         if is_log(name):
-            log = portions(name, self._tell, standard_input)
+            log = portions(name, self._notify, standard_input)
             first = next(log, b"")
             if is_graph_table(first):  # it states times and no cause
                 return Diagnoser(f"log:{name}").diagnosis()
@@ -44,7 +44,7 @@ class DiagnosisService:
 
 
 def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:
-    """What went wrong in a run: as it was told while it was read, else out of the output that its recording has kept.
+    """What went wrong in a run: as it was found while it was read, else out of the output that its recording has kept.
 
     None where neither is there: an old recording without output, or traces of PyTorch's alone.
     """

@@ -64,14 +64,14 @@ class FleetService(FleetDatabase):
 
         return fleet_check(chosen, self._store.keys(), graphs, estimator(self._settings))
 
-    def tell_by_slurm(self, job: str | None) -> str:
+    def report_by_slurm(self, job: str | None) -> str:
         """Let each node of a Slurm job report its caches once, unless agents do; the job. Raises UsageError."""
         from neuron_top.services import slurm_agents
 
         job = slurm_agents.job_of(job)
         heard = {row.node: row.silent_seconds for row in self.page().nodes if row.job == job}
         if not heard or any(seconds > SILENT_SECONDS for seconds in heard.values()):
-            slurm_agents.tell_once(job, self._settings.store)
+            slurm_agents.report_once(job, self._settings.store)
         return job
 
     def steps(

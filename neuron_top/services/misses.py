@@ -42,7 +42,7 @@ class MissService:
         """Why these missed, the first of them; all caches are looked at once."""
         explainer = _Explainer(self._settings, self._root)
         answers = tuple(_answer(explainer, query) for query in queries[:MISSES_EXPLAINED])
-        return Misses(met=len(queries), told=answers)
+        return Misses(met=len(queries), explained=answers)
 
     def misses_of(self, run: str) -> Misses:
         """Why graphs of a recording missed. Raises NothingToShow, StoreUnusable."""

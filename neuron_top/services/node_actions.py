@@ -45,7 +45,7 @@ class NodeActions:
         plan = self._planned(service, row, request)
         if plan.is_refused:
             raise RefusedForSafety(refusal_text(plan))
-        return _plain(_told(plan)), encode(plan)
+        return _plain(_summary(plan)), encode(plan)
 
     def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
         """Carry out what was planned here; every step is checked again. Raises RefusedForSafety."""
@@ -94,16 +94,16 @@ class NodeActions:
     def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
         """Bring back what was taken. Raises RefusedForSafety, NothingToShow."""
         self._check_opted_in()
-        request, told = _request(asked), msgspec.convert(done, NodeDone)
+        request, reply = _request(asked), msgspec.convert(done, NodeDone)
         service = self._service(request)
-        if told.pinned:
-            gone = service.pins.remove(told.pinned)
-            return _plain(msgspec.structs.replace(told, text=f"{len(gone)} unpinned", undoable=False))
-        if not told.undoable:
+        if reply.pinned:
+            gone = service.pins.remove(reply.pinned)
+            return _plain(msgspec.structs.replace(reply, text=f"{len(gone)} unpinned", undoable=False))
+        if not reply.undoable:
             raise NothingToShow(f"{request.action} removed nothing on this node: there is nothing to undo")
-        record = service.undo(told.root, told.identity)
-        text = restored_text(record, service.backend(told.root).kind)
-        return _plain(msgspec.structs.replace(told, text=text, undoable=False))
+        record = service.undo(reply.root, reply.identity)
+        text = restored_text(record, service.backend(reply.root).kind)
+        return _plain(msgspec.structs.replace(reply, text=text, undoable=False))
 
     # --- below ---
 
@@ -161,7 +161,7 @@ def _request(asked: dict[str, object]) -> FleetRequest:
     return request
 
 
-def _told(plan: Plan) -> NodePlan:
+def _summary(plan: Plan) -> NodePlan:
     reasons: dict[str, int] = {}
     for each in plan.exclusions:
         reasons[reason_text(each)] = reasons.get(reason_text(each), 0) + 1

@@ -38,7 +38,7 @@ def notifying(
 ) -> Iterator[None]:
     """Tell the alerts of `feed` while the block runs, where the settings name a command or a webhook.
 
-    `warn` is told once of each that does not work, after the block where a screen would be written over. A
+    `warn` gets each that does not work once, after the block where a screen would be written over. A
     notification that fails is not tried again.
     """
     if not any((*_commands(settings).values(), *_webhooks(settings).values())):
@@ -91,7 +91,7 @@ class _Notifier:
             last = self._seen.get(alert.key)
             self._seen[alert.key] = now
             if alert.key not in muted and (last is None or now - last > GONE_SECONDS):
-                self._tell(alert.severity.value, document, now)
+                self._send(alert.severity.value, document, now)
 
     def _documents(self, run: Run, now: float) -> tuple[str, list[tuple[Alert, bytes]]]:
         """(under what the alerts of the job are kept, each alert with what is sent of it)."""
@@ -104,13 +104,13 @@ class _Notifier:
             (alert, msgspec.json.encode({**msgspec.to_builtins(alert), **about})) for alert in alerts(run, now, limits)
         ]
 
-    def _tell(self, severity: str, document: bytes, now: float) -> None:
+    def _send(self, severity: str, document: bytes, now: float) -> None:
         command, webhook = self._commands[severity], self._webhooks[severity]
         if not (command or webhook):
             return
         self._sent = [at for at in self._sent if now - at < 60.0]
         if len(self._sent) >= MOST_A_MINUTE:
-            self._warn_once("too many", f"more than {MOST_A_MINUTE} alerts in a minute: the others are not told")
+            self._warn_once("too many", f"more than {MOST_A_MINUTE} alerts in a minute: the others are not reported")
             return
         self._sent.append(now)
         if command:
@@ -142,7 +142,7 @@ class _Notifier:
             with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 answer.read(1)
         except (OSError, ValueError) as problem:
-            # The address is a secret of many services: it is never told.
+            # The address is a secret of many services: it is never shown.
             self._warn_once(address, f"the address of webhook_… did not take an alert: {problem}")
 
     def _warn_once(self, about: str, text: str) -> None:

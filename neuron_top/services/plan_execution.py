@@ -23,7 +23,7 @@ class PlanState(StrEnum):
     CONFIRMED = "confirmed"
     RUNNING = "running"
     DONE = "done"
-    """Carried out, or stopped before its end: the outcome tells."""
+    """Carried out, or stopped before its end: the outcome reports."""
     FAILED = "failed"
     """It could not be carried out: `message` says why."""
     UNDONE = "undone"

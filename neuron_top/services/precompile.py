@@ -66,7 +66,7 @@ class Output(Protocol):
     def log(self) -> TextIO:
         """Takes the lines of compiler and wrapper."""
 
-    def tell(self, remark: str) -> None:
+    def notify(self, remark: str) -> None:
         """Take a remark for the person."""
 
     def echo(self, descriptor: int, data: bytes) -> None:
@@ -114,10 +114,10 @@ class PrecompileJob:
     def collect(self, command: Sequence[str]) -> Trial:
         """Run `command` in graph-extraction mode. Raises TrialRunFailed, UsageError, KeyboardInterrupt."""
         self._log.trial_run(command)
-        self._output.tell(f"graph extraction, nothing is computed: {_INVALID}")
+        self._output.notify(f"graph extraction, nothing is computed: {_INVALID}")
         own = {} if self._staging is None else {ROOT_VARIABLE: str(self._root)}
         trial = run_trial(command, self._output.echo, {**os.environ, **own})
-        self._output.tell(f"end of the trial run; {_INVALID}")
+        self._output.notify(f"end of the trial run; {_INVALID}")
         if trial.exit_code == 0:
             return trial
         ended = f"the trial run ended with {_exit_text(trial.exit_code)}"
@@ -126,7 +126,7 @@ class PrecompileJob:
                 f"{ended} (its own messages are above); nothing was compiled. The graphs collected so far are kept: "
                 f"set {IGNORE_ERROR_VARIABLE}=1 to compile them anyway"
             )
-        self._output.tell(f"{ended}; compiling the graphs collected so far ({IGNORE_ERROR_VARIABLE} is set)")
+        self._output.notify(f"{ended}; compiling the graphs collected so far ({IGNORE_ERROR_VARIABLE} is set)")
         return trial
 
     def compile(self, trial: Trial | None, *, workers: int, retries: int) -> int:
@@ -187,21 +187,21 @@ class _Compiles:
             collected = staging.left(collected, met, retry_failed=self._options.retry_failed)
             staging.put_out(collected.graphs)
         for remark in collected.remarks:
-            self._output.tell(remark)
+            self._output.notify(remark)
         started, clock = time.time(), time.monotonic()
         outcomes: dict[CollectedGraph, CompileResult] = {}
         if collected.graphs and here:
             outcomes = self._compiled(collected, compilers)
         elif collected.graphs:
             if not claimed:
-                self._output.tell(LOCK_FILES_ONLY)
+                self._output.notify(LOCK_FILES_ONLY)
             outcomes = self._scheduled(collected, root, folders, staging)
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
             path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
             path.write_text(report_text(report), encoding="utf-8")
-            self._output.tell(f"results written to {path}")
+            self._output.notify(f"results written to {path}")
         return self._conclude(collected, outcomes)
 
     def _scheduled(
@@ -212,7 +212,7 @@ class _Compiles:
 
         executor = scheduler(self._place, root, staging)
         if (logs := executor.logs()) is not None:
-            self._output.tell(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
+            self._output.notify(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
         job = ParallelCompile(
             executor,
             workers=self._workers,
@@ -256,7 +256,7 @@ class _Compiles:
                 compiler.directory()
                 compilers[name] = compiler
             except (CompilerMissing, ImportError) as problem:
-                self._output.tell(f"skipped the graphs in {name}: {problem}")
+                self._output.notify(f"skipped the graphs in {name}: {problem}")
         return compilers
 
     def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
@@ -283,16 +283,16 @@ class _Compiles:
     def _conclude(self, collected: Collected, outcomes: Mapping[CollectedGraph, CompileResult]) -> int:
         failures = [(graph.module, outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
         for module, message in failures:
-            self._output.tell(f"{module} failed: {message}")
+            self._output.notify(f"{module} failed: {message}")
         for graph in collected.failed_before:
-            self._output.tell(
+            self._output.notify(
                 f"{graph.module} failed in an earlier compile ({graph.path.parent / 'model.log'}); "
                 "add --retry_failed_compilation to NEURON_CC_FLAGS to try again"
             )
         if not outcomes and not collected.failed_before:
             done = collected.counts.done
             found = f"{done} graphs of this compiler are in the cache" if done else "no graph waits in the cache"
-            self._output.tell(f"nothing to compile: {found}")
+            self._output.notify(f"nothing to compile: {found}")
         return len(failures) + len(collected.failed_before)
 
 

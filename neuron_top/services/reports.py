@@ -44,26 +44,26 @@ Compared: TypeAlias = "Comparison | CacheComparison | MultiComparison"
 
 
 class ReportService:
-    """Reports of runs and comparisons of them. `tell` takes remarks for the person (a log that is cut off, …)."""
+    """Reports of runs and comparisons of them. `notify` takes remarks for the person (a log that is cut off, …)."""
 
-    def __init__(self, settings: Settings, tell: Callable[[str], None] = lambda remark: None) -> None:
-        self._settings, self._tell = settings, tell
+    def __init__(self, settings: Settings, notify: Callable[[str], None] = lambda remark: None) -> None:
+        self._settings, self._notify = settings, notify
         self._runs = RunService(settings)
 
     def load(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> Run:
-        """The run that these names tell: log files of one run, `-`, or one recording.
+        """The run that these names stand for: log files of one run, `-`, or one recording.
 
         Raises NothingToShow, UsageError, StoreUnusable.
         """
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
-        return run_loader.load(names, self._settings, standard_input, self._tell)
+        return run_loader.load(names, self._settings, standard_input, self._notify)
 
     def load_diagnosed(
         self, names: Sequence[str], standard_input: IO[bytes] | None = None
     ) -> tuple[Run, Diagnosis | None]:
         """As `load`, with what went wrong in the run: read from the same bytes, or from what a recording has kept."""
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
-        run = run_loader.load(names, self._settings, standard_input, self._tell, diagnosed=True)
+        run = run_loader.load(names, self._settings, standard_input, self._notify, diagnosed=True)
         return run, diagnosis_of(run, self._settings)
 
     def full(

@@ -23,7 +23,7 @@ def job_of(named: str | None) -> str:
     return job
 
 
-def tell_once(job: str, store: str) -> None:
+def report_once(job: str, store: str) -> None:
     """Run `neurontop agent --once` on each node of the job, beside what runs there. Raises NothingToShow."""
     command = ["srun", "--overlap", "--ntasks-per-node=1", f"--jobid={job}"]
     command += [sys.executable, "-m", "neuron_top", "agent", "--once"]

@@ -49,6 +49,6 @@ def _workers_here() -> Overview | None:
     if not pids:
         return None
     run = Run()
-    for event in WorkerSampler(lambda: pids, told_only=True).look():
+    for event in WorkerSampler(lambda: pids, placed_only=True).look():
         run.apply(event)
     return overview(run, time.time())

@@ -14,7 +14,7 @@ from neuron_top.views.tables import EventTables
 
 
 def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables]:
-    """The run that these names tell (log files of one run, or one recording), and what its events tell one by one.
+    """The run that these names stand for (log files of one run, or one recording), and what its events say one by one.
 
     Raises NothingToShow, UsageError, StoreUnusable.
     """

@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # the counts alone are read without it
 
 
 class TallyService:
-    """Reads logs to their end, a megabyte at a time. `tell` takes remarks for the person."""
+    """Reads logs to their end, a megabyte at a time. `notify` takes remarks for the person."""
 
-    def __init__(self, tell: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
+    def __init__(self, notify: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
         """`standard_input` is what the name `-` reads."""
-        self._tell, self._standard_input = tell, standard_input
+        self._notify, self._standard_input = notify, standard_input
 
     def counts(self, name: str) -> dict[str, Any]:
         """The published counts of one log and its diagnosis, the fastest way. Raises UsageError if it is unreadable."""
@@ -48,7 +48,7 @@ class TallyService:
     def _events(self, name: str, reader: LogReader, diagnoser: Diagnoser) -> Iterator[AnyEvent]:
         """The events of a log, counted by its reader; then those of the tables beside it."""
         tables = graph_tables.beside(name)
-        data = portions(name, self._tell, self._standard_input)
+        data = portions(name, self._notify, self._standard_input)
         first = next(data, b"")
         data = itertools.chain((first,), data)
         if is_graph_table(first):
@@ -60,7 +60,7 @@ class TallyService:
             yield from reader.flush()
         diagnoser.flush()
         for table in tables:
-            self._tell(graph_tables.remark(table))
+            self._notify(graph_tables.remark(table))
             for event in graph_tables.read_table(table):
                 reader.tally.add(event)
                 yield event

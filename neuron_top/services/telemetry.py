@@ -169,11 +169,11 @@ def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Telemetry
 class SavedTelemetry:
     """Records of neuron-monitor, a listing of neuron-ls or metrics of Neuron Observer, of a file or standard input."""
 
-    def __init__(self, name: str, tell: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
-        """`name` is a path, or `-` for `standard_input`. `tell` takes remarks for the person."""
+    def __init__(self, name: str, notify: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
+        """`name` is a path, or `-` for `standard_input`. `notify` takes remarks for the person."""
         from neuron_top.telemetry.telemetry_file import TelemetryFile
 
-        self._name, self._tell, self._standard_input = name, tell, standard_input
+        self._name, self._notify, self._standard_input = name, notify, standard_input
         self._reader = TelemetryFile(f"monitor:{name}")
         self.title = "standard input" if name == STANDARD_INPUT else name
 
@@ -186,7 +186,7 @@ class SavedTelemetry:
         """The events of the whole file. Raises NothingToShow, UsageError."""
         if self._name != STANDARD_INPUT and not os.path.lexists(self._name):
             raise NothingToShow(f"{self._name}: {os.strerror(errno.ENOENT)}")
-        for data in portions(self._name, self._tell, self._standard_input):
+        for data in portions(self._name, self._notify, self._standard_input):
             yield from self._reader.feed(data)
         yield from self._reader.flush()
 

@@ -14,7 +14,7 @@ from neuron_top.events import CoreSample
 
 
 class BankLevel(msgspec.Struct, frozen=True, kw_only=True):
-    """One bank; bytes. `used` is None when no core of it told, `headroom` when used or capacity is not known."""
+    """One bank; bytes. `used` is None when no core of it reported, `headroom` when used or capacity is not known."""
 
     device: int | None
     bank: int
@@ -38,11 +38,11 @@ def bank_levels(cores: Iterable[CoreSample]) -> list[BankLevel]:
 
 
 def _level(bank: int, members: list[CoreSample]) -> BankLevel:
-    told = [core.memory for core in members if core.memory is not None]
+    memories = [core.memory for core in members if core.memory is not None]
     return BankLevel(
         device=members[0].device,
         bank=bank,
         cores=tuple(core.core for core in members),
-        used=sum(told) if told else None,
+        used=sum(memories) if memories else None,
         capacity=members[0].capacity,
     )

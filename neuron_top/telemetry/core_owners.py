@@ -61,7 +61,7 @@ class Holders:
         return self._known[key]
 
     def named(self, core: CoreSample) -> CoreSample:
-        """The sample with its holder's name and container filled in, where they can be told."""
+        """The sample with its holder's name and container filled in, where they can be known."""
         if core.pid is None or not self._sees_host:
             return core
         holder = self.holder(core.pid)

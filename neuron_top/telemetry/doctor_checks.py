@@ -313,7 +313,7 @@ def _compile_only(facts: MachineFacts) -> Iterator[Judgment]:
     """What vLLM-Neuron refuses to start with."""
     on = {name for name, value in facts.variables.items() if value == "1"}
     if "VLLM_NEURON_CPU_COMPILE" in on and "NEURON_PLATFORM_TARGET_OVERRIDE" not in facts.variables:
-        what = "VLLM_NEURON_CPU_COMPILE needs a target: without a device nothing else tells it"
+        what = "VLLM_NEURON_CPU_COMPILE needs a target: without a device nothing else names it"
         yield _problem(what, "set NEURON_PLATFORM_TARGET_OVERRIDE, as to trn2")
     if {"VLLM_NEURON_DISABLE_WARMUP_COMPILE", "NEURON_LIBTORCH_DISABLE_COMPILE_CACHE"} <= on:
         what = "VLLM_NEURON_DISABLE_WARMUP_COMPILE needs the cache that NEURON_LIBTORCH_DISABLE_COMPILE_CACHE turns off"

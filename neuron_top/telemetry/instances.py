@@ -53,7 +53,7 @@ DEVICES = {
 
 
 def generation(*, instance_type: str = "", device_kind: str = "", core_version: str = "") -> Generation | None:
-    """The generation that any of these names tells, the most telling first; None when none is known."""
+    """The generation that any of these names reports, the most telling first; None when none is known."""
     family = instance_type.lower().split(".")[0]
     names = (
         next((row.name for row in GENERATIONS if family.startswith(row.name)), None),

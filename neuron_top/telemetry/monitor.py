@@ -197,7 +197,7 @@ def _rest(child: subprocess.Popen[bytes]) -> bytes:
 
 
 def _end(child: subprocess.Popen[bytes], grace: float) -> None:
-    """End the child and its helpers. It gets `grace` seconds to end by itself, so that its own exit status is told."""
+    """End the child and its helpers. It gets `grace` seconds to end by itself, so that its own exit status is known."""
     for word, seconds in ((None, grace), (signal.SIGTERM, _GRACE), (signal.SIGKILL, _GRACE)):
         if word is not None:
             with contextlib.suppress(ProcessLookupError):

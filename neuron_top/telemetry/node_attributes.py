@@ -1,6 +1,6 @@
 """What a node is made of, as some thirty plain values: what "what is different about the slow nodes" is computed from.
 
-What cannot be told is left out. Takes a few milliseconds, and the time of the metadata service where that is asked.
+What cannot be known is left out. Takes a few milliseconds, and the time of the metadata service where that is asked.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _KEY_VARIABLES = ("NEURON_", "XLA_")
 _OF_A_RANK = re.compile(
     r"NEURON_(RT_VISIBLE_CORES|RT_NUM_CORES|PJRT_PROCESS_INDEX|RT_LOG_\w+|CC_FLAGS|\w*(TOKEN|SECRET|PASSWORD)\w*)"
 )
-"""Variables that differ among ranks, change nothing, are told under another name, or may be secret."""
+"""Variables that differ among ranks, change nothing, are reported under another name, or may be secret."""
 _LONGEST_VALUE = 300
 _RUNTIME = re.compile(r"libnrt\.so\.(\d+(?:\.\d+)+)")
 _SHARE = 20
-"""Free space is told in steps of a twentieth of the disk: every byte that is written would else be a change."""
+"""Free space is reported in steps of a twentieth of the disk: every byte that is written would else be a change."""
 
 
 def attributes(
     who: Identity, environ: Mapping[str, str] = os.environ, root: Path = Path("/"), *, metadata: Mapping[str, str]
 ) -> Attributes:
-    """Of this node, now. `metadata`: what `instance_metadata.ask` told."""
+    """Of this node, now. `metadata`: what `instance_metadata.ask` reported."""
     found: dict[str, str | int | float | None] = {
         "node_origin": who.node.origin,
         "host": platform.node(),

@@ -1,7 +1,8 @@
 """Neuron Observer's `/metrics` over HTTP: asked within limits, now and then, in a thread of ingest's.
 
 The daemon listens on the loopback interface, port 7001. Where no address is set it is tried there, and nothing is said
-while nobody answers: most machines have no such daemon. An address that a person set is different: its failure is told.
+while nobody answers: most machines have no such daemon. An address that a person set is different: its
+failure is shown.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class NoScrape(Exception):
 
 
 class ObserverAddress(NamedTuple):
-    """Where to ask. `by_person`: it was set, so that a failure is told."""
+    """Where to ask. `by_person`: it was set, so that a failure is reported."""
 
     url: str
     by_person: bool = True
@@ -207,7 +208,7 @@ class ObserverSource:
         self._silent = silent
         self._reader = ObserverReader(clock=clock, announce_devices=announce_devices)
         self._stopped = threading.Event()
-        self._told = ""
+        self._reported = ""
         self._open: socket.socket | None = None
         self._looked = threading.Event()
         self.delivering = False
@@ -242,7 +243,7 @@ class ObserverSource:
                 return False
             was, self.delivering = self.delivering, False
             if self._address.by_person or was:
-                self._tell(emit, SourceUnavailable, f"{self._address.url} {problem}")
+                self._report(emit, SourceUnavailable, f"{self._address.url} {problem}")
             return False
         self.delivering = True
         detail = (
@@ -250,7 +251,7 @@ class ObserverSource:
             if scrape.unknown_count or scrape.malformed
             else self._address.url
         )
-        self._tell(emit, SourceAvailable, detail)
+        self._report(emit, SourceAvailable, detail)
         if not self._silent():
             for event in self._reader.events(scrape):
                 emit(self._refine(event) if self._refine else event)
@@ -261,10 +262,10 @@ class ObserverSource:
         if self._stopped.is_set():
             _cut(sock)
 
-    def _tell(self, emit: Emit, kind: type[SourceAvailable] | type[SourceUnavailable], text: str) -> None:
-        if text == self._told:
+    def _report(self, emit: Emit, kind: type[SourceAvailable] | type[SourceUnavailable], text: str) -> None:
+        if text == self._reported:
             return
-        self._told = text
+        self._reported = text
         if kind is SourceAvailable:
             emit(SourceAvailable(source="observer", name=self.name, detail=text))
         else:

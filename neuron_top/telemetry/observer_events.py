@@ -1,7 +1,7 @@
 """Neuron Observer's values → the same events as neuron-monitor's: cores, executions, host, memory errors, devices.
 
 Gauges come as they are; running totals become what was added since the scrape before. A series without a core is a
-total of the whole node and says nothing about a core. Whether utilization is told in percent or as a share is not
+total of the whole node and says nothing about a core. Whether utilization is reported in percent or as a share is not
 documented: the answer's own words decide, else its values do (`_Scale`). Pure apart from the clock that is handed in.
 """
 
@@ -122,7 +122,7 @@ def _is_level(sample: ObserverSample) -> bool:
 
 
 class _Series:
-    """The samples by base name and place; where several aggregates of one series are told, the best of them."""
+    """The samples by base name and place; where several aggregates of one series are reported, the best of them."""
 
     def __init__(self, samples: Iterable[ObserverSample]) -> None:
         self._found: dict[str, dict[_Place, tuple[int, float]]] = {}
@@ -213,12 +213,12 @@ class _Cores:
 
     @property
     def numbers(self) -> list[int]:
-        """The logical cores that are told of."""
+        """The logical cores that are reported."""
         return sorted(self._found)
 
     def device(self, core: int) -> int | None:
         """The device of a logical core: as the series say, else by its number."""
-        said = (place.device for told in self._found.get(core, {}).values() for place, _ in told)
+        said = (place.device for readings in self._found.get(core, {}).values() for place, _ in readings)
         return next((device for device in said if device is not None), self._host.device(core))
 
     def samples(self) -> list[CoreSample]:
@@ -251,22 +251,22 @@ class _Cores:
         return core
 
     def _sample(self, core: int, powers: Mapping[int | None, float]) -> CoreSample:
-        told = self._found[core]
+        readings = self._found[core]
         device = self.device(core)
         kinds = {}
         for base, kind in names.DEVICE_MEMORY.items():
-            if base in told:
-                kinds[kind] = sum(_bytes(value) for _, value in told[base])
+            if base in readings:
+                kinds[kind] = sum(_bytes(value) for _, value in readings[base])
         total = (
-            sum(_bytes(value) for _, value in told["mem_usage_total_device"])
-            if "mem_usage_total_device" in told
+            sum(_bytes(value) for _, value in readings["mem_usage_total_device"])
+            if "mem_usage_total_device" in readings
             else None
         )
         shares: dict[int, float] = {}
-        for place, value in told.get("utilization", ()):
+        for place, value in readings.get("utilization", ()):
             if place.core is not None and value >= 0:
                 shares[place.core] = max(shares.get(place.core, 0.0), min(1.0, value / self._scale))
-        flops = [value for _, value in told.get("effective_flops", ()) if value >= 0]
+        flops = [value for _, value in readings.get("effective_flops", ()) if value >= 0]
         power = powers.get(device) if device is not None else None
         return CoreSample(
             core=core,

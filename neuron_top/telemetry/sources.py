@@ -1,6 +1,6 @@
 """Which telemetry sources a live view starts, and how they stand in for each other.
 
-neuron-monitor tells utilization; the driver's sysfs tells memory better (eleven categories, peaks, power). So there is
+neuron-monitor has utilization; the driver's sysfs has memory better (eleven categories, peaks, power). So there is
 one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent
 Neuron Observer's, overlaid in the same way; sysfs alone while both are. neuron-ls announces the devices where it is
 installed, else whoever is.

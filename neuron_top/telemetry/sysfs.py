@@ -1,7 +1,7 @@
 """The driver's counters under /sys, read-only: memory per physical core with peaks, power, ECC, statuses.
 
 Nothing here opens a file for writing: writing anything to a leaf clears it. `total` is the live level; `present` is
-the size of the last allocation and is never read. What exists decides what is told: categories and places differ by
+the size of the last allocation and is never read. What exists decides what is reported: categories and places differ by
 driver version (`sysfs_layout` finds them). The tree's root is a parameter, so that a copy of a tree reads like the
 machine itself. Spec: telemetry, section 7.
 """

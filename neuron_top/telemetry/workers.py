@@ -1,7 +1,7 @@
 """The worker processes of a local job, each shown as the core it stands for.
 
-A launcher tells each worker its place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how
-they are found; a child that inherits the variables is its worker's, not a worker. A job in which no process was told
+A launcher names each worker's place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how
+they are found; a child that inherits the variables is its worker's, not a worker. A job in which no process was given
 a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
 
 Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
@@ -54,14 +54,14 @@ class WorkerSampler:
         roots: Callable[[], Iterable[int]],
         *,
         period: float = 1.0,
-        told_only: bool = False,
+        placed_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`roots`: the processes that make up the job together with all their descendants.
 
-        `told_only`: show those that were told a place and no other, where the roots need not be one job.
+        `placed_only`: show those that were given a place and no other, where the roots need not be one job.
         """
-        self._roots, self._period, self._told_only, self._clock = roots, period, told_only, clock
+        self._roots, self._period, self._placed_only, self._clock = roots, period, placed_only, clock
         self._members: dict[int, _Member] = {}
         self._tree_due = 0.0
         self._boot = proc.boot_time()
@@ -122,7 +122,7 @@ class WorkerSampler:
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
         """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
-        if self._told_only or any(
+        if self._placed_only or any(
             member.role in (ProcessRole.WORKER, ProcessRole.LAUNCHER) for member in self._members.values()
         ):
             return

@@ -41,7 +41,7 @@ class AdviceLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def advice_lines(found: AdviceTracker) -> tuple[AdviceLine, ...]:
     """Advice in the order in which it came, then recompiled functions, the most often compiled first."""
-    told = [
+    lines = [
         AdviceLine(
             what=title_of(advice.kind) + _devices(advice.devices),
             text=advice.text,
@@ -51,7 +51,7 @@ def advice_lines(found: AdviceTracker) -> tuple[AdviceLine, ...]:
         for advice in found.advice.values()
     ]
     functions = sorted(found.recompiled.values(), key=lambda one: (-one.count, one.function, one.place))
-    told += [
+    lines += [
         AdviceLine(
             what=f"{one.function} was compiled again",
             text=f"{'; '.join(_often(one.reasons)) or 'no reason given'} ({one.place})",
@@ -60,7 +60,7 @@ def advice_lines(found: AdviceTracker) -> tuple[AdviceLine, ...]:
         )
         for one in functions
     ]
-    return tuple(told)
+    return tuple(lines)
 
 
 def title_of(kind: AdviceKind) -> str:

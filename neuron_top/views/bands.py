@@ -24,16 +24,16 @@ class Bands(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bands_of(series: Sequence[Sequence[Point]]) -> Bands:
-    """Of each stretch of time every core's highest value; a core that told nothing then is not counted there."""
-    told = [points for points in series if points]
-    times = [point.time for points in told for point in points]
+    """Of each stretch of time every core's highest value; a core that reported nothing then is not counted there."""
+    reporting = [points for points in series if points]
+    times = [point.time for points in reporting for point in points]
     if not times:
         return Bands(cores=0, times=(), low=(), middle=(), high=())
     start, span = min(times), max(times) - min(times)
-    count = max(1, min(MOST_TIMES, max(len(points) for points in told)))
+    count = max(1, min(MOST_TIMES, max(len(points) for points in reporting)))
     step = span / count or 1.0
     buckets: dict[int, list[float]] = {}
-    for points in told:
+    for points in reporting:
         own: dict[int, float] = {}
         for point in points:
             place = min(count, int((point.time - start) / step))
@@ -42,7 +42,7 @@ def bands_of(series: Sequence[Sequence[Point]]) -> Bands:
             buckets.setdefault(place, []).append(value)
     places = sorted(buckets)
     return Bands(
-        cores=len(told),
+        cores=len(reporting),
         times=tuple(start + place * step for place in places),
         low=tuple(min(buckets[place]) for place in places),
         middle=tuple(median(buckets[place]) for place in places),

@@ -26,7 +26,7 @@ _COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", 
 _OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "TORCH_TRACE"))
 """Facts that differ between any two runs and explain nothing."""
 _SAME = 0.01
-"""Share below which a change is not told as a rise or a fall."""
+"""Share below which a change is not reported as a rise or a fall."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,8 +240,8 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
         ("operators_compiled", "The number of operators compiled"),
     ):
         one = known[name]
-        told = one.a is not None and one.b is not None
-        if told and (one.change or name != "operators_compiled"):
+        both_known = one.a is not None and one.b is not None
+        if both_known and (one.change or name != "operators_compiled"):
             found.append(_sentence(what, one.unit, one.a, one.b, one.change))
     return tuple(found) or ("The two have no measured metric in common.",)
 

@@ -55,7 +55,7 @@ def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:
 
 
 def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
-    """One core now. While nothing of it changes it is the same row: screens ask far oftener than a core tells."""
+    """One core now. While nothing of it changes it is the same row: screens ask far oftener than a core reports."""
     sample = core.sample
     rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
     stale = is_stale(core.sampled, run.cores.period, now)

@@ -39,9 +39,9 @@ def lookup_parts(card: CacheCard) -> list[tuple[str, int]]:
 def lookup_words(card: CacheCard) -> str:
     """`12 lookups: 3 hits, 7 misses, 2 cached failures`."""
     parts = lookup_parts(card)
-    told = ", ".join(f"{count_text(count)} {name}" for name, count in parts if count)
+    parts_text = ", ".join(f"{count_text(count)} {name}" for name, count in parts if count)
     total = counted(sum(count for _name, count in parts), "lookup")
-    return f"{total}: {told}" if told else total
+    return f"{total}: {parts_text}" if parts_text else total
 
 
 def hit_rate_words(card: CacheCard) -> str:

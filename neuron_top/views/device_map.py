@@ -48,7 +48,7 @@ class DeviceStrip(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     rows: tuple[CoreRow, ...]
     share: float | None
-    """Mean of its cores' shares of the shown metric; None where none is told."""
+    """Mean of its cores' shares of the shown metric; None where none is reported."""
     memory: int | None
     capacity: int | None
     stale: bool
@@ -165,7 +165,7 @@ def _strip(
     errors: dict[int, int],
 ) -> DeviceStrip:
     first, last = rows[0], rows[-1]
-    told = [shares[row.key] for row in rows if row.key in shares]
+    known_shares = [shares[row.key] for row in rows if row.key in shares]
     where = f"{first.node} " if several_nodes and first.node else ""
     name = f"d{device}" if device is not None else f"c{first.core}" + (f"-{last.core}" if last is not first else "")
     whole = [(row.memory, row.capacity) for row in rows]
@@ -174,7 +174,7 @@ def _strip(
         device=device,
         name=f"{where}{name}",
         rows=tuple(rows),
-        share=sum(told) / len(told) if told else None,
+        share=sum(known_shares) / len(known_shares) if known_shares else None,
         memory=_sum([memory for memory, _ in whole]),
         capacity=_sum([capacity for _, capacity in whole]),
         stale=all(row.stale for row in rows),

@@ -76,9 +76,9 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
-    """The reason why a job failed, or what it has overcome; None where there is none to tell.
+    """The reason why a job failed, or what it has overcome; None where there is none to show.
 
-    Of a job that goes on only what is nearly certain is told, as what was seen so far: it may be overcome yet.
+    Of a job that goes on only what is nearly certain is reported, as what was seen so far: it may be overcome yet.
     """
     if diagnosis is None or not (diagnosis.failed or diagnosis.causes):
         return None
@@ -108,12 +108,12 @@ def one_line(diagnosis: Diagnosis) -> str:
 
 def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:
     """What else was seen, a line each; `longest`: characters of what a log says."""
-    told = tuple(
+    cause_lines = tuple(
         f"line {count_text(other.line)}: {other.what}: {other.text[:longest]}"
         + (f" (× {count_text(other.count)})" if other.count > 1 else "")
         for other in view.others
     )
-    return (*told, f"… and {count_text(view.more)} more") if view.more else told
+    return (*cause_lines, f"… and {count_text(view.more)} more") if view.more else cause_lines
 
 
 def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:

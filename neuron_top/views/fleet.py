@@ -227,8 +227,10 @@ def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts if part)
 
 
-def _node_row(now: float, record: NodeRecord, told: NodeNow | None, ended: set[str], slow: frozenset[str]) -> NodeRow:
-    latest = told or NodeNow(node=record.node, at=record.seen, job=record.job, clock_offset=record.clock_offset)
+def _node_row(
+    now: float, record: NodeRecord, reported: NodeNow | None, ended: set[str], slow: frozenset[str]
+) -> NodeRow:
+    latest = reported or NodeNow(node=record.node, at=record.seen, job=record.job, clock_offset=record.clock_offset)
     silent = now - record.seen > SILENT_SECONDS
     return NodeRow(
         node=record.node,
@@ -358,7 +360,7 @@ def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:
-    """The worst first by a metric, those that do not tell it last; without one by name."""
+    """The worst first by a metric, those that do not report it last; without one by name."""
     ordered = sorted(nodes, key=lambda node: natural(node.node))
     if metric is None:
         return tuple(ordered)
@@ -371,8 +373,8 @@ def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[
 
 
 def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, ...]:
-    """The worst nodes by a metric, the worst first; nodes that do not tell it are left out."""
-    told = [(node, node.metrics.get(metric.name)) for node in sorted_nodes(page.nodes, metric)[:count]]
+    """The worst nodes by a metric, the worst first; nodes that do not report it are left out."""
+    reported = [(node, node.metrics.get(metric.name)) for node in sorted_nodes(page.nodes, metric)[:count]]
     return tuple(
         TopRow(
             node=node.node,
@@ -382,6 +384,6 @@ def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, 
             core=spread.worst_core,
             text=metric.text(spread.worst),
         )
-        for node, spread in told
+        for node, spread in reported
         if spread is not None
     )

@@ -19,7 +19,7 @@ class FleetCell(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     mark: str
-    """`silent`, `slow` or "": what is told by the cell's shape, whatever its level."""
+    """`silent`, `slow` or "": what the cell's shape shows, whatever its level."""
 
 
 class FleetCells(msgspec.Struct, frozen=True, kw_only=True):

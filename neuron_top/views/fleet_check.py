@@ -67,7 +67,7 @@ class CheckCost(msgspec.Struct, frozen=True, kw_only=True):
     core_hours: float | None
     """Of the nodes whose cores are known; None where those of none are."""
     unknown_graphs: tuple[str, ...]
-    """Missing graphs that no past compile tells anything of: they come on top."""
+    """Missing graphs that no past compile reports anything of: they come on top."""
     without_cores: tuple[str, ...]
 
 
@@ -99,15 +99,15 @@ def fleet_check(
     past: Estimator | None = None,
 ) -> FleetCheck:
     """Look up `graphs` (module keys; empty: every graph that some node has) on these nodes. `past`: compile times."""
-    told: dict[str, list[NodeKey]] = {node.node: [] for node in nodes}
+    reported: dict[str, list[NodeKey]] = {node.node: [] for node in nodes}
     for row in keys:
-        if row.node in told:
-            told[row.node].append(row)
+        if row.node in reported:
+            reported[row.node].append(row)
     wanted = tuple(graphs) or tuple(
-        sorted({row.key for rows in told.values() for row in rows if _found(row) is Found.HAVE})
+        sorted({row.key for rows in reported.values() for row in rows if _found(row) is Found.HAVE})
     )
-    usual = _usual_compilers(row for rows in told.values() for row in rows)
-    checked = [_finds(name, rows, wanted, usual) for name, rows in told.items()]
+    usual = _usual_compilers(row for rows in reported.values() for row in rows)
+    checked = [_finds(name, rows, wanted, usual) for name, rows in reported.items()]
     checked.sort(key=lambda each: (each.have, each.node))
     cost = _cost(nodes, checked, past or Estimator())
     return FleetCheck(graphs=len(wanted), nodes=tuple(checked), skew=tuple(_skew(nodes)), cost=cost)
@@ -126,7 +126,11 @@ def _cost(nodes: Sequence[NodeRecord], checked: Sequence[NodeFinds], past: Estim
     sums = {node: sum(expected.get(key, 0.0) for key in keys) for node, keys in lacking.items()}
     slowest = max(sums, key=sums.__getitem__)
     seconds = sums[slowest] if expected else None
-    cores = {node.node: told for node in nodes if isinstance(told := node.attributes.get("cores"), int) and told > 0}
+    cores = {
+        node.node: reported
+        for node in nodes
+        if isinstance(reported := node.attributes.get("cores"), int) and reported > 0
+    }
     hours = seconds / 3600.0 if seconds is not None else None
     return CheckCost(
         seconds=seconds,

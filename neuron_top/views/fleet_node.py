@@ -84,8 +84,8 @@ def core_page(
     """The page of a core. Raises NothingToShow for one that the node does not tell of."""
     count = core_count(cores)
     if not 0 <= core < count:
-        told = f"it tells of cores 0 to {count - 1}" if count else "it tells of none"
-        raise NothingToShow(f"node {row.node} has no core {core}: {told}")
+        range_text = f"its agent reports cores 0 to {count - 1}" if count else "its agent reports none"
+        raise NothingToShow(f"node {row.node} has no core {core}: {range_text}")
     values = tuple(_value(name, cores[name], core) for name in sorted(cores))
     return FleetCorePage(row=row, core=core, cores=count, values=values, history=history)
 

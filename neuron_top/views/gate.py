@@ -99,7 +99,7 @@ DIAGNOSIS = "diagnosis"
 
 
 def end(view: Report) -> tuple[GateVerdict, ...]:
-    """A verdict on how a recorded command ended; none for logs, which do not tell, nor for a run that goes on."""
+    """A verdict on how a recorded command ended; none for logs, which do not report, nor for a run that goes on."""
     summary = view.summary
     if summary.cut_off:
         reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
@@ -197,10 +197,10 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Gat
         )
     passed = value >= limit if rule.at_least else value <= limit
     side = "at least" if rule.at_least else "at most"
-    told = value_text(value, unit) + (
+    value_words = value_text(value, unit) + (
         f" ({provenance.value})" if provenance not in (Provenance.COUNTED, Provenance.MEASURED) else ""
     )
-    reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
+    reason = f"{what}: {value_words}, allowed is {side} {value_text(limit, unit)}"
     return GateVerdict(
         option=rule.option,
         what=what,

@@ -179,7 +179,7 @@ def _joined(row: LogRow[L], line: L, split: LogColumns) -> LogRow[L]:
 
 
 @lru_cache(maxsize=8192)
-def _split(text: str, level_is_told: bool) -> LogColumns:
+def _split(text: str, has_level: bool) -> LogColumns:
     time = who = component = kept = ""
     at, dated = 0, False
     for _ in range(_MOST_PIECES):
@@ -192,7 +192,7 @@ def _split(text: str, level_is_told: bool) -> LogColumns:
         elif dated and not component and (found := _NUMBERS.match(text, at)):
             pass
         elif (found := _LEVELS.match(text, at)) and _is_front(found, dated):
-            kept = "" if _may_go(found, level_is_told) else f"{(found['level'] or found['letter']).strip('[]')} "
+            kept = "" if _may_go(found, has_level) else f"{(found['level'] or found['letter']).strip('[]')} "
             at, dated = found.end(), True
             if found["colon"] and not component and (named := _LOGGER.match(text, at)):
                 component, at = named["name"], named.end()
@@ -214,9 +214,9 @@ def _is_front(found: re.Match[str], dated: bool) -> bool:
     return dated or found["colon"] is not None or bool(_STAMP.match(text, end) or _COMPONENT.match(text, end))
 
 
-def _may_go(found: re.Match[str], told: bool) -> bool:
+def _may_go(found: re.Match[str], has_level: bool) -> bool:
     """Whether a level need not be read: it is an ordinary one, or a sign beside the line reports it."""
-    return told or (found["level"] or found["letter"]).strip("[]") in ("DEBUG", "INFO", "USER", "TRACE", "D", "I")
+    return has_level or (found["level"] or found["letter"]).strip("[]") in ("DEBUG", "INFO", "USER", "TRACE", "D", "I")
 
 
 def _who(found: re.Match[str]) -> str:

@@ -28,7 +28,7 @@ class MemoryKinds(msgspec.Struct, frozen=True, kw_only=True):
     """What one core's memory was made of over time: bytes by kind, the largest kind first.
 
     `times`: of each stretch of time the moment when all kinds together were most, so that a stack of them is a total
-    that there was. None where a kind was not told at that moment. `memory`: the whole, as it was measured.
+    that there was. None where a kind was not reported at that moment. `memory`: the whole, as it was measured.
     """
 
     row: CoreRow
@@ -81,13 +81,13 @@ def memory_kinds(run: Run, now: float, key: str = "") -> MemoryKinds | None:
     if core is None:
         return None
     samples = core.kind_history.samples(most=POINTS)
-    told = {kind for sample in samples for kind in sample.parts}
+    reported = {kind for sample in samples for kind in sample.parts}
     return MemoryKinds(
         row=core_row(run, core, now),
         times=tuple(sample.time for sample in samples),
         kinds={
             kind: tuple(int(sample.parts[kind]) if kind in sample.parts else None for sample in samples)
-            for kind in sorted(told, key=lambda kind: (-core.kind_peaks.get(kind, 0), kind))
+            for kind in sorted(reported, key=lambda kind: (-core.kind_peaks.get(kind, 0), kind))
         },
         memory=core.memory.points(most=POINTS),
     )

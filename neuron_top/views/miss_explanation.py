@@ -61,7 +61,7 @@ class Misses(msgspec.Struct, frozen=True, kw_only=True):
 
     met: int
     """How many there are; `told` may be fewer."""
-    told: tuple[MissExplanation, ...]
+    explained: tuple[MissExplanation, ...]
 
 
 def question(run: Run, _now: float, key: str) -> MissQuery | None:
@@ -73,10 +73,10 @@ def question(run: Run, _now: float, key: str) -> MissQuery | None:
     if not (digest.misses or digest.failures_met):
         return None
     changed = run.caches.entry(graph.module)
-    told = [graph.root, changed.root if changed is not None else None, *roots(run)]
+    paths = [graph.root, changed.root if changed is not None else None, *roots(run)]
     return MissQuery(
         module=graph.module,
-        roots=tuple(dict.fromkeys(path for path in told if path)),
+        roots=tuple(dict.fromkeys(path for path in paths if path)),
         compiler=graph.compiler,
         compiled_here=digest.misses > 0 and digest.failures_met == 0,
         began=run.started,
@@ -92,11 +92,11 @@ def questions(run: Run, now: float) -> tuple[MissQuery, ...]:
 
 def roots(run: Run) -> tuple[str, ...]:
     """The caches a run announced, the newest first, then the one that the environment of a recorded job names."""
-    told = list(reversed(run.compiles.counts.cache_paths))
+    paths = list(reversed(run.compiles.counts.cache_paths))
     if run.job.run:
         path = (named_by(run.job.environment)[0] or DEFAULT_ROOT).removeprefix("file://")
-        told.append(path if path.startswith("/") or "://" in path else f"{run.job.directory}/{path}")
-    return tuple(dict.fromkeys(told))
+        paths.append(path if path.startswith("/") or "://" in path else f"{run.job.directory}/{path}")
+    return tuple(dict.fromkeys(paths))
 
 
 def why(explanation: Explanation, seconds: float | None = None) -> MissExplanation:
@@ -117,4 +117,4 @@ def why(explanation: Explanation, seconds: float | None = None) -> MissExplanati
 
 def not_known(asked: MissQuery, reason: str) -> MissExplanation:
     """The answer where no cache can be looked at."""
-    return MissExplanation(module=asked.module, headline=f"cannot be told: {reason}", reasons=(), footnote="")
+    return MissExplanation(module=asked.module, headline=f"cannot be known: {reason}", reasons=(), footnote="")

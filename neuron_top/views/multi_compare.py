@@ -81,12 +81,12 @@ def _change(a: float | None, b: float | None) -> float | None:
 
 
 def _sentence(row: ComparedRun, first: ComparedRun) -> str:
-    memory = _told("memory per core", bytes_text(row.memory), row.memory_change)
-    speed = _told("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
+    memory = _with_change("memory per core", bytes_text(row.memory), row.memory_change)
+    speed = _with_change("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
     return f"{row.title} against {first.title}: {memory}, {speed}."
 
 
-def _told(what: str, value: str, change: float | None) -> str:
+def _with_change(what: str, value: str, change: float | None) -> str:
     if change is None:
         return f"{what} is not known of both"
     return f"{what} {value} ({'+' if change >= 0 else '−'}{percent_text(abs(change))})"

@@ -69,15 +69,15 @@ def phase_timeline(now: float, job: str, spans: Iterable[PhaseSpan], nodes: Iter
     for span in spans:
         by_node.setdefault(span.node, []).append(span)
     bars = {
-        node: _bars(sorted(told, key=lambda one: one.since), now, states.get(node)) for node, told in by_node.items()
+        node: _bars(sorted(beats, key=lambda one: one.since), now, states.get(node)) for node, beats in by_node.items()
     }
-    known = {node: told for node, told in bars.items() if told}
-    start = min((told[0].start for told in known.values()), default=None)
-    end = max((told[-1].end for told in known.values()), default=None)
+    known = {node: beats for node, beats in bars.items() if beats}
+    start = min((beats[0].start for beats in known.values()), default=None)
+    end = max((beats[-1].end for beats in known.values()), default=None)
     near = max(LEAST_ALIKE_SECONDS, ALIKE_SHARE * (end - start)) if start is not None and end is not None else 0.0
     rows = [
-        NodePhases(node=node, alike=(), bars=told, seconds=_seconds(told))
-        for node, told in sorted(known.items(), key=lambda item: natural(item[0]))
+        NodePhases(node=node, alike=(), bars=beats, seconds=_seconds(beats))
+        for node, beats in sorted(known.items(), key=lambda item: natural(item[0]))
     ]
     rows.sort(key=_badness)
     return PhaseTimeline(job=job, start=start, end=end, rows=tuple(_grouped(rows, near)), nodes=len(rows))

@@ -217,7 +217,7 @@ def waiters(graph: Graph) -> int:
 
 
 def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
-    """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache tells."""
+    """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache says."""
     for worker in graph.workers.values():
         if worker.open_attempt is not None and worker.open_wait is None:
             rank = run.rank_of(worker)
@@ -299,7 +299,7 @@ def fetch_words(card: FetchCard) -> str:
 
 
 def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:
-    """Extracted graphs are still to be compiled while no script runs; otherwise only the queue's counter tells."""
+    """Extracted graphs are still to be compiled while no script runs; otherwise only the queue's counter reports."""
     if run.queue.active and run.queue.counts is not None:
         return run.queue.counts.remaining
     if run.queue.summaries:

@@ -2,7 +2,7 @@
 
 The scale is robust: its middle is the median of all, its ends lie where a step begins to stand out, so that one step of
 a minute leaves the differences between steps of a second to be seen. An outlier is far above the median of the same
-step on all ranks (of all steps, where fewer than three ranks tell): that is a rank that others wait for.
+step on all ranks (of all steps, where fewer than three ranks report): that is a rank that others wait for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from neuron_top.views.fleet import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natur
 LEAST_RANKS = 3
 """Fewer have no typical one among them."""
 TOLD_RANKS, TOLD_STEPS = 16, 64
-"""What a heartbeat has of a node: more ranks are told as one row, with the slowest of each step."""
+"""What a heartbeat has of a node: more ranks are reported as one row, with the slowest of each step."""
 
 
 class RankSeries(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class StepMap(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[int, ...]
     rows: tuple[StepMapRow, ...]
     ranks: int
-    """All that told, whether they have a row or not."""
+    """All that reported, whether they have a row or not."""
     left_out: int
     """Ranks for which no steps are kept."""
     first: int | None
@@ -95,7 +95,7 @@ def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
     ]
 
 
-def told_rows(run: Run) -> list[StepRow]:
+def heartbeat_rows(run: Run) -> list[StepRow]:
     """What a node's heartbeat says about its ranks."""
     every = series_of_run(run)
     if len(every) > TOLD_RANKS:

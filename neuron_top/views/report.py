@@ -105,7 +105,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     diagnosis: Diagnosis | None = None
     """What went wrong; None where no log was read for it."""
     blame: Blame | None = None
-    """Of a fleet's job: what `neurontop fleet blame` tells."""
+    """Of a fleet's job: what `neurontop fleet blame` reports."""
 
 
 def report(

@@ -68,7 +68,7 @@ class ReportSeries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StageLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A stage of the compiler: its seconds over all compiles whose logs tell of it."""
+    """A stage of the compiler: its seconds over all compiles whose logs report it."""
 
     name: str
     seconds: float

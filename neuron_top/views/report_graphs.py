@@ -169,7 +169,7 @@ def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
 
 
 def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
-    """How long each of its waits took, as far as it is told."""
+    """How long each of its waits took, as far as it is reported."""
     for wait in worker.waits:
         if wait.seconds is not None:
             yield wait.seconds

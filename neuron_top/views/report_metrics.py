@@ -235,7 +235,7 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
             graphs,
             "those of the back end neurontop count as graphs",
         ),
-        ("torch_breaks", "graph breaks", breaks, "as PyTorch's trace tells them"),
+        ("torch_breaks", "graph breaks", breaks, "as PyTorch's trace reports them"),
         (
             "torch_recompiles",
             "recompiles by PyTorch",
@@ -279,7 +279,7 @@ def nameless_failures(run: Run) -> int:
 
 
 def _extracted(run: Run) -> int | None:
-    """Graphs that a parallel compile listed, and those whose extraction a line told."""
+    """Graphs that a parallel compile listed, and those whose extraction a line reported."""
     graphs = {place.rpartition("/")[0].rpartition("/")[2] for place in run.queue.listed}
     for graph in run.compiles.graphs.values():
         if any(worker.extractions for worker in graph.workers.values()):

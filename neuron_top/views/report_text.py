@@ -60,7 +60,7 @@ def _ended(summary: Summary, known: Metrics) -> str:
     elif wall.value is None:
         text = "The log carries no time"
     else:
-        text = f"The log covers {metric_text(wall)}" if wall.value else "The log tells of one moment only"
+        text = f"The log covers {metric_text(wall)}" if wall.value else "The log covers one moment only"
     if summary.steps is not None:
         text += f"{', its last report at' if not summary.run else ', at'} step {count_text(summary.steps)}"
         text += f" of {count_text(summary.total_steps)}" if summary.total_steps is not None else ""
@@ -72,14 +72,14 @@ def _ended(summary: Summary, known: Metrics) -> str:
 def _spent(run: Run, known: Metrics) -> str:
     spent, share = known["compile_wall"], known["compile_share"]
     if spent.value is None:
-        return "How long compiling held it up cannot be told: the lines that would say so carry no time."
+        return "How long compiling held it up cannot be known: the lines that would say so carry no time."
     if spent.value == 0:
         if run.compiles.counts.exit_codes or run.compiles.counts.stage_seconds:
-            return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
+            return "It is a compiler's own log: how long a run was held up by it cannot be known from it."
         if run.compiles.counts.error_codes and not run.compiles.totals.failures_met:
-            return "A compiler's error is told, and no time that it took."
+            return "A compiler's error is reported, without the time that it took."
         if known["torch_graphs"].value:
-            return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
+            return "How long compiling held it up cannot be known: PyTorch's trace dates no compile."
         return "Nothing was compiled and nobody waited for a compile."
     text = f"Compiling held it up for {metric_text(spent)}"
     text += f", {percent_text(share.value)} of its time" if share.value is not None else ""

@@ -99,10 +99,10 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunL
 
 
 def _reason(closing: _Closing | None) -> str:
-    told = closing.diagnosis if closing is not None else None
-    if told is None or not told.failed or not told.causes:
+    final = closing.diagnosis if closing is not None else None
+    if final is None or not final.failed or not final.causes:
         return ""
-    cause = told.causes[0]
+    cause = final.causes[0]
     with suppress(ValueError):  # a class that a newer version reports has no words here
         return f"{describe(CauseClass(cause.cause_class))}: {cause.text}"
     return cause.text

@@ -162,10 +162,10 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
 
 def _errors(run: Run) -> int:
     """Lines that report an error; at least what the diagnosis counted, where the job failed."""
-    told = run.job.errors + run.training.errors_raised + run.compiles.totals.failures + run.cores.exhausted.count
+    reported = run.job.errors + run.training.errors_raised + run.compiles.totals.failures + run.cores.exhausted.count
     diagnosis = run.job.diagnosis
     causes = diagnosis.causes if diagnosis is not None and diagnosis.failed else ()
-    return max(told, sum(cause.count for cause in causes))
+    return max(reported, sum(cause.count for cause in causes))
 
 
 def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, ...]:

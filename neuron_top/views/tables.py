@@ -36,7 +36,7 @@ class LookupCount(msgspec.Struct, frozen=True, kw_only=True):
     after_wait: int
     """Of these hits, the ones that came after waiting for another's compile."""
     time: float | None
-    """Moment of the newest, where a log told it."""
+    """Moment of the newest, where a log reported it."""
 
 
 class CompileRow(msgspec.Struct, frozen=True, kw_only=True):

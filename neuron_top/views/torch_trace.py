@@ -126,7 +126,7 @@ class TorchSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TorchView(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything the traces told."""
+    """Everything the traces reported."""
 
     summary: TorchSummary
     frames: tuple[FrameRow, ...]
@@ -269,9 +269,9 @@ def summary_words(one: TorchSummary) -> str:
     if one.graphs_ours:
         words.append(f"{counted(one.graphs_ours, 'graph')} by the back end neurontop")
     words.append(duration_text(one.seconds))
-    told = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
-    told += [f"{count_text(one.failures)} given up"] if one.failures else []
-    return ", ".join(words) + (f"; {', '.join(told)}" if told else "")
+    problems = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
+    problems += [f"{count_text(one.failures)} given up"] if one.failures else []
+    return ", ".join(words) + (f"; {', '.join(problems)}" if problems else "")
 
 
 def cache_words(row: TorchCacheRow) -> str:

@@ -56,7 +56,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     left: Range | None = None
     """Seconds that remain."""
     alert: str = ""
-    """The worst alert that `reason` does not tell."""
+    """The worst alert that `reason` does not report."""
     alert_step: str = ""
     more: int = 0
     """Further alerts."""
@@ -92,10 +92,10 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     head = view.header
     state = state_of(head)
     reason, next_step = _reason(view, state)
-    told = headline(view.diagnosis, over=head.over)
-    if told is not None and state is not VerdictState.FAILED:
-        next_step = next_step or told.next_step
-    # The failure is the reason itself, and need not be told twice.
+    cause = headline(view.diagnosis, over=head.over)
+    if cause is not None and state is not VerdictState.FAILED:
+        next_step = next_step or cause.next_step
+    # The failure is the reason itself, and need not be said twice.
     said = AlertKind.JOB_FAILED if state is VerdictState.FAILED else None
     alerts = [alert for alert in view.alerts if alert.kind is not said]
     first = alerts[0] if alerts else None
@@ -103,7 +103,7 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     age = _age(view, view.now if clock is None else clock)
     return Verdict(
         state=state,
-        severity=_severity(state, told.severity if told is not None else None),
+        severity=_severity(state, cause.severity if cause is not None else None),
         name=head.name,
         reason=reason,
         next_step=next_step,
@@ -167,10 +167,10 @@ def verdict_lines(one: Verdict) -> list[str]:
     return [first, *rest]
 
 
-def _severity(state: VerdictState, told: Severity | None) -> Severity:
+def _severity(state: VerdictState, cause: Severity | None) -> Severity:
     if state is VerdictState.FAILED:
         return Severity.ERROR
-    if state in (VerdictState.CUT_OFF, VerdictState.WAITING) or told is Severity.WARNING:
+    if state in (VerdictState.CUT_OFF, VerdictState.WAITING) or cause is Severity.WARNING:
         return Severity.WARNING
     return Severity.INFO
 
@@ -215,11 +215,11 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
 
 def _failure(view: Overview) -> tuple[str, str]:
     head = view.header
-    told = headline(view.diagnosis, over=True)
+    cause = headline(view.diagnosis, over=True)
     after = f"after {duration_text(head.elapsed)}" if head.elapsed else ""
-    if told is not None and told.severity is Severity.ERROR:
-        reason = told.text.removeprefix("failed: ").removeprefix("failed; ")
-        return " · ".join(filter(None, (reason, after))), told.next_step
+    if cause is not None and cause.severity is Severity.ERROR:
+        reason = cause.text.removeprefix("failed: ").removeprefix("failed; ")
+        return " · ".join(filter(None, (reason, after))), cause.next_step
     words = head.state_text.removeprefix("failed").strip(" ()") or "no log states why"
     return " · ".join(filter(None, (words, after))), "look at its last lines; `neurontop diagnose` names causes"
 
@@ -228,9 +228,9 @@ def _cut_off(view: Overview) -> tuple[str, str]:
     head = view.header
     if head.state is JobState.INTERRUPTED:
         return f"{head.state_text} after {duration_text(head.elapsed)}", ""
-    told = headline(view.diagnosis, over=True)
+    cause = headline(view.diagnosis, over=True)
     was = f"no end seen; it was {_STATES[head.phase]} after {duration_text(head.elapsed)}"
-    return " · ".join(filter(None, (was, *_done(view), told.text if told is not None else ""))), _NO_END
+    return " · ".join(filter(None, (was, *_done(view), cause.text if cause is not None else ""))), _NO_END
 
 
 def _done(view: Overview) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from neuron_top.cache.model import filenames
 from neuron_top.cli.main import main
-from neuron_top.parsers.neff_metadata import Told
+from neuron_top.parsers.neff_metadata import JsonMembers
 from tests.actions import caches
 
 JUNK = b'{"host": "\x80", "pid": 1, "key": "\x80", "version": "\x80", "\x80": ["\x80"]}'
@@ -52,7 +52,7 @@ def test_a_cache_is_shown_and_planned_whatever_bytes_its_files_hold(
 
 def test_definitions_in_a_neff_that_are_no_utf8_are_named() -> None:
     problems: list[str] = []
-    Told(
+    JsonMembers(
         {"sg00/def.json": JUNK.replace(b'"pid": 1', b'"var": {"\x80": {}}')},
         ["sg00/def.json"],
         problems.append,

@@ -141,5 +141,5 @@ def test_who_comes_meanwhile_waits_for_the_node_that_lists(bucket: s3.Bucket, in
 
     pauses: list[float] = []
     sleep: Callable[[float], None] = pauses.append
-    indexing(bucket, index, claims=Taken(), tell=said.append, sleep=sleep).objects()
+    indexing(bucket, index, claims=Taken(), notify=said.append, sleep=sleep).objects()
     assert said == [f"node n7 lists {bucket.url} for all", f"gave back index {bucket.url}"]

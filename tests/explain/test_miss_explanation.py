@@ -76,7 +76,7 @@ def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, servi
 def test_where_no_cache_can_be_looked_at_the_answer_says_so(service: MissService) -> None:
     told = service.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
     assert (told.headline, told.reasons) == (
-        "cannot be told: the cache s3://bucket/cache is not a folder of this machine",
+        "cannot be known: the cache s3://bucket/cache is not a folder of this machine",
         (),
     )
 

@@ -159,7 +159,7 @@ OWN = {"cache_root": "/cache", "cache_shared": 0}
         (OWN, OWN, 100.0, Because.OWN_ROOT, "/cache lies on a disk of each node"),
         (SHARED, SHARED, 30.0, Because.LOCK_NOT_SEEN, "n1 was compiling it in /fsx/cache (lustre)"),
         (SHARED, SHARED, 100.0, Because.NOT_SEEN, "n1 had it 40.0 s before in /fsx/cache (lustre)"),
-        ({}, {}, 100.0, Because.UNKNOWN, "n1 had it; which cache n2 used was not told"),
+        ({}, {}, 100.0, Because.UNKNOWN, "n1 had it; which cache n2 used was not reported"),
     ],
 )  # fmt: skip
 def test_a_compile_of_what_another_node_had_has_its_reason(

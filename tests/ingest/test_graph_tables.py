@@ -37,7 +37,7 @@ def test_a_table_beside_a_log_measures_the_compile_that_the_log_told_of_and_adds
     log.write_text(LOG)
     table(tmp_path, 0, ROW, OTHER)
     told: list[str] = []
-    run = read_logs([str(log)], 3600.0, tell=told.append)
+    run = read_logs([str(log)], 3600.0, notify=told.append)
     graph = run.compiles.graphs[KEY]
     assert (graph.duration.seconds, graph.duration.precision) == (36.0, Precision.MEASURED)
     assert (graph.misses, graph.operators) == (1, 7)
@@ -52,7 +52,7 @@ def test_a_named_table_is_read_once_and_alone(tmp_path: Path) -> None:
     log.write_text(LOG)
     path = table(tmp_path, 0, ROW)
     told: list[str] = []
-    run = read_logs([str(log), str(path)], 3600.0, tell=told.append)
+    run = read_logs([str(log), str(path)], 3600.0, notify=told.append)
     assert (run.compiles.totals.misses, told) == (1, [])
     alone = read_logs([str(path)], 3600.0)
     assert alone.compiles.graphs[GRAPH].duration.seconds == 36.0

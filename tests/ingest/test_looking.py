@@ -91,7 +91,7 @@ def test_without_a_job_the_tree_of_processes_is_not_read(monkeypatch: pytest.Mon
         raise AssertionError("all processes were listed")
 
     monkeypatch.setattr(proc, "process_ids", never)
-    assert WorkerSampler(list, told_only=True).look() == []
+    assert WorkerSampler(list, placed_only=True).look() == []
 
 
 class Steps:

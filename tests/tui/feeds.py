@@ -94,8 +94,8 @@ def diagnosed(*, failed: bool = True, source: str = "log:/jobs/train.log", text:
         evidence=(Evidence(1202, "compiling the third graph"), Evidence(1204, "ERROR: neuronx-cc returned 70")),
     )
     end = JobEnd.FAILED if failed else JobEnd.FINISHED
-    told = Diagnosis(failed=failed, recovered=not failed, job_ended=end, causes=(cause,))
-    return ev.JobDiagnosed(diagnosis=told, source=source, seen=START + 120)
+    explained = Diagnosis(failed=failed, recovered=not failed, job_ended=end, causes=(cause,))
+    return ev.JobDiagnosed(diagnosis=explained, source=source, seen=START + 120)
 
 
 def failed_log(*, failed: bool = True, text: str = "") -> StillFeed:
@@ -320,7 +320,7 @@ class StillMisses:
         )
 
     def misses(self, asked: Sequence[MissQuery]) -> Misses:
-        return Misses(met=len(asked), told=tuple(self.why(one) for one in asked[:2]))
+        return Misses(met=len(asked), explained=tuple(self.why(one) for one in asked[:2]))
 
     def misses_of(self, run: str) -> Misses:
         return self.misses([MissQuery(module=f"{module(7)} of {run}")])

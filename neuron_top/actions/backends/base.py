@@ -36,7 +36,7 @@ class BackendKind(StrEnum):
 
 
 class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan's context holds beside what the storage tells: pins, recordings, and what the operator states."""
+    """What a plan's context holds beside what the storage reports: pins, recordings, and what the operator states."""
 
     pins: tuple[str, ...] = ()
     used: Mapping[str, float] = {}
@@ -77,7 +77,7 @@ class CacheBackend(Protocol):
         ...
 
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot with the cause of each failure, where a listing alone does not tell it."""
+        """The snapshot with the cause of each failure, where a listing alone does not report it."""
         ...
 
     def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:

@@ -100,9 +100,9 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, stop)
     try:
-        _tell(msgspec.convert(_compiled(job, lambda: stopped), ChildOutcome, from_attributes=True))
+        _send(msgspec.convert(_compiled(job, lambda: stopped), ChildOutcome, from_attributes=True))
     except NeuronTopError as problem:
-        _tell(ChildRefusal(str(problem)))
+        _send(ChildRefusal(str(problem)))
 
 
 def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
@@ -116,7 +116,7 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
         words += f", about {duration_text(now.remaining)} to go" if now.remaining else ""
         words += f", waiting for {now.held_back}" if now.held_back else ""
         names = ", ".join(running.module for running in now.running[:1])
-        _tell(ChildProgress(now.done, now.failed, now.total or 0, 0, names, words))
+        _send(ChildProgress(now.done, now.failed, now.total or 0, 0, names, words))
         return not stopped()
 
     compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)
@@ -126,7 +126,7 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
     )
 
 
-def _tell(answer: ChildProgress | ChildOutcome | ChildRefusal) -> None:
+def _send(answer: ChildProgress | ChildOutcome | ChildRefusal) -> None:
     os.write(1, msgspec.json.encode(answer) + b"\n")
 
 

@@ -123,7 +123,7 @@ class _Compiles:
             self.trash.write(*refused, closing)
 
     def outcome(self) -> Outcome:
-        """What to tell."""
+        """What to report."""
         return Outcome(
             plan=self.plan.identity,
             done=self.done,

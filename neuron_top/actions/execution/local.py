@@ -78,7 +78,7 @@ class Execution:
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
         self.token = self.place / f"lock.{self.owner.token}"
-        self.tells_reads = filesystem.describe(str(trash.root)).access_times is not filesystem.AccessTimes.NOATIME
+        self.has_access_times = filesystem.describe(str(trash.root)).access_times is not filesystem.AccessTimes.NOATIME
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()
@@ -206,7 +206,7 @@ class Execution:
             self.use = self.in_use(self.plan.root)
             self.asked = time.monotonic()
         if self.use is not None:
-            known = self.tells_reads or step.last_used_from is UseSource.RECORD or step.rebuild_seconds == 0.0
+            known = self.has_access_times or step.last_used_from is UseSource.RECORD or step.rebuild_seconds == 0.0
             module = step.path.rpartition("/")[2]
             if self.use.concerns(step.path, module, step.last_used if known else None):
                 raise StaleEntryError(f"it is in use: {self.use.why}")
@@ -249,17 +249,19 @@ class Execution:
         elif step.action is Action.EVICT:
             folder = self.trashed_files.above(step.path)
             with EntryLockGuard(entry, self.token, as_planned=fresh):
-                entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used if self.tells_reads else None)
+                entry.check_unused(
+                    step.fingerprint, self.plan.made_at, step.last_used if self.has_access_times else None
+                )
                 entry.rename_into(folder)
         else:
-            used = step.last_used if self.tells_reads and step.action in NEEDS_QUIET else None
+            used = step.last_used if self.has_access_times and step.action in NEEDS_QUIET else None
             with self._beside(step.path) as beside, EntryLockGuard(entry, self.token, as_planned=fresh):
                 if fresh:  # else the artifact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at, used)
                 entry.move_files(step.action, beside.handle)
 
     def outcome(self) -> Outcome:
-        """What to tell."""
+        """What to report."""
         return Outcome(
             plan=self.plan.identity,
             done=self.done,

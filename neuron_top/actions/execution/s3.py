@@ -61,7 +61,7 @@ def execute(
         try:
             run.marks(watch)
             if run.marks_taken:
-                run.tell(
+                run.report(
                     watch,
                     f"waiting {drain_seconds:.0f} s for clients that have seen the mark to finish their downloads",
                 )
@@ -111,7 +111,7 @@ class _Execution:
                 self.interrupted = True
                 return
 
-    def tell(self, watch: Callable[[Progress], bool], detail: str) -> None:
+    def report(self, watch: Callable[[Progress], bool], detail: str) -> None:
         """Tell what goes on between two steps."""
         watch(Progress(len(self.taken), len(self.refused), len(self.plan.steps), self.bytes, "", detail))
 

@@ -50,7 +50,7 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class MovesIntended(JournalRecord, frozen=True, kw_only=True):
-    """Written before the renames it names; which of them happened, the disk tells."""
+    """Written before the renames it names; which of them happened, the disk reports."""
 
     moves: tuple[Move, ...]
 

@@ -89,13 +89,13 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
 
 
 def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
-    """What the journal says was taken, the last first; before it, what lies in the trash and is not told there."""
+    """What the journal says was taken, the last first; before it, what lies in the trash and is not reported there."""
     place = trash.folder / history.begun.plan
-    told = [move for move in reversed(history.moves) if found_again.is_sound(move)]
-    paths = {move.path for move in told}
-    whole = {move.path for move in told if move.action in WHOLE_ENTRY}
+    journaled = [move for move in reversed(history.moves) if found_again.is_sound(move)]
+    paths = {move.path for move in journaled}
+    whole = {move.path for move in journaled if move.action in WHOLE_ENTRY}
     lying = found_again.moves_found(place, trash.root, found_again.saved_plan(place, trash.root))
-    return [*(move for move in lying if move.path not in paths and move.entry not in whole), *told]
+    return [*(move for move in lying if move.path not in paths and move.entry not in whole), *journaled]
 
 
 def _entry_back(

@@ -31,9 +31,9 @@ def plan_with_reads(
 
     A bucket, and a mount that keeps no access times, say nothing. Raises ValueError as the planner does.
     """
-    tell = snapshot.filesystem.access_times is not AccessTimes.NOATIME
+    has_access_times = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)
-    for _ in range(ROUNDS if tell else 0):
+    for _ in range(ROUNDS if has_access_times else 0):
         reads = _read_later(root, plan.steps)
         if not reads:
             break

@@ -28,7 +28,7 @@ _FLOCK = struct.Struct("hhqqi4x")
 """`struct flock` of 64-bit Linux: type, whence, start, length, process."""
 
 Identity = tuple[int, int]
-"""(device as `stat` tells it, inode)."""
+"""(device as `stat` reports it, inode)."""
 
 
 class Held(NamedTuple):
@@ -97,7 +97,7 @@ def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str
 
 
 def _listed(files: Collection[Identity], mounted: int | None, proc: str) -> dict[Identity, _Listed]:
-    """The locks in force on these files. `mounted` is the device as the kernel lists it, which `stat` may not tell."""
+    """The locks in force on these files. `mounted` is the device as the kernel lists it, which `stat` may not say."""
     inodes: dict[int, list[Identity]] = {}
     for identity in files:
         inodes.setdefault(identity[1], []).append(identity)

@@ -27,7 +27,7 @@ LEGACY_COMPILER = (2, 14)
 
 MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
 TORCH_NEURON = "torch-neuronx"
-"""The compiler of entries of TorchNeuron's cache, whose own versions no name tells."""
+"""The compiler of entries of TorchNeuron's cache, whose own versions no name reports."""
 NEFF_FILE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{28})\.neff\Z")
 """Path of an entry of TorchNeuron's cache: it is one file."""
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")

@@ -51,7 +51,7 @@ def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
 
 
 def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
-    """What reading an entry's artifact and graph tells; nothing for entries that offer no artifact."""
+    """What reading an entry's artifact and graph reports; nothing for entries that offer no artifact."""
     if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
         return
     contents = Contents(root, entry)

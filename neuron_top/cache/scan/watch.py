@@ -84,14 +84,14 @@ class CacheWatch:
 
     def _first_look(self, source: str) -> bool:
         """Wait until there is a root to look at; False when told to end before."""
-        told = False
+        reported = False
         while not self._ended.is_set():
             try:
                 self._show(catalog.open_root(self.root, self._state))
             except NothingToShow as reason:
-                if not told:
+                if not reported:
                     self._emit(SourceUnavailable(source=source, name=source, reason=str(reason)))
-                told = True
+                reported = True
                 self._ended.wait(OPEN_SECONDS)
                 continue
             self._emit(SourceAvailable(source=source, name=source))
@@ -227,7 +227,7 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
 
 
 def _seen(entry: Entry) -> tuple[object, ...]:
-    """What makes a change worth telling. The wording of a lock's proof is not part of it: that counts seconds."""
+    """What makes a change worth reporting. The wording of a lock's proof is not part of it: that counts seconds."""
     lock = (entry.lock.verdict, entry.lock.owner) if entry.lock is not None else None
     return entry.state, entry.allocated, entry.changed_at, lock
 

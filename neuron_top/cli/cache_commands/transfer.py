@@ -46,8 +46,8 @@ def transfer(arguments: argparse.Namespace, source: str | None, target: str | No
         raise UsageError(f"--streams must be at least 1, is {arguments.streams}")
     service = options.service_of(arguments)
     modules = service.modules_needed(arguments.needed) if arguments.needed else ()
-    tell = lambda text: log_stderr(f"neurontop: {text}")  # noqa: E731
-    plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules, tell=tell)
+    notify = lambda text: log_stderr(f"neurontop: {text}")  # noqa: E731
+    plan = service.plan_copy(service.resolve(source), service.resolve(target), modules=modules, notify=notify)
     missing = service.absent(plan, modules)
     for module in missing[:10]:
         log_stderr(f"neurontop: {module} is not in {plan.root}")
@@ -80,13 +80,13 @@ class _Rate:
 
     def __init__(self, began: float, line: LiveLine, total: int) -> None:
         self._began, self._line, self._total = began, line, total
-        self._told = began
+        self._reported_at = began
 
     def show(self, progress: Progress) -> bool:
         """False when it is to stop."""
         now = time.monotonic()
-        if not sys.stderr.isatty() and now - self._told >= _HEARTBEAT_SECONDS:
-            self._told = now
+        if not sys.stderr.isatty() and now - self._reported_at >= _HEARTBEAT_SECONDS:
+            self._reported_at = now
             copied = f"{bytes_text(progress.moved_bytes)} of {bytes_text(self._total)}"
             log_stderr(f"neurontop: {progress.done} of {progress.total} entries, {copied}, {self._text(progress, now)}")
         return self._line.show(msgspec.structs.replace(progress, detail=self._text(progress, now)))

@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     job = arguments.job
     with fleet_service(arguments) as fleet:
         if arguments.srun:
-            job = fleet.tell_by_slurm(job)
+            job = fleet.report_by_slurm(job)
         check = fleet.check(graphs, job=job, nodes=names)
     if arguments.json:
         print_json({"complete": check.is_complete, "known": check.is_known, **_plain(check)})

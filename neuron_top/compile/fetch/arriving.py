@@ -18,7 +18,7 @@ from neuron_top.compile.wrapper.persistent_cache import WritableEntry, discard
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError
 
-_TELL_SECONDS = 1.0
+_REPORT_SECONDS = 1.0
 
 
 class NotUsable(NeuronTopError):
@@ -26,23 +26,23 @@ class NotUsable(NeuronTopError):
 
 
 class Arriving:
-    """One entry that is fetched. `tell`: bytes so far, of all, seconds."""
+    """One entry that is fetched. `report`: bytes so far, of all, seconds."""
 
     def __init__(
         self,
         entry: WritableEntry,
         graph: str,
         files: Mapping[str, SourceFile],
-        tell: Callable[[int, int, float], None],
+        report: Callable[[int, int, float], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`graph`: digest of the graph that the artifact must be made from; "" where the key is all that is known."""
         self._entry, self._graph, self._files = entry, graph, files
-        self._tell, self._clock = tell, clock
+        self._report, self._clock = report, clock
         self.total = sum(found.size for found in files.values())
         self.arrived = 0
-        self._began = self._told = clock()
+        self._began = self._reported_at = clock()
         self._paths: dict[str, Path] = {}
         self._facts: dict[str, FileFacts] = {}
 
@@ -53,7 +53,7 @@ class Arriving:
 
     def fetch(self, interrupted: Callable[[], bool]) -> None:
         """Fetch all and publish it. Raises NotUsable, CacheUnusable, KeyboardInterrupt, NeuronTopError, OSError."""
-        self._tell(0, self.total, 0.0)
+        self._report(0, self.total, 0.0)
         try:
             for name, found in self._files.items():
                 self._one(name, found, interrupted)
@@ -80,9 +80,9 @@ class Arriving:
 
     def _count(self, size: int) -> None:
         self.arrived += size
-        if self._clock() - self._told >= _TELL_SECONDS:
-            self._told = self._clock()
-            self._tell(self.arrived, self.total, self.seconds)
+        if self._clock() - self._reported_at >= _REPORT_SECONDS:
+            self._reported_at = self._clock()
+            self._report(self.arrived, self.total, self.seconds)
 
     def _check_record(self) -> None:
         """The key, the graph and the signature. A NEFF of the SDK's has no record, one of ours is as the gate asks."""

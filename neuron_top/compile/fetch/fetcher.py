@@ -94,20 +94,20 @@ class Fetcher:
             if not lock.acquire():
                 return True  # somebody compiles it
             if entry.state() is Lookup.MISS:
-                return self._arrived(entry, Arriving(entry, graph, files, self._teller(entry)), interrupted)
+                return self._arrived(entry, Arriving(entry, graph, files, self._reporter(entry)), interrupted)
             return True
         finally:
             lock.release()
 
     def _arrived(self, entry: WritableEntry, arriving: Arriving, interrupted: Callable[[], bool]) -> bool:
-        tell, problem = self._teller(entry), "interrupted"
+        report, problem = self._reporter(entry), "interrupted"
         try:
             arriving.fetch(interrupted)
             problem = ""
         except (NeuronTopError, OSError) as reason:
             problem = str(reason)
         finally:
-            tell(arriving.arrived, arriving.total, arriving.seconds, ended=True, problem=problem)
+            report(arriving.arrived, arriving.total, arriving.seconds, ended=True, problem=problem)
         if problem:
             self._log.remark(f"{entry.module} from {self.source.place} is not used: {problem}")
             return False
@@ -119,7 +119,7 @@ class Fetcher:
         )
         return True
 
-    def _teller(self, entry: WritableEntry) -> _Teller:
+    def _reporter(self, entry: WritableEntry) -> _Teller:
         return _Teller(self._emit, entry.module, self.source.place)
 
 

@@ -33,13 +33,13 @@ class Indexing:
         bucket: s3.Bucket,
         index: BucketIndex,
         claims: Claims | None,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         *,
         fresh_seconds: float = FRESH_SECONDS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`claims`: where nodes agree who lists; None: the index is this node's alone."""
-        self._bucket, self._index, self._claims, self._tell = bucket, index, claims, tell
+        self._bucket, self._index, self._claims, self._notify = bucket, index, claims, notify
         self._fresh_seconds, self._sleep = fresh_seconds, sleep
         self._key = f"index {bucket.url}"
 
@@ -66,7 +66,7 @@ class Indexing:
                     break
                 if lister != said:
                     said = lister
-                    self._tell(f"{lister} lists {self._bucket.url} for all")
+                    self._notify(f"{lister} lists {self._bucket.url} for all")
                 self._sleep(_PAUSE_SECONDS)
             try:
                 self._list(state)

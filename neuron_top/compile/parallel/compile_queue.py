@@ -143,7 +143,7 @@ class Queue:
             self._peak = max(self._peak or 0, outcome.peak_rss_bytes)
 
     def put_back(self, worker: int) -> None:
-        """The worker's compile ended without telling anything about its graph: it is the next to be given out."""
+        """The worker's compile ended without reporting anything about its graph: it is the next to be given out."""
         graph, _ = self._running.pop(worker)
         self._waiting.append(graph)
 

@@ -64,7 +64,7 @@ def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
 
 
 def operators_of(entry: Path) -> int | None:
-    """Operators of the graph in an entry; None where nothing readable tells."""
+    """Operators of the graph in an entry; None where nothing readable reports."""
     try:
         return msgspec.json.decode((entry / filenames.DESCRIPTION).read_bytes(), type=_Description).operators
     except (OSError, *MALFORMED):

@@ -84,7 +84,7 @@ def compile_on_node(data: bytes) -> bytes:
     node, began = node_name().value, time.monotonic()
     try:
         ended = _compile_from_bucket(task) if task.bucket else _compile(task)
-    except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task is told)
+    except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task gets it)
         ended = NodeResult(result=_failure(problem, None if task.bucket else Path(task.graph).parent))
     result = msgspec.structs.replace(ended.result, node=node, seconds=time.monotonic() - began)
     return msgspec.json.encode(msgspec.structs.replace(ended, result=result))

@@ -155,7 +155,7 @@ class RayExecutor:
         if self._stopped:
             return
         # A slow file system must not keep up Ray's own thread, in which this is called.
-        threading.Thread(target=_tell, args=(entry, ended, self._medium), name="ray-result", daemon=True).start()
+        threading.Thread(target=_deliver, args=(entry, ended, self._medium), name="ray-result", daemon=True).start()
 
 
 def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
@@ -174,14 +174,14 @@ def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:
     return str(ray.get_runtime_context().get_node_id()), compile_on_node(data)
 
 
-def _tell(entry: _Task, ended: Future[tuple[str, bytes]], medium: Medium) -> None:
+def _deliver(entry: _Task, ended: Future[tuple[str, bytes]], medium: Medium) -> None:
     entry.future.set_result(_result(entry.task.graph.path, ended, medium))
 
 
 def _result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> CompileResult:
     try:
         node, data = ended.result()
-        told = msgspec.json.decode(data, type=NodeResult)
+        answer = msgspec.json.decode(data, type=NodeResult)
     except OutOfMemoryError as problem:
         return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.MEMORY)
     except RayTaskError as problem:
@@ -189,8 +189,8 @@ def _result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> Co
         return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
     except (RayError, msgspec.MsgspecError) as problem:
         return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.LOST)
-    result = msgspec.structs.replace(told.result, node=node)
-    if result.ok and (unseen := medium.arrived(graph, told)):
+    result = msgspec.structs.replace(answer.result, node=node)
+    if result.ok and (unseen := medium.arrived(graph, answer)):
         return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE)
     return result
 

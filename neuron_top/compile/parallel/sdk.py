@@ -71,7 +71,7 @@ class SdkProgress:
                     pass
 
     def progress(self, now: float) -> QueueProgress:
-        """Where the tool is, as far as its lines tell; `now` is of the same clock as `began`."""
+        """Where the tool is, as far as its lines show; `now` is of the same clock as `began`."""
         elapsed = now - self._began
         if self._summary is not None:
             total, failed = self._summary.total, self._summary.failed or 0

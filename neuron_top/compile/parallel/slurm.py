@@ -121,7 +121,7 @@ class SlurmExecutor:
             return Placement(seen.node, since=self._since.get(job))
 
     def leave_out(self, node: str) -> None:
-        """See Executor: pending jobs are told; that some began meanwhile is no harm."""
+        """See Executor: pending jobs are reported; that some began meanwhile is no harm."""
         self._left_out.add(node)
         with self._lock:
             waiting = [name for name in self._jobs if self._seen.get(name, _Seen("PENDING", "")).state in _WAITING]
@@ -242,7 +242,7 @@ def _read(job: _Job, medium: Medium) -> CompileResult:
 
 
 def _without_result(seen: _Seen, log: Path) -> CompileResult:
-    """A task that Slurm says has ended, and that told nothing."""
+    """A task that Slurm says has ended, and that reported nothing."""
     state = seen.state.partition(" ")[0]
     if state == "OUT_OF_MEMORY":
         return CompileResult(

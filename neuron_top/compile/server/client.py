@@ -128,7 +128,7 @@ class CompileClient:
         process: subprocess.Popen[bytes],
         waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
     ) -> None:
-        """Hand out replies until the server's end; then everybody who still waits is told of that.
+        """Hand out replies until the server's end; then everybody who still waits gets that answer.
 
         A reply that is cut in its middle is an end, too.
         """

@@ -178,7 +178,7 @@ class Server:
                 protocol.release(EntryFolder.at(Path(lock).parent), Path(lock).name, token)
 
     def _read_last_words(self) -> bool:
-        """What the job wrote and nobody read yet tells of locks; its compiles are not begun any more.
+        """What the job wrote and nobody read yet reports locks; its compiles are not begun any more.
 
         A job that was ended together with us may be about to write: its pipe closes with it. Gives whether it is gone;
         of a living one the locks are its own business.

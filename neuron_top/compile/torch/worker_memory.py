@@ -2,7 +2,7 @@
 
 From outside, a worker is one number. From inside, the optimizer knows its parameters, their gradients and its own
 state; a forward graph knows what it keeps for the backward pass; the kernel knows what the compiled code takes. A
-storage is counted once, and what can't be told is left out. `rest` is the unique set size minus what is known: the
+storage is counted once, and what can't be known is left out. `rest` is the unique set size minus what is known: the
 interpreter, libraries, buffers.
 
 Tensors are looked at in the job's own threads only, at moments when they are in its hands: behind an optimizer's step
@@ -81,7 +81,7 @@ class Account:
         self._mapped_at = float("-inf")
 
     def kinds(self, now: float) -> dict[str, int]:
-        """Bytes in host memory by WORKER_KINDS; a kind that can't be told is absent. `now` is a monotonic clock."""
+        """Bytes in host memory by WORKER_KINDS; a kind that can't be known is absent. `now` is a monotonic clock."""
         found: dict[str, int] = {}
         for numbers in list(self._optimizers.values()):
             for kind, size in numbers.items():

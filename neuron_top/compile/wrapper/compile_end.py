@@ -3,7 +3,7 @@
 Only the graph's own fault is worth storing, because only that comes again for everybody who asks. A process that was
 killed (the kernel's out-of-memory killer, a person, a scheduler) says nothing about its graph, and neither does a
 missing library or a full disk. A compiler that crashes by itself (a segmentation fault) says something: what it was
-given makes it crash. A process that is killed for memory each time looks like any other that is killed: it is told,
+given makes it crash. A process that is killed for memory each time looks like any other that is killed: it is reported,
 and tried again by the next who asks, for that one may have more memory or fewer neighbors.
 """
 
@@ -108,7 +108,7 @@ def _outside() -> frozenset[int]:
 
 
 def _signal(status: int) -> int:
-    """The signal that ended the process, also where a shell around it tells of it (128 + n); 0 for none."""
+    """The signal that ended the process, also where a shell around it reports it (128 + n); 0 for none."""
     number = -status if status < 0 else status - _SHELL_BASE
     return number if number in signal.valid_signals() else 0
 

@@ -138,10 +138,10 @@ def graph_line(theme: Theme, graph: RunningGraph, width: int) -> Strip:
         line.put(f"{left_text(graph.left)} left", theme.accent).gap(2)
     if graph.waiters > 1 or (graph.waiters and not waiting):
         line.put(f"{graph.waiters} wait", theme.warn).gap(2)
-    told = lock_text(graph.lock)
-    room = line.left - len(told) - 2 if told and line.left > len(told) + 16 else line.left
+    lock_words = lock_text(graph.lock)
+    room = line.left - len(lock_words) - 2 if lock_words and line.left > len(lock_words) + 16 else line.left
     line.put(short_key(graph.key, min(room, len(graph.key)), theme.glyphs.more), theme.quiet)
-    return line.gap(2).put(told, theme.warn).strip() if room < line.width and told else line.strip()
+    return line.gap(2).put(lock_words, theme.warn).strip() if room < line.width and lock_words else line.strip()
 
 
 def lock_text(lock: LockHolder | None) -> str:

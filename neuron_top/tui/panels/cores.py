@@ -74,9 +74,9 @@ def memory_scale(cores: Sequence[CoreRow]) -> Scale:
 
 
 def legend_kinds(cores: Sequence[CoreRow]) -> list[str]:
-    """The kinds of memory that any core tells, in their fixed order."""
-    told = {kind for core in cores for kind in core.kinds}
-    return [kind for kind in KINDS if kind in told] + sorted(told.difference(KINDS))
+    """The kinds of memory that any core reports, in their fixed order."""
+    reported = {kind for core in cores for kind in core.kinds}
+    return [kind for kind in KINDS if kind in reported] + sorted(reported.difference(KINDS))
 
 
 def _summary(cores: Sequence[CoreRow], now: float) -> str:

@@ -67,8 +67,8 @@ def graph_page_lines(
     ]
     strips += [Line(theme, width).strip(), rule(theme, width, "Workers", f"{len(page.workers)}")]
     strips += [_worker(theme, worker, width) for worker in page.workers]
-    told = f"the newest {len(page.lines)}{' · L shows them in the log' if lines else ''}"
-    strips += [Line(theme, width).strip(), rule(theme, width, "Log lines", told)]
+    extent = f"the newest {len(page.lines)}{' · L shows them in the log' if lines else ''}"
+    strips += [Line(theme, width).strip(), rule(theme, width, "Log lines", extent)]
     texts = {(line.source, line.offset): line.text for line in lines}
     strips += [_line(theme, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
         _none(theme, width, "no log line names it")

@@ -17,19 +17,21 @@ from neuron_top.views.verdict import VerdictState, verdict
 
 def size_request(view: Overview, width: int) -> SizeRequest:
     """A line at least; all of the reason and of the next step where there is room."""
-    told = _told(view)
-    return SizeRequest(0, 0) if told is None else SizeRequest(1, len(_reason(told, width)) + len(_advice(told, width)))
+    cause = _cause(view)
+    return (
+        SizeRequest(0, 0) if cause is None else SizeRequest(1, len(_reason(cause, width)) + len(_advice(cause, width)))
+    )
 
 
 def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
     """The reason first; the next step where lines are left."""
-    told = _told(view)
-    if told is None:
+    cause = _cause(view)
+    if cause is None:
         return []
     glyphs = theme.glyphs
-    sign = {Severity.ERROR: glyphs.failed, Severity.WARNING: glyphs.warn}.get(told.severity, glyphs.note)
-    style = theme.level(told.severity)
-    reason, advice = _reason(told, width), _advice(told, width)
+    sign = {Severity.ERROR: glyphs.failed, Severity.WARNING: glyphs.warn}.get(cause.severity, glyphs.note)
+    style = theme.level(cause.severity)
+    reason, advice = _reason(cause, width), _advice(cause, width)
     if len(reason) > height:
         reason = [*reason[: height - 1], " ".join(reason[height - 1 :])]
     strips = [
@@ -42,18 +44,18 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
     return [*strips, *(Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice)]
 
 
-def _told(view: Overview) -> Headline | None:
+def _cause(view: Overview) -> Headline | None:
     """The diagnosis; of a job whose log just stops, that; None where the first line of the screen says it all."""
-    told = headline(view.diagnosis, over=view.header.over)
+    cause = headline(view.diagnosis, over=view.header.over)
     one = verdict(view)
-    if told is not None or one.state not in (VerdictState.CUT_OFF, VerdictState.FAILED):
-        return told
+    if cause is not None or one.state not in (VerdictState.CUT_OFF, VerdictState.FAILED):
+        return cause
     return Headline(severity=one.severity, text=f"{one.state}: {one.reason}", next_step=one.next_step)
 
 
-def _reason(told: Headline, width: int) -> list[str]:
-    return textwrap.wrap(told.text, max(20, width - 2))
+def _reason(cause: Headline, width: int) -> list[str]:
+    return textwrap.wrap(cause.text, max(20, width - 2))
 
 
-def _advice(told: Headline, width: int) -> list[str]:
-    return textwrap.wrap(told.next_step, max(20, width - 2))
+def _advice(cause: Headline, width: int) -> list[str]:
+    return textwrap.wrap(cause.next_step, max(20, width - 2))

@@ -59,8 +59,8 @@ def _frame(theme: Theme, row: FrameRow, width: int) -> Strip:
     line = Line(theme, width).put(f"{sign} {row.compile_id}", style, 9).gap()
     line.put(duration_text(row.seconds), theme.text, 9, right=True).gap()
     line.put(row.function, theme.text, min(32, max(12, width // 3))).gap()
-    told = (row.fx and f"FX {row.fx}", row.aot and f"AOT {row.aot}")
-    line.put(", ".join(words for words in told if words), theme.quiet)
+    stages = (row.fx and f"FX {row.fx}", row.aot and f"AOT {row.aot}")
+    line.put(", ".join(words for words in stages if words), theme.quiet)
     if row.failure or row.recompiled:
         line.gap().put(row.failure or f"recompiled: {row.recompiled[0]}", theme.bad if row.failure else theme.warn)
     return line.strip()

@@ -28,9 +28,13 @@ def misses_lines(theme: Theme, view: Misses | str, width: int) -> list[Strip]:
     """Every miss of a run with its explanation, or the text shown until those have been read."""
     if isinstance(view, str):
         return [rule(theme, width, "Why they missed", "esc goes back"), *paragraph(theme, view, width, theme.quiet)]
-    told = f"{len(view.told)} of {view.met}" if len(view.told) < view.met else ""
-    parts = (counted(view.met, "miss", "misses"), f"{told}, the longest compiles" if told else "", "esc goes back")
+    explained = f"{len(view.explained)} of {view.met}" if len(view.explained) < view.met else ""
+    parts = (
+        counted(view.met, "miss", "misses"),
+        f"{explained}, the longest compiles" if explained else "",
+        "esc goes back",
+    )
     strips = [rule(theme, width, "Why they missed", " · ".join(part for part in parts if part))]
-    for why in view.told:
+    for why in view.explained:
         strips += [Line(theme, width).strip(), *why_lines(theme, why, width, why.module)]
     return strips

@@ -36,7 +36,7 @@ NOTHING_CAME = (
 
 
 ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Artifact", True))
-"""Which graphs come first, by the column that tells."""
+"""Which graphs come first, by the column that decides."""
 
 
 class CompileScreen(TableScreen):

@@ -99,13 +99,15 @@ class CoresScreen(TableScreen):
         return view.devices(self._metric), self.size.width, max(3, self.size.height - LEAST_TABLE)
 
     def action_map_metric(self) -> None:
-        """Draw the map by the next metric that any core tells."""
+        """Draw the map by the next metric that any core reports."""
         cores = _cores(self._view) if self._view is not None else []
-        told = [one.name for one in METRICS if any(share_of(one, row) is not None for row in cores)]
-        if len(cores) <= MANY or not told:
+        reported = [one.name for one in METRICS if any(share_of(one, row) is not None for row in cores)]
+        if len(cores) <= MANY or not reported:
             self.notice("the map is drawn where there are more than 16 cores")
             return
-        self._metric = told[(told.index(self._metric) + 1) % len(told)] if self._metric in told else told[0]
+        self._metric = (
+            reported[(reported.index(self._metric) + 1) % len(reported)] if self._metric in reported else reported[0]
+        )
         self._show_again()
 
     def opened(self, row: Item) -> None:

@@ -151,7 +151,7 @@ class FleetScreen(TableScreen):
             self.notice("no job yet")
             return
         find = partial(self.host.services.fleet.blame, job)
-        failed = f"The blame of {job} cannot be told"
+        failed = f"The blame of {job} cannot be computed"
         self.host.open(AsyncPage(find, blame_lines, waiting=f"adding up {job}…", failed=failed))
 
     def _differences(self, marked: frozenset[str]) -> Differences:

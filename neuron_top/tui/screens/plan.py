@@ -289,7 +289,7 @@ def _folded(text: str, width: int) -> list[str]:
 
 
 def _button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
-    """Brackets tell the chosen one where colors don't."""
+    """Brackets mark the chosen one where colors don't."""
     return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
 
 

@@ -17,7 +17,7 @@ class Order(Generic[Row]):
     """The rows of a table in the order in which they are shown."""
 
     def __init__(self, key: Callable[[Row], Hashable]) -> None:
-        """`key` tells a row's identity, stable from one view to the next."""
+        """`key` gives a row's identity, stable from one view to the next."""
         self.key = key
         self._sort: Callable[[Row], Any] | None = None
         self._reverse = False

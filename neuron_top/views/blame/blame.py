@@ -66,7 +66,7 @@ def _by_key(facts: FleetFacts) -> dict[str, dict[str, list[Graph]]]:
 
 
 def _calls(graphs: dict[str, dict[str, list[Graph]]]) -> list[Call]:
-    """All calls of the compiler by their beginning; where that is not told, last."""
+    """All calls of the compiler by their beginning; where that is not reported, last."""
     calls = [
         Call(key, node, graph, worker, attempt)
         for key, nodes in graphs.items()

@@ -131,7 +131,7 @@ class Causes:
             return CompileReason(Because.REMOVED, f"{had.node} had it, and its entry is gone", again=True)
         if place is None:
             return CompileReason(
-                Because.UNKNOWN, f"{had.node} had it; which cache {call.node} used was not told", again=True
+                Because.UNKNOWN, f"{had.node} had it; which cache {call.node} used was not reported", again=True
             )
         ago = f"{duration_text(call.began - had.since)} before" if call.began is not None else "before"
         text = f"{had.node} had it {ago} in {place}{self._file_system(call.node)}"
@@ -151,9 +151,9 @@ class Causes:
         if graph.root is not None:
             return graph.root
         facts = self._facts.nodes[node]
-        told = facts.run.compiles.counts.cache_paths
+        paths = facts.run.compiles.counts.cache_paths
         configured = facts.attributes.get("cache_root")
-        return told[-1] if told else configured if isinstance(configured, str) else None
+        return paths[-1] if paths else configured if isinstance(configured, str) else None
 
     def _is_own(self, node: str, root: str) -> bool:
         """Whether a root is known to lie on a disk that no other node sees."""
@@ -192,8 +192,8 @@ class Causes:
     def _flags_text(self, call: Call, before: Call) -> str:
         if call.graph.flags and before.graph.flags:
             return f"{before.node} → {call.node}: {differences(before.graph.flags, call.graph.flags).text()}"
-        told = self._facts.differences(before.node, call.node)
-        return "; ".join(told) or f"{before.key} on {before.node}; the flags were not told"
+        differing = self._facts.differences(before.node, call.node)
+        return "; ".join(differing) or f"{before.key} on {before.node}; the flags were not reported"
 
     def _other_name(self, call: Call) -> CompileReason | None:
         """The same operators, shapes and arguments under another key."""
@@ -205,7 +205,7 @@ class Causes:
         return None
 
     def _programs(self, call: Call) -> Iterator[object]:
-        """What two graphs have in common that differ in names only, as an agent read it and as events tell it."""
+        """What two graphs have in common that differ in names only, as an agent read it and as events report it."""
         if (row := self._facts.programs.get(call.key)) is not None:
             yield row.program
         graph = call.graph
@@ -223,8 +223,8 @@ class Causes:
             item = differing(rows[0].held, rows[1].held, self._who(one, call))
             if item is not None and item.of_ranks:
                 return CompileReason(Because.HELD_NAME, f"{item.text} ({one.key} there)", again=True)
-        if told := self._facts.differences(one.node, call.node):
-            return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(told), again=True)
+        if attributes := self._facts.differences(one.node, call.node):
+            return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(attributes), again=True)
         if item is not None:
             return CompileReason(Because.OTHER_ENVIRONMENT, f"{item.text} ({one.key} there)", again=True)
         if rows[0] is not None and rows[1] is not None:  # read whole, and nothing found

@@ -21,7 +21,7 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
     node: str
     run: Run
-    """What its own events tell."""
+    """What its own events report."""
     attributes: Mapping[str, Attribute] = {}
     clock_known: bool = False
     gone: bool = False
@@ -30,9 +30,9 @@ class NodeFacts(msgspec.Struct, kw_only=True):
     @property
     def cores(self) -> int | None:
         """Its accelerator cores; None where nobody reported it."""
-        told = self.attributes.get("cores")
-        if isinstance(told, int) and told > 0:
-            return told
+        reported = self.attributes.get("cores")
+        if isinstance(reported, int) and reported > 0:
+            return reported
         return sum(core.kind is CoreKind.NEURON for core in self.run.cores.cores.values()) or None
 
     @property
@@ -67,15 +67,15 @@ class FleetFacts:
 
     def cost(self, seconds: Iterable[tuple[str, float | None]]) -> RankCost:
         """Of (node, seconds of one rank)."""
-        told = list(seconds)
-        known = [(node, value) for node, value in told if value is not None]
+        reported = list(seconds)
+        known = [(node, value) for node, value in reported if value is not None]
         idle = [(self._idle.get(node), value) for node, value in known]
         core_seconds = [value * cores for cores, value in idle if cores is not None]
         return RankCost(
             seconds=sum(value for _, value in known),
             core_hours=sum(core_seconds) / 3600.0 if core_seconds or not known else None,
             without_cores=tuple(sorted({node for node, _ in known if self._idle.get(node) is None})),
-            undated=len(told) - len(known),
+            undated=len(reported) - len(known),
         )
 
     def differences(self, one: str, other: str) -> list[str]:
@@ -94,13 +94,15 @@ def facts_of(
     described, lost = {record.node: record for record in records}, frozenset(gone)
     nodes = []
     for name, run in runs.items():
-        record, told = described.get(name), run.nodes.nodes.get(name)
-        attributes: Mapping[str, Attribute] = told.attributes if told is not None and told.attributes else {}
-        offset = told.clock_offset if told is not None else None
+        record, reported = described.get(name), run.nodes.nodes.get(name)
+        attributes: Mapping[str, Attribute] = (
+            reported.attributes if reported is not None and reported.attributes else {}
+        )
+        offset = reported.clock_offset if reported is not None else None
         if record is not None:
             attributes = attributes or record.attributes
             offset = offset if offset is not None else record.clock_offset
-        ended = told is not None and told.finished
+        ended = reported is not None and reported.finished
         nodes.append(
             NodeFacts(
                 node=name,

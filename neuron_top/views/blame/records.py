@@ -1,4 +1,4 @@
-"""What the blame of a job tells, as frozen rows. Seconds are of ranks, added up; times are seconds since the epoch."""
+"""What the blame of a job says, as frozen rows. Seconds are of ranks, added up; times are seconds since the epoch."""
 
 from __future__ import annotations
 

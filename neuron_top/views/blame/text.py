@@ -39,7 +39,7 @@ def cost_text(cost: RankCost) -> str:
     hours = core_hours_text(cost)
     text = f"{duration_text(cost.seconds)} of ranks, {hours} core-hours"
     if cost.core_hours is None:
-        text = f"{duration_text(cost.seconds)} of ranks; nobody told how many cores stood idle"
+        text = f"{duration_text(cost.seconds)} of ranks; nobody reported how many cores stood idle"
     return f"{text}; of {cost.undated} more no time is known" if cost.undated else text
 
 
@@ -69,7 +69,7 @@ def notes(blame: Blame) -> Iterator[str]:
         yield lost_lock_text(lock)
     missing = sorted({*blame.compiling.without_cores, *blame.waiting.without_cores})
     if missing:
-        yield f"core-hours leave out {some(missing)}: nobody told how many cores or ranks they have"
+        yield f"core-hours leave out {some(missing)}: nobody reported how many cores or ranks they have"
     if blame.unknown_clocks and len(blame.nodes) > 1:
         names = some(blame.unknown_clocks)
         yield f"the clocks of {names} were never compared with the database's: which came first may be wrong"
@@ -144,7 +144,7 @@ def compiles_text(row: GraphBlame) -> Iterator[str]:
 
 def wait_text(one: Waited) -> str:
     """`n4: 32 ranks, 25 m 00 s at longest, for n1`."""
-    who = f", for {one.holder}" if one.holder else ", for whom was not told"
+    who = f", for {one.holder}" if one.holder else ", for whom was not reported"
     still = f", {one.going_on} still" if one.going_on else ""
     return f"{one.node}: {counted(one.ranks, 'rank')}, {duration_text(one.longest)} at longest{who}{still}"
 
@@ -171,7 +171,7 @@ ADVICE = {
     Because.OTHER_FLAGS: "give all nodes the same flags",
     Because.OTHER_ENVIRONMENT: "give all nodes the same environment",
     Because.REMOVED: "keep entries that the job needs (neurontop cache pin)",
-    Because.UNKNOWN: "start agents with the cache root named, so that it can be told",
+    Because.UNKNOWN: "start agents with the cache root named, so that it can be known",
 }
 """What to do about compiles that were made again."""
 
