@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from neuron_top.actions.backends.base import BackendKind
+from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Plan, Verb, decode, encode
+from neuron_top.actions.plan import Plan, decode, encode
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import CaveatCode, ReasonCode, RefusalCode, Risk
 from neuron_top.cache.model.states import State
+from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import confirmation_of, needs_statement
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.views import plan as plan_view
 from neuron_top.views import plan_sentences
 from neuron_top.views.plan import plan_lines, with_texts
 from tests.actions import caches, states
 
 NONSENSE = "retry with fewer compiles at a time; waiting for a job; read-only mode"
-TABLES = ("REASONS", "RISKS", "REFUSALS", "CAVEATS", "GOALS")
 
 
-@pytest.fixture(params=["own sentences", "other sentences"])
-def sentences(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Every sentence of a plan, replaced by one that says something else."""
-    plan_sentences.describe.cache_clear()
-    if request.param == "other sentences":
-        for name in TABLES:
-            monkeypatch.setattr(plan_sentences, name, dict.fromkeys(getattr(plan_sentences, name), NONSENSE))
-        monkeypatch.setattr(plan_sentences, "NO_LOG", NONSENSE)
-    yield request.param
-    plan_sentences.describe.cache_clear()
+def replace_sentences(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let every table, sentence and function of the two modules that word plans say NONSENSE; how many there are."""
+    replaced = 0
+    for module in (plan_sentences, plan_view):
+        for name, value in list(vars(module).items()):
+            other = other_words(value, module.__name__)
+            if name.startswith("__") or other is None:
+                continue
+            replaced += 1
+            for user in [
+                each for each in sys.modules.values() if getattr(each, "__name__", "").startswith("neuron_top")
+            ]:
+                if vars(user).get(name) is value:
+                    monkeypatch.setattr(user, name, other)
+    return replaced
+
+
+def other_words(value: object, module: str) -> Any:
+    """What stands in for something that words a plan; None for what words nothing."""
+    if isinstance(value, str):
+        return NONSENSE
+    if isinstance(value, dict) and value and all(isinstance(text, str) for text in value.values()):
+        return dict.fromkeys(value, NONSENSE)
+    if not callable(value) or inspect.isclass(value) or getattr(value, "__module__", "") != module:
+        return None
+    if inspect.signature(value).return_annotation not in ("str", "tuple[str, ...]"):
+        return None
+
+    def worded(*arguments: Any) -> object:
+        said = value(*arguments)  # nothing to say is a fact, and stays
+        return NONSENSE if isinstance(said, str) and said else (NONSENSE,) * len(said)
+
+    return worded
 
 
 def made(root: Path) -> dict[str, Plan]:
@@ -90,22 +118,46 @@ def test_whatever_the_sentences_say_the_same_is_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     plan = made(tmp_path)[kind]
-    told = [line.text for line in plan_lines(plan)]
+    own = [line.text for line in plan_lines(plan)]
     expected = decisions(plan)
     texts = with_texts(plan)
     assert decisions(texts) == expected, "texts that were filled in decide nothing"
     assert decisions(decode(encode(plan))[0]) == expected
-    for name in TABLES:
-        monkeypatch.setattr(plan_sentences, name, dict.fromkeys(getattr(plan_sentences, name), NONSENSE))
-    plan_sentences.describe.cache_clear()
+    assert replace_sentences(monkeypatch) >= 18
     assert decisions(with_texts(plan)) == expected
-    assert [line.text for line in plan_lines(plan)] != told
-    plan_sentences.describe.cache_clear()
+    others = [line.text for line in plan_lines(plan)]
+    assert NONSENSE in " ".join(others)
+    assert others != own
 
 
-def test_a_plan_is_executed_the_same_under_other_sentences(tmp_path: Path, sentences: str) -> None:
-    root = tmp_path / "cache"
-    plan = with_texts(made(root)["unlock"])
-    kept = msgspec.structs.replace(plan, steps=tuple(step for step in plan.steps if not step.is_risky))
-    outcome = caches.carried_out(kept, Trash(root))
-    assert (outcome.done, outcome.refused, kept.verb) == (1, (), Verb.UNLOCK)
+def carried_out_and_undone(root: Path, kind: str) -> tuple[object, ...]:
+    """What becomes of a plan with its texts filled in, from its confirmation to its undo, sentences left out."""
+    plan, trash = with_texts(made(root)[kind]), Trash(root)
+    plan = msgspec.structs.replace(plan, steps=tuple(step for step in plan.steps if not step.is_risky))
+    execution = PlanExecution(plan=plan)
+    if not execution.can_confirm:
+        with pytest.raises(RefusedForSafety):
+            execution.confirm()
+        return (execution.state, plan.refusal is not None)
+    execution.confirm(execution.typed)
+    execution.begin()
+    execution.finish(caches.carried_out(plan, trash))
+    outcome = execution.outcome
+    assert outcome is not None
+    went = sorted(set(caches.everything(root)))
+    if not execution.can_undo:
+        return (execution.state, outcome.done, len(outcome.refused), went)
+    execution.begin_undo()
+    record = restore(plan.identity, trash)
+    execution.end_undo(record, BackendKind.FOLDER)
+    assert execution.message
+    return (execution.state, outcome.done, len(outcome.refused), went, record.restored, len(record.kept))
+
+
+@pytest.mark.parametrize("kind", ["evict", "shared", "retry", "unlock", "quarantine"])
+def test_a_plan_is_confirmed_executed_and_undone_the_same_under_other_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    own = carried_out_and_undone(tmp_path / "own" / "cache", kind)
+    assert replace_sentences(monkeypatch) >= 18
+    assert carried_out_and_undone(tmp_path / "other" / "cache", kind) == own

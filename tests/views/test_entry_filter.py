@@ -34,9 +34,9 @@ def test_terms(query: str, keeps: bool) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("siz>5", "siz> is no field"),
-        ("age:old", "age: is no field"),
-        ("state>3", "state> is no field"),
+        ("siz>5", "siz> is not a field"),
+        ("age:old", "age: is not a field"),
+        ("state>3", "state> is not a field"),
         ("size>big", "a number is missing"),
         ("state:failed used>", "a number is missing"),
     ],
