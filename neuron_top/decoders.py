@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import allocate_lock  # threading's Lock, without the rest of it to import
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -13,7 +13,7 @@ MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError)
 
 _Value = TypeVar("_Value")
 # One for all: msgspec crashes when two threads make what it knows of a struct at the same time.
-_making = threading.Lock()
+_making = allocate_lock()
 
 
 class LateDecoder(Generic[_Value]):

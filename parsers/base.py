@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, LineMarked, LogGeneration
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes, timestamps
 
 TEXT_LIMIT = 2000
@@ -20,7 +21,7 @@ TEXT_LIMIT = 2000
 
 _MOST_RECORDS = 2000
 LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
-HEADER = re.compile(
+HEADER = late_pattern(
     r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}):[ \t\xa0]*"
     rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_]+)\|\|"
     rf"|\[(?P<bracket>{LEVELS})\]):"
@@ -33,7 +34,7 @@ HEADER = re.compile(
 Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
 _BLANKS = " \t\xa0"
 """Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
-_SECOND = re.compile(
+_SECOND = late_pattern(
     r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,73}/[\w.]{1,40} not found in |\{'\w{1,40}': |(?:(?<!\s)\s+)?\d{1,3}%\|"
 )
 """What another process may print behind a wrapper's words without a line end between: a record of its own."""
@@ -59,7 +60,7 @@ PLAIN, WRAPPER, RUNTIME, XLA, DOTS = RecordShape
 _UNKNOWN, _G1, _G2, _G3 = LogGeneration.UNKNOWN, LogGeneration.G1, LogGeneration.G2, LogGeneration.G3
 
 
-_DOTS_LEADING = re.compile(
+_DOTS_LEADING = late_pattern(
     r"(\.{1,5000})(?!\d{1,6}[KMGT]?B\b)(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = "
     r"|/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
 )

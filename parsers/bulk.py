@@ -9,16 +9,16 @@ tally is the same either way; tests hold the two against each other.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 
-_SAID = re.compile(
+_SAID = late_pattern(
     rb"(?:\[INFO\]|INFO \|\|[A-Z_]{1,40}\|\|): (?:"
     rb"Using a cached neff at [!-~]+\.neff(?:\. Exiting with a successfully compiled graph\.)?"
     rb"|Compilation Successfully Completed for [!-~]+\.pb"

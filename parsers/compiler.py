@@ -18,19 +18,20 @@ from neuron_top.events import (
     CompilerVersionSeen,
 )
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, WRAPPER, LineFamily, Record, clip, common, marked
 from neuron_top.parsers.error_codes import ERROR_CODE
 
 NAME = "compiler"
-_UTC = re.compile(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")
-_OLD = re.compile(r"\.*(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) ")
-_LEVEL = re.compile(r"(INFO|USER|WARNING|ERROR|CRITICAL|DEBUG) (\d{1,10}) \[([^\]]{1,200})\]: ?")
-_STAGE = re.compile(r"(\w[\w.-]{0,120}) finished after (\d{1,9}(?:\.\d{1,9})?) seconds")
-_OLD_STAGE = re.compile(r"Exit time region: delta=(\d{1,9}(?:\.\d{1,9})?)s")
-_EXIT = re.compile(r"Subcommand returned with exitcode=(-?\d{1,6})|Compile command returned: (-?\d{1,6})")
-VERSION = re.compile(r"NeuronX Compiler version (\d+\.\d+\.[0-9a-z.]+(?:\+[0-9a-f]+)?)")
-DETAIL = re.compile(
+_UTC = late_pattern(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")
+_OLD = late_pattern(r"\.*(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) ")
+_LEVEL = late_pattern(r"(INFO|USER|WARNING|ERROR|CRITICAL|DEBUG) (\d{1,10}) \[([^\]]{1,200})\]: ?")
+_STAGE = late_pattern(r"(\w[\w.-]{0,120}) finished after (\d{1,9}(?:\.\d{1,9})?) seconds")
+_OLD_STAGE = late_pattern(r"Exit time region: delta=(\d{1,9}(?:\.\d{1,9})?)s")
+_EXIT = late_pattern(r"Subcommand returned with exitcode=(-?\d{1,6})|Compile command returned: (-?\d{1,6})")
+VERSION = late_pattern(r"NeuronX Compiler version (\d+\.\d+\.[0-9a-z.]+(?:\+[0-9a-f]+)?)")
+DETAIL = late_pattern(
     r"\s*(?:[\W_]*$|Version information|Error (?:class|location)|Command line:|Internal details:"
     r"|Diagnostic (?:information|logs)"
     r"|Type: <class|File \"|Location:|Neuron\w* Compiler version|(?:HWM|NumPy|Python|HWM Early|XLA) version|Not in AMI"

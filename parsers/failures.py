@@ -6,20 +6,19 @@ and closes with `[libneuronxla <version>]`.
 
 from __future__ import annotations
 
-import re
-
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.error_codes import ERROR_CODE
 
-_ARGV = re.compile(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
-_OPEN_ARGV = re.compile(r"\[\s*['\"][^\]]*\Z")
-_ARGUMENT = re.compile(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
+_ARGV = late_pattern(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
+_OPEN_ARGV = late_pattern(r"\[\s*['\"][^\]]*\Z")
+_ARGUMENT = late_pattern(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
 """What a line of an argv begins with, or ends with, where somebody has put each argument on a line of its own."""
 _MOST_ARGV_LINES = 400
 _LONGEST_ARGV = 20_000
-_END = re.compile(r"\[libneuronxla [^\]\s]{1,80}\]")
-_EXIT_STATUS = re.compile(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
+_END = late_pattern(r"\[libneuronxla [^\]\s]{1,80}\]")
+_EXIT_STATUS = late_pattern(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
 _RETRYING = "Retrying..."
-_FOREIGN = re.compile(
+_FOREIGN = late_pattern(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||\{'|To fix the error:|\*\*\*"
     r"|(?:INFO|WARNING|DEBUG):|\d\. |Neuron: |/\S+\.py:\d+: \w*Warning|(?i:step|epoch|iteration)[ :=]+\d"
 )

@@ -9,17 +9,17 @@ found by their names, others are passed over.
 from __future__ import annotations
 
 import csv
-import re
 from datetime import UTC, datetime
 
 from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
 
 FAMILY = "graph table"
-FILE = re.compile(r"metric_table_graph_stats_rank(\d{1,6})\.csv\Z")
+FILE = late_pattern(r"metric_table_graph_stats_rank(\d{1,6})\.csv\Z")
 _GRAPH, _COMPILE = "graph_id", "torch_neuronx_compile_us"
-_STAMP = re.compile(r"(\d{8})_(\d{6})_(\d{1,6})\Z")
+_STAMP = late_pattern(r"(\d{8})_(\d{6})_(\d{1,6})\Z")
 _MOST = 1e15
 """Microseconds: more than any run lasts."""
 

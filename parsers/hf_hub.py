@@ -3,14 +3,13 @@ of a compile before it ends."""
 
 from __future__ import annotations
 
-import re
-
 from neuron_top.events import AnyEvent, HubMissed
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import LineFamily, Record, clip, common, malformed
 
 NAME = "hub"
-_MISSED = re.compile(r" not found in ([\w.-]{1,100}/[\w.-]{1,100}): the corresponding graph will be recompiled")
+_MISSED = late_pattern(r" not found in ([\w.-]{1,100}/[\w.-]{1,100}): the corresponding graph will be recompiled")
 _LONGEST = 1000
 _WORDS = "the corresponding graph will be recompiled"
 

@@ -6,7 +6,6 @@ hang on nothing but the line. So a remembered line gives exactly what reading it
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -26,10 +25,11 @@ from neuron_top.events import (
     WorkerFinished,
     WorkerStarted,
 )
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, PLAIN, WRAPPER, Record
 
-_HEADER = re.compile(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.000(\d{3}):  (\d{1,10})  ([^\r\x1b]{1,2000})")
+_HEADER = late_pattern(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.000(\d{3}):  (\d{1,10})  ([^\r\x1b]{1,2000})")
 _ALONE = frozenset(
     {CacheHit, CachePathAnnounced, CompileCompleted, CompilerProgress, CompilerPassed, CompileStarted, GraphExtracted,
      HubMissed, LockWaited, QueueCounted, WorkerFinished, WorkerStarted}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import prefixes
 from neuron_top.parsers.base import HEADER
 
@@ -37,35 +38,36 @@ _WHOLE = {
     "num of tasks": r"\d\.\.",
 }
 """By the words a line is known for: what stands behind them in a whole line."""
-_KNOWN = re.compile("|".join(map(re.escape, _WHOLE)))
-_KNOWN_AT_END = re.compile(f"(?:{_KNOWN.pattern})$")
-_BEHIND = {words: re.compile(pattern) for words, pattern in _WHOLE.items()}
-_HALF_KEY = re.compile(
+_KNOWN_WORDS = "|".join(map(re.escape, _WHOLE))
+_KNOWN = late_pattern(_KNOWN_WORDS)
+_KNOWN_AT_END = late_pattern(f"(?:{_KNOWN_WORDS})$")
+_BEHIND = {words: late_pattern(pattern) for words, pattern in _WHOLE.items()}
+_HALF_KEY = late_pattern(
     r"\bMODULE_[0-9a-f]{0,64}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NC(?:C(?:_[A-Z]{0,5}\d{0,3})?)?\Z"
 )
 """A module key or an error code that breaks off."""
-_JOINED_KEY = re.compile(
+_JOINED_KEY = late_pattern(
     r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8}(?![0-9a-f])|[/._])|MODULE_\d{1,3}_|/MODULE_"
     r"|\[NCC_[A-Z]{1,5}\d{2,4}\]"
 )
 """What it is together with its next line; behind a line that merely ends in a key stands a stranger."""
-_LONGER_KEY = re.compile(r"MODULE_[0-9a-f]{20,64}(?:\+[0-9a-f]{0,7})?")
+_LONGER_KEY = late_pattern(r"MODULE_[0-9a-f]{20,64}(?:\+[0-9a-f]{0,7})?")
 """A key that breaks off a second time."""
-_HALF_HEADER = re.compile(
+_HALF_HEADER = late_pattern(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: *\d{0,10} *"
     r"(?:[A-Z]{0,8} *|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
 )
-_HALF_STAMP = re.compile(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
+_HALF_STAMP = late_pattern(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
 _LONGEST_STAMP = 32
-_DATE = re.compile(r"\d-[A-Z][a-z]{2}-\d\d ")
+_DATE = late_pattern(r"\d-[A-Z][a-z]{2}-\d\d ")
 """What marks a stamp of the runtime at little cost: most lines have none."""
 _STAMP = r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{4}(?:\d\d)?"
-_HALF_RUNTIME = re.compile(
+_HALF_RUNTIME = late_pattern(
     _STAMP + r"\s*(?:\d{1,10}(?::\d{0,10})?\s*)?(?:[A-Z]{1,7}\s*(?:[A-Z]{1,10}(?P<function>:\w{0,100})?\s*)?"
     r"|\[\d{0,6}(?:\]\s*(?:\S{1,100}\s*(?:[A-Z]{1,4}\s*[A-Z]{0,5}\s*)?)?)?)?\Z"
 )
 """A header of the runtime or of its collectives without any words behind it."""
-_RUNTIME = re.compile(_STAMP + r"\s+(?:\d{1,10}:\d{1,10}\s+)?[A-Z]{4,7}\s+[A-Z]{2,10}:\w{1,100}\s+(?=F)")
+_RUNTIME = late_pattern(_STAMP + r"\s+(?:\d{1,10}:\d{1,10}\s+)?[A-Z]{4,7}\s+[A-Z]{2,10}:\w{1,100}\s+(?=F)")
 _ALLOCATION = "Failed to alloc"
 
 
@@ -77,7 +79,7 @@ def _begun(words: str) -> str:
     return pattern
 
 
-_HALF_ALLOCATION = re.compile(
+_HALF_ALLOCATION = late_pattern(
     _begun(_ALLOCATION)
     + rf"|{_ALLOCATION} {_begun('DEVICE memory: ')}"
     + rf"|{_ALLOCATION}(?:at?|ate ?{_begun('aligned')}|ate aligned .{{0,300}}(?<!bytes))"
@@ -85,20 +87,20 @@ _HALF_ALLOCATION = re.compile(
     + r"(?:N|ND ?\d{0,4} ?(?:: ?(?:N|NC ?)?)?)?))?"
 )
 """What the runtime says of an allocation that failed, broken off."""
-_MAYBE_HALF = re.compile(r"\bNC ?\d{1,3}\Z|DEVICE memory: \d{1,15}\Z")
-_REST_OF_NUMBER = re.compile(r"\d{1,15}(?:, current utilization:)?\s*\Z")
-_ARGV = re.compile(r"(?:compiler with cmd:|Failed compilation with) ?\[\s*(?=['\"]|\Z)")
-_ARGUMENT = re.compile(r"\s+['\"]")
-_HUB = re.compile(
+_MAYBE_HALF = late_pattern(r"\bNC ?\d{1,3}\Z|DEVICE memory: \d{1,15}\Z")
+_REST_OF_NUMBER = late_pattern(r"\d{1,15}(?:, current utilization:)?\s*\Z")
+_ARGV = late_pattern(r"(?:compiler with cmd:|Failed compilation with) ?\[\s*(?=['\"]|\Z)")
+_ARGUMENT = late_pattern(r"\s+['\"]")
+_HUB = late_pattern(
     r"(?<![/\w.-])neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z"
     r"|/model\.\w+ not found in (?!.* recompiled)"
 )
 """A path of the hub, not yet missed or what follows is not yet known."""
-_WORKER = re.compile(
+_WORKER = late_pattern(
     r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: t?a?s?k?s?(?: [a-z]{0,7})?)?)?\Z"
     r"|[Ww](?:o(?:r(?:k(?:er? ?)?)?)?)?\Z"
 )
-_HEADED = re.compile(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]{0,60})\Z")
+_HEADED = late_pattern(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]{0,60})\Z")
 
 
 class LineUnwrapper:

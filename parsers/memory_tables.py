@@ -18,37 +18,38 @@ from __future__ import annotations
 import re
 
 from neuron_top.events import AnyEvent, DeviceMemoryExhausted, MemoryRow, MemoryScope, NeffMemoryReported
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record, clip, common
 
 _SCOPES = (MemoryScope.BANK, MemoryScope.CORE, MemoryScope.NEFF, MemoryScope.DEVICE)
 """Of the columns that name a row, the one that says most."""
-_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
+_SIZE = late_pattern(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-FAILED = re.compile(
+FAILED = late_pattern(
     r"Failed to allocate (?P<size>[\d.]{1,20}\s?[KMGT]?B) "
     r"\((?:alignment: (?P<alignment>[^,)]{1,40}), )?usage: (?P<usage>[^)]{1,80})\) "
     r"on ND ?(?P<device>\d{1,4}) ?: ?NC ?(?P<core>\d{1,4})"
 )
-INF1 = re.compile(
+INF1 = late_pattern(
     r"Failed to allocate aligned \((?P<alignment>\d{1,12})\) buffer in (?P<usage>.{1,200}?) "
     r"of size (?P<size>\d{1,15}) bytes"
     r"|No more pages for (?P<pages>ring type: \d{1,6})"
 )
-_BULLET = re.compile(r"\s*\*\s*([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
-_ROW = re.compile(
+_BULLET = late_pattern(r"\s*\*\s*([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
+_ROW = late_pattern(
     r"\s*(?:\\_\s*)?(?:ND ?(?P<device>\d{1,4}) (?:Overall|HBM ?(?P<bank>\d{1,4}))"
     r"|NC ?(?P<core>\d{1,4})|NEFF ?(?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
 )
-_HEADING = re.compile(r"\s*\|.*\||\s{12,}\|")
-_COLUMN_NAMES = re.compile(r"\s*\|.*\b(?:TOTAL|Model)\b")
+_HEADING = late_pattern(r"\s*\|.*\||\s{12,}\|")
+_COLUMN_NAMES = late_pattern(r"\s*\|.*\b(?:TOTAL|Model)\b")
 """A heading line for certain: other programs draw with the same signs."""
-_REST_OF_HEADING = re.compile(r"[A-Za-z |]{1,400}$")
-_REST_OF_ROW = re.compile(r"[\d. KMGTBna/|]{1,400}$")
-_NAME = re.compile(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
-_HALF_NAME = re.compile(r"\s*\d{1,9}: \"[^\"]{0,1000}$")
-_REST_OF_NAME = re.compile(r"[^\s\"]{0,1000}\"?\s*$")
-_BETWEEN = re.compile(
+_REST_OF_HEADING = late_pattern(r"[A-Za-z |]{1,400}$")
+_REST_OF_ROW = late_pattern(r"[\d. KMGTBna/|]{1,400}$")
+_NAME = late_pattern(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
+_HALF_NAME = late_pattern(r"\s*\d{1,9}: \"[^\"]{0,1000}$")
+_REST_OF_NAME = late_pattern(r"[^\s\"]{0,1000}\"?\s*$")
+_BETWEEN = late_pattern(
     r"\s*(?:$|\(NOTE: |NEFF id to name mapping|Aligned allocations may fail"
     r"|Displaying Current Memory|LNC size is|\.\.\.$)"
 )
@@ -232,9 +233,9 @@ class Exhaustion:
 
 NEFF_MEMORY = "dml_log_dev_neff_mem"
 """The runtime's function that prints what each loaded NEFF takes."""
-_IN_USE = re.compile(r"\s*\[ND ?(\d{1,4})[:\]]\s?\[?NC ?(\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
-_PER_NEFF = re.compile(r"\s*Per NEFF memory usage breakdown for \[([^\]]{1,1000})\]:?")
-_NEFF_LINE = re.compile(r"\s*(?:\*\s*)?([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
+_IN_USE = late_pattern(r"\s*\[ND ?(\d{1,4})[:\]]\s?\[?NC ?(\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
+_PER_NEFF = late_pattern(r"\s*Per NEFF memory usage breakdown for \[([^\]]{1,1000})\]:?")
+_NEFF_LINE = late_pattern(r"\s*(?:\*\s*)?([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
 
 
 class NeffMemory:

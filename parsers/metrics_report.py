@@ -11,17 +11,16 @@ The report has no end mark; it ends with the first line that is none of it.
 
 from __future__ import annotations
 
-import re
-
 from neuron_top.events import AnyEvent, GraphMetricsReported
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, Record, common
 
 NAME = "metrics_report"
-_NAME = re.compile(r"\s{0,8}(Metric|Counter): ([\w:.<>-]{1,200})\s*$")
-_FIELD = re.compile(
+_NAME = late_pattern(r"\s{0,8}(Metric|Counter): ([\w:.<>-]{1,200})\s*$")
+_FIELD = late_pattern(
     r"\s{1,12}(TotalSamples|Accumulator|Value|ValueRate|Rate|Percentiles|Mean|StdDev|[A-Z]\w{2,40}): (.{0,400})$"
 )
-_DURATION = re.compile(
+_DURATION = late_pattern(
     r"(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,6})s)?(?:(\d{1,6})ms)?(?:(\d{1,6}(?:\.\d{1,6})?)us)?\s*$"
 )
 _SECONDS = (86400.0, 3600.0, 60.0, 1.0, 1e-3, 1e-6)

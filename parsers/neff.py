@@ -7,19 +7,19 @@ print-out. The cheap test (two numbers against the file's length) is what a scan
 
 from __future__ import annotations
 
-import re
 import struct
 
 import msgspec
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 
 HEAD_BYTES = 1024
 CHEAP_BYTES = 24
 """As much of the head as the cheap test needs."""
 _HEAD = struct.Struct("<QQQQQ128sI32s16s256sI64sQI468s")
 _SIZES = struct.Struct("<8xQQ")
-_MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
+_MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
 """A key; era 1 repeats it behind a small running number, `MODULE_0_…`, which is none."""
 LARGEST_MAJOR = 2
 """The newest major version that the runtimes seen accept."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_fields
 from neuron_top.parsers.neuron_ls import LsDevice, LsProcess, full_address
 
@@ -20,12 +21,12 @@ LONGEST_LINE = 4096
 MOST_LINES = 200_000
 
 _BARS = str.maketrans("│┃║┆┊¦", "||||||")
-_INSTANCE = re.compile(r"\binstance[-_ ]type\s*[:=]\s*([a-z0-9][a-z0-9-]*\.[a-z0-9]+)", re.IGNORECASE)
-_LNC = re.compile(r"\blogical[-_ ]neuroncore[-_ ]config\s*[:=]\s*([1-8])\b", re.IGNORECASE)
-_MEMORY = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([GMT])i?B", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
-_RANGES = re.compile(r"\d+(?:-\d+)?(?:\s*,\s*\d+(?:-\d+)?)*")
-_VERSION = re.compile(r"NA|\d+\.\d+[\w.+-]*")
+_INSTANCE = late_pattern(r"\binstance[-_ ]type\s*[:=]\s*([a-z0-9][a-z0-9-]*\.[a-z0-9]+)", re.IGNORECASE)
+_LNC = late_pattern(r"\blogical[-_ ]neuroncore[-_ ]config\s*[:=]\s*([1-8])\b", re.IGNORECASE)
+_MEMORY = late_pattern(r"(\d{1,6}(?:\.\d+)?)\s*([GMT])i?B", re.IGNORECASE)
+_ADDRESS = late_pattern(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
+_RANGES = late_pattern(r"\d+(?:-\d+)?(?:\s*,\s*\d+(?:-\d+)?)*")
+_VERSION = late_pattern(r"NA|\d+\.\d+[\w.+-]*")
 _UNITS = {"M": 1024**2, "G": 1024**3, "T": 1024**4}
 _RULE = frozenset("+-=:|─━═┄┈╌┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯┏┳┓┣╋┫┗┻┛ ")
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_fields as fields
 
-_INDEX = re.compile(r"(?:[^\n]{0,60}\.)?([0-9]{1,5})")
-_KEY = re.compile(r"MODULE_([0-9A-Za-z]{6,64})(?:\+([0-9a-f]{8})(?![0-9A-Za-z])|(?=/))")
-_CUT_KEY = re.compile(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
+_INDEX = late_pattern(r"(?:[^\n]{0,60}\.)?([0-9]{1,5})")
+_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})(?:\+([0-9a-f]{8})(?![0-9A-Za-z])|(?=/))")
+_CUT_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
 _CUT_AT = 255
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 import msgspec
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_fields
 
 LONGEST_SCRAPE = 8 * 1024**2
@@ -88,12 +89,12 @@ KNOWN = USED | frozenset((
 ))  # fmt: skip
 """Base names that are documented; those that are not used are read over in silence."""
 
-_SPELLED = re.compile(r"neuron[._](device|core|vcpu|efa|system)[._]([A-Za-z0-9_.:]{1,200})")
-_STRATEGY = re.compile(r"_(sum|avg|max|min|p[0-9]{1,3})$")
+_SPELLED = late_pattern(r"neuron[._](device|core|vcpu|efa|system)[._]([A-Za-z0-9_.:]{1,200})")
+_STRATEGY = late_pattern(r"_(sum|avg|max|min|p[0-9]{1,3})$")
 _ENDINGS = ("_total", "_bytes", "_percent", "_ratio", "_seconds", "_info")
 _RENAMED = ("_core", "_system", "_device")
-_PERCENT = re.compile(r"percent|%", re.IGNORECASE)
-_SHARE = re.compile(r"\bratio\b|\bfraction\b|\b0(?:\.0)?\s*(?:-|–|to|\.\.|…)\s*1(?:\.0)?\b", re.IGNORECASE)
+_PERCENT = late_pattern(r"percent|%", re.IGNORECASE)
+_SHARE = late_pattern(r"\bratio\b|\bfraction\b|\b0(?:\.0)?\s*(?:-|–|to|\.\.|…)\s*1(?:\.0)?\b", re.IGNORECASE)
 
 
 class ObserverName(msgspec.Struct, frozen=True):

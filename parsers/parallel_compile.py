@@ -19,34 +19,37 @@ from neuron_top.events import (
     WorkerFinished,
     WorkerStarted,
 )
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import PLAIN, WRAPPER, Record, clip, common, malformed
 
 NAME = "parallel_compile"
 _N = r"(\d{1,15})"
-_COUNTERS = re.compile(
+_COUNTERS = late_pattern(
     rf"Current remaining items are {_N}, locked are {_N}, failed are {_N}, done are {_N}, total is {_N}"
 )
 _COUNTERS_BEGIN = "Current remaining items are"
-_TRIAL = re.compile(r"Running trial run|(?:Running cmd:|executing trial run cmd:) *(.*)")
-_LIST = re.compile(r"(?:New graph list from script:|master grab hlos to compile:) *(.*)")
-_WORKER_START = re.compile(rf"[Ww]orker (\S{{1,40}}) start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}")
-_WORKER_END = re.compile(rf"[Ww]orker (\S{{1,40}}) (?:finished with num of tasks {_N}|completed: {_N} tasks? compiled)")
-_WORKER_FAILED = re.compile(
+_TRIAL = late_pattern(r"Running trial run|(?:Running cmd:|executing trial run cmd:) *(.*)")
+_LIST = late_pattern(r"(?:New graph list from script:|master grab hlos to compile:) *(.*)")
+_WORKER_START = late_pattern(rf"[Ww]orker (\S{{1,40}}) start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}")
+_WORKER_END = late_pattern(
+    rf"[Ww]orker (\S{{1,40}}) (?:finished with num of tasks {_N}|completed: {_N} tasks? compiled)"
+)
+_WORKER_FAILED = late_pattern(
     r"(?:sub-process|Subprocess) (\d{1,15}) (?:got exception|encountered error): *(.*)"
     r"|parallel compilation with neuronx-cc exited with error\.? *(.*)"
 )
-_TOTALS = re.compile(rf"Total (graphs|successful compilations|failed compilations): {_N}")
-_SUMMARY = re.compile(rf"Compilation summary - Total graphs: {_N}, Success: {_N}, Failed: {_N}")
-_SHORT_SUMMARY = re.compile(rf"Compilation summary: {_N}/{_N} failed, {_N} succeeded")
+_TOTALS = late_pattern(rf"Total (graphs|successful compilations|failed compilations): {_N}")
+_SUMMARY = late_pattern(rf"Compilation summary - Total graphs: {_N}, Success: {_N}, Failed: {_N}")
+_SHORT_SUMMARY = late_pattern(rf"Compilation summary: {_N}/{_N} failed, {_N} succeeded")
 """G3 says it once more in other words."""
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     r"\"((?:[^\"\\]|\\.){1,1000})\"\s*:\s*(?:(\{)|\"([^\"]{0,200})\"|(-?\d[\d.eE+-]{0,30}|true|false|null)|(\[))|(\})"
 )
-_REPORT_LINE = re.compile(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
-_HEADLESS = re.compile(r"\s*\"(?:compilation_(?:summary|report)|[^\"]{1,1000}/MODULE_[^\"]{1,200}\.pb)\"\s*:\s*\{")
+_REPORT_LINE = late_pattern(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
+_HEADLESS = late_pattern(r"\s*\"(?:compilation_(?:summary|report)|[^\"]{1,1000}/MODULE_[^\"]{1,200}\.pb)\"\s*:\s*\{")
 """A line only the report has: its head may be lost, or somebody has quoted a part of it."""
-_WORDS = re.compile(
+_WORDS = late_pattern(
     r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |trial run"
     r"|Running cmd|graph list|master grab|exited with error"
 )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
-MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
+from neuron_top.late_pattern import late_pattern
+
+MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
 """A graph's key: hexadecimal digits from a builder (20 today), a decimal number from tracing, then the flags' hash.
 
 Always all the digits there are: a hexadecimal key may begin with any number of decimal ones."""
-COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
-_BEFORE_A_PATH = re.compile(r"[\s'\"()\[\],=|]")
+COMPILER_FOLDER = late_pattern(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
+_BEFORE_A_PATH = late_pattern(r"[\s'\"()\[\],=|]")
 _LONGEST = 1000
-_ANNOUNCED = re.compile(
+_ANNOUNCED = late_pattern(
     r"(?:(?:neff at|must be compiling|the neff:|found under) |graphs \()(?=\S* )"
     r"((?:[a-z0-9]{2,5}:/)?/[^'\"()\[\],=|:]{0,900})/\Z"
 )

@@ -9,11 +9,10 @@ trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO 
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 
 
 class Prefix(msgspec.Struct, frozen=True):
@@ -27,7 +26,7 @@ class Prefix(msgspec.Struct, frozen=True):
 
 NO_PREFIX = Prefix()
 
-_PREFIX = re.compile(
+_PREFIX = late_pattern(
     r"\s*(?:"
     r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?"
     r"|\[\d+,(?P<mpi>\d{1,6})\]<std(?:out|err)>:\s?"

@@ -9,16 +9,17 @@ import re
 
 from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, WRAPPER, XLA, Record, clip, common, marked
 
 NAME = "problems"
 _TRACEBACK = "Traceback (most recent call last)"
-_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
+_EXCEPTION = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
 _FRAMES = 400
-_DEATH = re.compile(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")
-_RANK = re.compile(r"\s+rank\s*: (\d{1,6})")
-_EXIT = re.compile(r"\s+exitcode\s*: (-?\d{1,6}) \(pid: (\d{1,10})\)")
-_SIGNAL = re.compile(r"died with <Signals\.(SIG[A-Z0-9]{1,10}): \d{1,3}>|Signal \d{1,3} \((SIG[A-Z0-9]{1,10})\)")
+_DEATH = late_pattern(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")
+_RANK = late_pattern(r"\s+rank\s*: (\d{1,6})")
+_EXIT = late_pattern(r"\s+exitcode\s*: (-?\d{1,6}) \(pid: (\d{1,10})\)")
+_SIGNAL = late_pattern(r"died with <Signals\.(SIG[A-Z0-9]{1,10}): \d{1,3}>|Signal \d{1,3} \((SIG[A-Z0-9]{1,10})\)")
 _SIGNALS = {
     1: "SIGHUP",
     2: "SIGINT",
@@ -30,16 +31,16 @@ _SIGNALS = {
     11: "SIGSEGV",
     15: "SIGTERM",
 }
-_LEVEL = re.compile(
+_LEVEL = late_pattern(
     r"[\s.]{0,20}(?:\[[\w .:,/-]{1,80}\]\s?|\d{4}-\d\d-\d\d[ T][\d:.,]{5,20}\s(?:-\s)?|[\w.-]{1,60}(?: - |: )){0,3}"
     r"\[?(?P<level>ERROR|WARNING|WARN|CRITICAL|FATAL)(?=[\s:\]-])[\]:\s-]{0,10}(?P<text>.*)"
 )
-_GLOG = re.compile(r"(?P<level>[WEF])\d{4} \d\d:\d\d:\d\d\.\d{3,9}\s+\d{1,10} (?P<text>\S{1,300}:\d{1,6}\] ?.*)")
-_PYTHON_WARNING = re.compile(r":\d{1,7}: (\w{0,60}Warning: .*)")
-_BARE_ERROR = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
+_GLOG = late_pattern(r"(?P<level>[WEF])\d{4} \d\d:\d\d:\d\d\.\d{3,9}\s+\d{1,10} (?P<text>\S{1,300}:\d{1,6}\] ?.*)")
+_PYTHON_WARNING = late_pattern(r":\d{1,7}: (\w{0,60}Warning: .*)")
+_BARE_ERROR = late_pattern(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
 
 
-_COPIES = re.compile(r"\s*\[repeated \d{1,9}x across [^\]]{1,60}\].*$")
+_COPIES = late_pattern(r"\s*\[repeated \d{1,9}x across [^\]]{1,60}\].*$")
 """Ray's remark on copies of a line that it left out."""
 
 

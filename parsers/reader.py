@@ -8,12 +8,12 @@ read again.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import base, families, json_lines, wide
 from neuron_top.parsers.base import Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
@@ -26,7 +26,7 @@ from neuron_top.parsers.tally import Tally
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
-OLD_CODE = re.compile(rb"\[[A-Z]{3}\d{3}\]")
+OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which share no letters."""
 
 

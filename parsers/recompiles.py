@@ -9,17 +9,16 @@ A stack may follow, in further lines that begin with a dash.
 
 from __future__ import annotations
 
-import re
-
 from neuron_top.events import AnyEvent, FunctionRecompiled
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import LineFamily, Record, clip, common
 
 NAME = "recompiles"
-_LINE = re.compile(r"(?:\[(?P<id>!?[\d/_]{1,40})\] )?\[__recompiles\] (?P<text>.*)")
-_HEAD = re.compile(r"Recompiling function (?P<function>.{1,300}?) in (?P<place>.{1,1000}?:\d{1,9})\s*$")
-_REASON = re.compile(r"\s{2,}- (?:!?[\d/]{1,40}: )?(?P<reason>\S.*)")
+_LINE = late_pattern(r"(?:\[(?P<id>!?[\d/_]{1,40})\] )?\[__recompiles\] (?P<text>.*)")
+_HEAD = late_pattern(r"Recompiling function (?P<function>.{1,300}?) in (?P<place>.{1,1000}?:\d{1,9})\s*$")
+_REASON = late_pattern(r"\s{2,}- (?:!?[\d/]{1,40}: )?(?P<reason>\S.*)")
 _NO_REASON = ("User stack trace:",)
-_PID = re.compile(r"[VDIWEC]\d{4} [\d:.]{8,18}\s+(\d{1,10}) ")
+_PID = late_pattern(r"[VDIWEC]\d{4} [\d:.]{8,18}\s+(\d{1,10}) ")
 _MOST_FUNCTIONS = 1000
 
 

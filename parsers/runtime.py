@@ -10,40 +10,41 @@ import re
 
 from neuron_top.events import AdviceKind, AnyEvent, DeviceMemoryExhausted, RuntimeAdvised, RuntimeLogged
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import memory_tables, runtime_status
 from neuron_top.parsers.base import PLAIN, RUNTIME, Record, clip, common, malformed
 from neuron_top.parsers.memory_tables import NEFF_MEMORY, Exhaustion, NeffMemory
 
 NAME = "runtime"
 _PROCESS = r"(?:(?P<pid>\d{1,10}):(?P<tid>\d{1,10})\s+)?"
-_STANDARD = re.compile(
+_STANDARD = late_pattern(
     _PROCESS + r"(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+"
     r"(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
     re.DOTALL,
 )
-_COLLECTIVES = re.compile(
+_COLLECTIVES = late_pattern(
     _PROCESS + r"\[(?P<rank>\d{1,6})\]\s+(?P<function>.{0,300}?)"
     r"\s(?P<component>CCOM|NCCL)\s+(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
-_BARE = re.compile(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
-_HARDWARE = re.compile(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
-_MEMPOOL = re.compile(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
-_ADVICE = re.compile(
+_BARE = late_pattern(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
+_HARDWARE = late_pattern(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
+_MEMPOOL = late_pattern(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
+_ADVICE = late_pattern(
     r"(?P<scratchpad_page>(?:\b[Ww]e )?(?:strongly )?recommend\w* .{0,60}?[Ss]cratch-?pad page size)"
     r"|(?P<scratchpad_overflow>[Aa]dditional (?:device )?memory (?:is |was |has been )?(?:being )?consumed)"
     r"|[Ff]ailed to reset (?:nd|ND|[Nn]euron [Dd]evice|device) ?(?P<device>\d{1,4})"
     r"|(?P<other>\b[Ww]e (?:strongly )?recommend\b|\b(?:[Pp]lease )?consider (?:increas|adjust|sett|reduc)ing\b)"
 )
 _ADVICE_KINDS = ("scratchpad_page", "scratchpad_overflow", "other")
-_PLACES = re.compile(
+_PLACES = late_pattern(
     r"\[(?:ND|MLA) ?(\d{1,4})\]\[NC ?(\d{1,4})\]|\bND ?(\d{1,4}) ?: ?NC ?(\d{1,4})|\bnd ?(\d{1,4})[: ] ?nc ?(\d{1,4})"
     r"|Neuron Device ?(\d{1,4}) NC ?(\d{1,4})|nd-id= ?(\d{1,4}) nc-id= ?(\d{1,4})|device: ?(\d{1,4}), nc ?(\d{1,4})"
 )
 """Numbers are printed two columns wide: a blank before a single digit, none before two."""
-_CODE = re.compile(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
-_STATUS_NAME = re.compile(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
-_ASKED = re.compile(r"Failed to alloc DEVICE memory: (\d{1,15})")
+_CODE = late_pattern(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
+_STATUS_NAME = late_pattern(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
+_ASKED = late_pattern(r"Failed to alloc DEVICE memory: (\d{1,15})")
 _MOST_ASKED = 256
 _MOST_REPORTS = 64
 _MOST_RANKS = 4096

@@ -12,28 +12,29 @@ from collections.abc import Sequence
 
 from neuron_top.database_address import masked
 from neuron_top.escapes import without_secret
+from neuron_top.late_pattern import late_pattern
 
 LEFT_OUT = "…"
 _NAMES = (
     r"token|secret|secrets|password|passwd|passphrase|passcode|pwd|credential|credentials|auth|authorization|pat|"
     r"api[-_]?key|access[-_]?key(?:[-_]?id)?|secret[-_]?key|private[-_]?key|session[-_]?token"
 )
-_NAME = re.compile(rf"(?:^|[-_.])(?:{_NAMES})$", re.IGNORECASE)
-_OPTION = re.compile(
+_NAME = late_pattern(rf"(?:^|[-_.])(?:{_NAMES})$", re.IGNORECASE)
+_OPTION = late_pattern(
     rf"((?:^|[\s'\"])-{{0,2}}(?:[\w.-]{{0,60}}[-_.])?(?:{_NAMES})(?:=|\s+(?=[^-\s])))('[^']*'|\"[^\"]*\"|[^\s'\"]+)",
     re.IGNORECASE,
 )
-_SHAPES = re.compile(
+_SHAPES = late_pattern(
     r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|hf_\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|sk-[\w-]{20,}|"
     r"xox[abprs]-[\w-]{10,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)"
 )
-_BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE)
-_IN_QUERY = re.compile(
+_BEARER = late_pattern(r"\b(Bearer|Basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE)
+_IN_QUERY = late_pattern(
     r"([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|sig|signature|token|access_token|key|password)=)[^&\s]+",
     re.IGNORECASE,
 )
 
-_DATABASE = re.compile(r"\bpostgres(?:ql)?://[^\s'\"]+", re.IGNORECASE)
+_DATABASE = late_pattern(r"\bpostgres(?:ql)?://[^\s'\"]+", re.IGNORECASE)
 
 
 def is_secret_name(name: str) -> bool:

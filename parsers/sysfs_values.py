@@ -5,16 +5,15 @@ Pure text → values; which files exist is `telemetry/sysfs.py`'s business. Form
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.json_fields import LARGEST_BYTES, LARGEST_COUNT
 
-_WHOLE = re.compile(r"\s*([0-9]{1,18})\s*")
-_POWER = re.compile(r"POWER_STATUS_VALID\s*,\s*([0-9]{1,12})\s*((?:,\s*[0-9]{1,6}(?:\.[0-9]{1,9})?\s*){3})")
-_VERSION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)")
+_WHOLE = late_pattern(r"\s*([0-9]{1,18})\s*")
+_POWER = late_pattern(r"POWER_STATUS_VALID\s*,\s*([0-9]{1,12})\s*((?:,\s*[0-9]{1,6}(?:\.[0-9]{1,9})?\s*){3})")
+_VERSION = late_pattern(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)")
 
 LIVE_COUNTERS_SINCE = (2, 30, 2)
 """Before this driver version `status` and `other_info` were added up only when their process ended."""

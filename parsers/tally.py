@@ -6,7 +6,6 @@ roots and versions from the text of every line looked at. Sets of distinct value
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -41,6 +40,7 @@ from neuron_top.events import (
     WorkerFinished,
     WorkerStarted,
 )
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import RUNTIME, WRAPPER, Record
 from neuron_top.parsers.compiler import REGION
@@ -48,7 +48,7 @@ from neuron_top.parsers.durations import TIMED, Durations
 from neuron_top.parsers.native_counts import NativeCounts
 from neuron_top.parsers.wrapper import STATUS_FAILED
 
-_EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
+_EXIT_STATUS = late_pattern(r"exit status (-?\d{1,6})")
 _COUNTS: dict[type, str] = {
     CacheHit: "hits",
     CachedFailureHit: "failed_hits",

@@ -6,13 +6,14 @@ milliseconds padded with zeros; the runtime's six are real microseconds.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-GENERIC = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?")
+from neuron_top.late_pattern import late_pattern
+
+GENERIC = late_pattern(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?")
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
-_TWELVE_HOURS = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
+_TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
 _MONTHS = {name: f"{number:02d}" for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}  # fmt: skip
 

@@ -29,33 +29,34 @@ from neuron_top.events import (
     LogGeneration,
 )
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import Record, clip, common, marked
 from neuron_top.parsers.error_codes import ERROR_CODE
 
-_MARK = re.compile(
+_MARK = late_pattern(
     r"(?:\((?P<actor>\w[\w.:-]{0,80}) (?:rank=\d{1,6} )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\) ?)?"
     r"(?:\[(?P<stamp>[IWEF]\d{3,4} [\d:.]{8,20}) [\w.]{1,40}:\d{1,6}\] (?:\w{1,12}: )?)?"
     r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[(?P<place>[^\]\s]{1,200}:\d{1,6})\]\s*)?"
 )
-_END = re.compile(r"\s*\(function \w{1,40}\)\s*\Z")
+_END = late_pattern(r"\s*\(function \w{1,40}\)\s*\Z")
 """PyTorch adds the name of the C++ function that warned."""
-_VALUE = re.compile(
+_VALUE = late_pattern(
     r"(?<![\w])(key|cache_key|persistent_key|path|lock_path|elapsed_seconds|delay_ms)=\s*([^\s]{1,400})"
     r"|for key:\s*([^\s]{1,400})"
 )
-_ERROR = re.compile(r"\berror=\s*(.*)", re.DOTALL)
-_KEY = re.compile(r"[0-9a-f]{32}\Z")
-_GRAPH = re.compile(r"[0-9a-f]{16,64}:[0-9a-f]{16,64}\Z")
-_LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
+_ERROR = late_pattern(r"\berror=\s*(.*)", re.DOTALL)
+_KEY = late_pattern(r"[0-9a-f]{32}\Z")
+_GRAPH = late_pattern(r"[0-9a-f]{16,64}:[0-9a-f]{16,64}\Z")
+_LOCK = late_pattern(r"([0-9a-f]{32})\.lock\Z")
 _RAISED = "Compilation error occurred on Neuron"
-_FAILED_FOR = re.compile(r"Compilation failed for cache key '([^']{1,400})': ?(.*)", re.DOTALL)
-_COMPILED = re.compile(r"\bCompiled HLO ([0-9a-f]{32}) in (\d{1,7}(?:\.\d{1,6})?) ?s\b")
-_GAUGE = re.compile(r"^vllm_neuron[:_]compilation_time_seconds\{([^}]{0,1000})\} ([0-9.eE+]{1,30})\b")
-_LABEL = re.compile(r'(\w{1,60})="([^"]{0,200})"')
-_MESSAGE = re.compile(r'error message="?(COMPILATION FAILED:.*|NRT EXECUTION FAILED.*)', re.DOTALL)
-_FAILED = re.compile(r"COMPILATION FAILED:\s*")
-_GRAPH_OF_FAILURE = re.compile(r"neff cache key=\s*(\S{1,400})")
-_OTHERS = re.compile(r"Note: |python stack trace=|Traceback \(|During handling|The above exception|\[rank\d")
+_FAILED_FOR = late_pattern(r"Compilation failed for cache key '([^']{1,400})': ?(.*)", re.DOTALL)
+_COMPILED = late_pattern(r"\bCompiled HLO ([0-9a-f]{32}) in (\d{1,7}(?:\.\d{1,6})?) ?s\b")
+_GAUGE = late_pattern(r"^vllm_neuron[:_]compilation_time_seconds\{([^}]{0,1000})\} ([0-9.eE+]{1,30})\b")
+_LABEL = late_pattern(r'(\w{1,60})="([^"]{0,200})"')
+_MESSAGE = late_pattern(r'error message="?(COMPILATION FAILED:.*|NRT EXECUTION FAILED.*)', re.DOTALL)
+_FAILED = late_pattern(r"COMPILATION FAILED:\s*")
+_GRAPH_OF_FAILURE = late_pattern(r"neff cache key=\s*(\S{1,400})")
+_OTHERS = late_pattern(r"Note: |python stack trace=|Traceback \(|During handling|The above exception|\[rank\d")
 """Lines behind a failure that are no part of its message."""
 _MOST_MESSAGE_LINES = 8
 _MOST_BETWEEN = 200

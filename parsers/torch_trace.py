@@ -34,11 +34,12 @@ from neuron_top.events import (
     TorchCacheLookedUp,
     TritonKernelsCompiled,
 )
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
 
 FAMILY = "torch trace"
-_FILE_RANK = re.compile(r"rank_(\d{1,9})_")
+_FILE_RANK = late_pattern(r"rank_(\d{1,9})_")
 LINE_BYTES = 4 << 20
 """A longer line is given up: PyTorch cuts payloads into lines."""
 PAYLOAD_BYTES = 8 << 20
@@ -52,19 +53,19 @@ PHASES = frozenset((
 ))  # fmt: skip
 """Phases that are reported; PyTorch times hundreds, most of them single passes."""
 
-_HEADER = re.compile(
+_HEADER = late_pattern(
     rb"[VDIWEC](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,6})\s+(\d{1,10}) [^\]\n]{1,4096}:\d{1,9}\] (\{.*)"
 )
-_WANTED = re.compile(
+_WANTED = late_pattern(
     rb'\{"(?:str|dynamo_start|compilation_metrics|bwd_compilation_metrics|dynamo_output_graph|chromium_event|artifact)"'
 )
-_PLACE = re.compile(r"user code at (.{1,1000}?:\d{1,9})\s*$", re.MULTILINE)
-_REASON = re.compile(r"^(?:Graph Break )?Reason: (.{1,2000})$", re.MULTILINE | re.IGNORECASE)
-_CACHE = re.compile(r"(fx_graph|aotautograd)_cache_(hit|miss|bypass|disabled)")
+_PLACE = late_pattern(r"user code at (.{1,1000}?:\d{1,9})\s*$", re.MULTILINE)
+_REASON = late_pattern(r"^(?:Graph Break )?Reason: (.{1,2000})$", re.MULTILINE | re.IGNORECASE)
+_CACHE = late_pattern(r"(fx_graph|aotautograd)_cache_(hit|miss|bypass|disabled)")
 _REMOTE = {"inductor_fx_remote_cache": "fx-graph remote", "aotautograd_remote_cache": "aot-autograd remote"}
 _MOST_LOOKUPS = 1000
 _CACHES = {"fx_graph": "fx-graph", "aotautograd": "aot-autograd"}
-_KEY = re.compile(r'"key": ?"(\w{1,100})"')
+_KEY = late_pattern(r'"key": ?"(\w{1,100})"')
 _MOST_TEXTS = 100_000
 _MOST_OPEN = 1000
 _ZONE = 900.0

@@ -10,54 +10,57 @@ import re
 from collections.abc import Callable
 
 from neuron_top.events import AnyEvent, StepReported, TrainingFactReported
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, Record, clip, common
 
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
-_DICT = re.compile(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
-_ITEM = re.compile(
+_DICT = late_pattern(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
+_ITEM = late_pattern(
     rf"'([\w/. -]{{1,60}})': (?:'|np\.float\d\d\(|tensor\()?({_FLOAT})(?:['\)]|, device='[\w:]{{1,20}}'\))?(?=[,}}\s])"
 )
-_BAR = re.compile(
+_BAR = late_pattern(
     r"(?P<percent>\d{1,3})%\|[^|]{0,400}\| {0,20}(?P<step>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[\d:]{1,20}<[\d:?]{1,20}, {0,4}(?P<rate>[\d.]{1,20}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{0,1500})\]"
 )
-_ANY_BAR = re.compile(r"\d{1,3}%\|[^|]{0,400}\|")
+_ANY_BAR = late_pattern(r"\d{1,3}%\|[^|]{0,400}\|")
 _OWN_PROGRESS = "neurontop: "
 """Progress lines of `neurontop run` repeat steps that the job printed: in a merged log they would count twice."""
-_TRAINING_BAR = re.compile(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
-_POSTFIX = re.compile(rf"([\w/ ]{{1,60}})=({_FLOAT})(?=[,\]\s]|$)")
-_BERT = re.compile(
+_TRAINING_BAR = late_pattern(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
+_POSTFIX = late_pattern(rf"([\w/ ]{{1,60}})=({_FLOAT})(?=[,\]\s]|$)")
+_BERT = late_pattern(
     rf"LOG [^-]{{1,60}}- \((\d{{1,9}}), (\d{{1,12}})\)\s+step_loss : ({_FLOAT})"
     rf"(?:\s+learning_rate : ({_FLOAT}))?(?:\s+throughput : ({_FLOAT}))?"
 )
-_SERVING = re.compile(r"Avg prompt throughput: [\d.]{1,20} tokens/s, Avg generation throughput: ([\d.]{1,20}) tokens/s")
-_PARALLEL = re.compile(
+_SERVING = late_pattern(
+    r"Avg prompt throughput: [\d.]{1,20} tokens/s, Avg generation throughput: ([\d.]{1,20}) tokens/s"
+)
+_PARALLEL = late_pattern(
     r"initializing (\w+) model parallel with size (\d{1,9})|initializing (data) parallel with size (\d{1,9})"
 )
-_WORLD = re.compile(r"initializing world size to (\d{1,9})")
-_PHASE = re.compile(
+_WORLD = late_pattern(r"initializing world size to (\d{1,9})")
+_PHASE = late_pattern(
     r"((?:Done|Finished|Generated) [\w' -]{1,90}?|Compiling and tracing time)"
     r" ?(?:in|:) (\d{1,9}\.\d{1,20}) ?s(?:econds|ecs)?"
 )
-_KV_CACHE = re.compile(r"KV cache size: ([\d,]{1,20}) tokens")
-_AVERAGE = re.compile(
+_KV_CACHE = late_pattern(r"KV cache size: ([\d,]{1,20}) tokens")
+_AVERAGE = late_pattern(
     rf"(Train throughput|Average train throughput|Max train throughput|Final loss)\b[^\d-]{{1,30}}({_FLOAT})\s*$"
 )
-_FACT = re.compile(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
+_FACT = late_pattern(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
 _BANNER = "***** Running "
 _FACT_LINES = 20
-_LOSS = re.compile(
+_LOSS = late_pattern(
     rf"\b(?:train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{{0,4}}(?:[:=|]|is)?\s{{0,6}}({_FLOAT})",
     re.IGNORECASE,
 )
-_STEP = re.compile(
+_STEP = late_pattern(
     r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?:\s?/\s?(\d{1,12}))?",
     re.IGNORECASE,
 )
-_EPOCH = re.compile(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?:\.\d{1,12})?)", re.IGNORECASE)
-_RATE = re.compile(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
-_THROUGHPUT = re.compile(
+_EPOCH = late_pattern(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?:\.\d{1,12})?)", re.IGNORECASE)
+_RATE = late_pattern(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
+_THROUGHPUT = late_pattern(
     rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})"
     r"(?: {0,2}(?P<behind>[a-z]{1,12}/s(?:ec|econd)?)\b)?",
     re.IGNORECASE,

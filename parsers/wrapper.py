@@ -28,6 +28,7 @@ from neuron_top.events import (
     LockWaited,
     LogGeneration,
 )
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import paths, timestamps
 from neuron_top.parsers.base import PLAIN, WRAPPER, Record, clip, common, malformed
 from neuron_top.parsers.failures import MessageLines
@@ -42,15 +43,15 @@ STATUS_FAILED = "compiler status: failed"
 
 _FAILURES = (CACHED_FAILURE, OLD_CACHED_FAILURE, FAILURE)
 
-_MINUTES = re.compile(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
-_NEFF = re.compile(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
-_GRAPH_PATH = re.compile(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
+_MINUTES = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
+_NEFF = late_pattern(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
+_GRAPH_PATH = late_pattern(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
 """Paths: a blank belongs to one when the word behind it goes on with a slash."""
-_GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
-_TARGET = re.compile(r"--target[= ]\s*([\w.-]{1,40})")
-_OUTPUT = re.compile(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
-_GAVE_UP = re.compile(r"(\S+)(?: after (\d{1,9}) retries)?")
-_ERROR_LEAD = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
+_GRAPH_FILE = late_pattern(r"model\.(MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
+_TARGET = late_pattern(r"--target[= ]\s*([\w.-]{1,40})")
+_OUTPUT = late_pattern(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
+_GAVE_UP = late_pattern(r"(\S+)(?: after (\d{1,9}) retries)?")
+_ERROR_LEAD = late_pattern(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
 
 _LEAD = 200
 """Characters in front of a phrase that are looked at: bounded, since a line may hold thousands of phrases."""
@@ -289,7 +290,7 @@ _READERS: dict[str, Callable[[Record, str, str], _Event]] = {
     OLD_CACHED_FAILURE: _old_cached_failure,
     EXIT_OK: _exited,
 }
-PHRASE = re.compile("|".join(map(re.escape, _READERS)))
+PHRASE = late_pattern("|".join(map(re.escape, _READERS)))
 """What any generation says; each row of `_READERS` is one kind of line."""
 
 

@@ -22,6 +22,7 @@ from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass, Diagnosis
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
@@ -60,8 +61,8 @@ _SCRATCHPAD_STEP = (
 )
 _FAILURE_SEARCH = _engine((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
-_OLD_CODE = re.compile(rb"\[[a-z]{3}\d{3}\]")
-_NUMBERS = re.compile(rb"\d{5,}|\d+[:.][\d:.]+")
+_OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
+_NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
 """Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
 _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000

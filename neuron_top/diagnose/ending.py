@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from neuron_top.escapes import strip_ansi
+from neuron_top.late_pattern import late_pattern
 
 TAIL_BYTES = 16 << 10
 """How much of the end of a log is kept for this."""
 _LAST_LINES = 30
-_SUCCESS = re.compile(
+_SUCCESS = late_pattern(
     r"Total failed compilations: 0|Compilation summary.{0,80}Failed: 0|-{3,} ?End (?:of )?[Tt]raining"
     r"|['\"]train_runtime['\"]"
     r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
@@ -24,12 +24,12 @@ _SUCCESS = re.compile(
     r"|Compiled \d+ models?\b|^Final loss\b|(?:^|: )PASS(?:ED)?$"
 )
 """What programs say at the end when all went well."""
-_TIME = re.compile(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
+_TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
 """What a shell prints when a command has ended, well or not."""
 
 
-_BUT = re.compile(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
-_NONE = re.compile(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
+_BUT = late_pattern(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
+_NONE = late_pattern(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
 
 
 class LastLine(NamedTuple):

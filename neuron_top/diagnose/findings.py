@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from neuron_top.diagnose.general import CauseVerdict
@@ -11,6 +9,7 @@ from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import Evidence
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.error_codes import ERROR_CODE
 
 _MOST = 300
@@ -18,8 +17,8 @@ _MOST_RANKS = 4096
 _LONGEST_TEXT = 2000
 _LONGEST_EVIDENCE = 300
 _KEY = 160
-_VARYING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|(?:/[\w.+@=-]+){2,}/?|\s?\d+(?:\.\d+)?")
-_BLANKS = re.compile(r"[ \t]{3,}")
+_VARYING = late_pattern(r"0x[0-9a-f]+|[0-9a-f]{8,}|(?:/[\w.+@=-]+){2,}/?|\s?\d+(?:\.\d+)?")
+_BLANKS = late_pattern(r"[ \t]{3,}")
 
 
 class Finding(msgspec.Struct):

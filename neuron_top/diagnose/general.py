@@ -15,6 +15,7 @@ from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weig
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import compiler
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
@@ -26,48 +27,48 @@ WORDS: tuple[bytes, ...] = (
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
 
-EXCEPTION = re.compile(
+EXCEPTION = late_pattern(
     r"(?:E {2,7})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
     r"(?:: (?P<text>.*)|:?\s*)$",
     re.DOTALL,
 )
-_NAMED = re.compile(
+_NAMED = late_pattern(
     r"(?:Error|Exception|Interrupt|Exit|Timeout|TimedOut|Failure|Fault|Empty|Full|StopIteration|NotFound|Killed"
     r"|Exhausted|Denied|Abort(?:ed)?|Unavailable|Refused|Invalid\w*)$"
 )
 """How the names of exceptions end."""
-_WARNING = re.compile(r"\w*Warning$")
-_SURELY = re.compile(r"(?:Error|Exception|Interrupt|SystemExit)$")
+_WARNING = late_pattern(r"\w*Warning$")
+_SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised to look for something: what is raised in their place reports more."""
-_JAVA = re.compile(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
+_JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
 _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
      "ExecuteUserScriptError"}
 )  # fmt: skip
-_OPENING = re.compile(
+_OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from | opening | reading | loading | executing )\s*\S"
     r"|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
 )
-_REPORTED = re.compile(
+_REPORTED = late_pattern(
     r"(?i)\b(?:encountered|failed with|got|raised|caught|hit|threw) (?:an? |the )?(?:\w+ ){0,2}?(?:error"
     r"|exception): (?!none\b)\S"
 )
 """A worker's trouble in its parent's words."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
-_PANIC = re.compile(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
-_FAILED = re.compile(
+_PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
+_FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
 )
 """`Model export failed.`, `train.py FAILED`."""
-_WHAT = re.compile(r"what\(\): {1,4}\S")
-_PYTEST = re.compile(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
-NOISE = re.compile(
+_WHAT = late_pattern(r"what\(\): {1,4}\S")
+_PYTEST = late_pattern(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+NOISE = late_pattern(
     r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
@@ -76,10 +77,10 @@ NOISE = re.compile(
     r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
 )
 """Error lines that are none."""
-_INITIAL = re.compile(r"(?i)\binit|\bconfig|_open\b|device")
-_COLLECTIVE = re.compile(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
-_ALLOCATION = re.compile(r"(?i)\balloc|\bmem(?:ory)?\b")
-_TOOL_NAME = re.compile(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
+_INITIAL = late_pattern(r"(?i)\binit|\bconfig|_open\b|device")
+_COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
+_ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
+_TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
 
 
 class CauseVerdict(NamedTuple):

@@ -16,28 +16,30 @@ from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.compiler import DETAIL
 
 FAILED = "Failed compilation with"
 _CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
-BANNER = re.compile(r"(?i)an internal compiler error has occurred")
-RETRYING = re.compile(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
+BANNER = late_pattern(r"(?i)an internal compiler error has occurred")
+RETRYING = late_pattern(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 """A cached failure that is compiled once more; its quotation ends in the latter."""
-_ARGV = re.compile(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
-_HEADER = re.compile(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|$)")
-_LABEL = re.compile(r"Error message:\s*")
-_QUOTED_TRACEBACK = re.compile(_LABEL.pattern + r"Traceback \(")
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
-_END = re.compile(r"\[libneuronxla [^\]]{1,80}\]")
-_FOREIGN = re.compile(
+_ARGV = late_pattern(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
+_HEADER = late_pattern(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|$)")
+_LABEL_PATTERN = r"Error message:\s*"
+_LABEL = late_pattern(_LABEL_PATTERN)
+_QUOTED_TRACEBACK = late_pattern(_LABEL_PATTERN + r"Traceback \(")
+_DATE = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
+_END = late_pattern(r"\[libneuronxla [^\]]{1,80}\]")
+_FOREIGN = late_pattern(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||To fix the error"
     r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank"
 )
-_ARGUMENT = re.compile(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
+_ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
 _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
-MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
+MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
 
 
 def is_cached(text: str) -> bool:

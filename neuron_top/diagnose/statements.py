@@ -14,6 +14,7 @@ import msgspec
 
 from neuron_top import escapes
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import base, json_lines
 
 _MOST_PIECES = 400
@@ -73,66 +74,66 @@ _NAMES = (
     "TRACE|DEBUG|INFO|NOTICE|USER|WARNING|WARN|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|EMERG|ALERT"
     "|trace|debug|info|notice|warning|warn|error|severe|critical|fatal"
 )
-_RUNTIME = re.compile(
+_RUNTIME = late_pattern(
     r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+"
     r"(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
     re.DOTALL,
 )
-_BARE_RUNTIME = re.compile(
+_BARE_RUNTIME = late_pattern(
     r"(?:(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+|\[)"
     r"(?P<component>TDRV|NRT|NMGR|KMGR|ENC|ENCD|HAL|NEFF):(?P<function>\w{1,100})\]?:?\s+(?P<text>.*)",
     re.DOTALL,
 )
 """A header of the runtime whose stamp a page or a shipper has dropped."""
-_COLLECTIVES = re.compile(
+_COLLECTIVES = late_pattern(
     r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6})\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
     r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
-_GLOG = re.compile(
+_GLOG = late_pattern(
     r"\[?(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
 )
 """glog's and klog's header, Abseil's, and the one of NxD's core."""
-_NATIVE = re.compile(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
-_LOGFMT = re.compile(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
-_FIELD = re.compile(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
-_COMPILER = re.compile(
+_NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
+_LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
+_FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
+_COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
     r"(?:(?P<level>[A-Z]{4,8}) \d{1,10} \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
-_TOOL = re.compile(
+_TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs)(?:\[\d+\])?: ?"
 )
-_GO_STAMP = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
-_KERNEL = re.compile(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
-_STAMP = re.compile(
+_GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
+_KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
+_STAMP = late_pattern(
     r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d(?:[ T]\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
-_LEVEL = re.compile(
+_LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
     rf"|[A-Z][\w-]{{2,40}}(?= \[)"
     rf"|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
 )
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
-_LOGGER = re.compile(
+_LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
     r"|[\w.-]{1,60}:(?=\S)(?!//))\s*(?:- )?"
 )
 """What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
-_SOURCE = re.compile(r"^\S{1,300}:\d{1,7}\] ?")
-_SUFFIX = re.compile(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
-_ESCAPED_ANSI = re.compile(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
+_SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
+_SUFFIX = late_pattern(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
+_ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
-_STRING = re.compile(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
+_STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
 _TORCH_WARNING = "Warning: "
-_PYTHON_WARNING = re.compile(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
+_PYTHON_WARNING = late_pattern(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
 """`/path/file.py:12: UserWarning: …`, or the category alone."""
 
 

@@ -13,19 +13,20 @@ from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.statements import Process, Statement
 from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
 
-_BEGIN = re.compile(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
+_BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
 _IGNORED = "Exception ignored in"
-_LINK = re.compile(
+_LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
-FRAME = re.compile(
+FRAME = late_pattern(
     r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated"
     r"|Thread 0x|<ipython|/\S+ in \S+\("
     r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
-_LEAD = re.compile(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
+_LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _LINK_LINES = 12

@@ -20,19 +20,9 @@ from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
+from neuron_top.run.severity import SEVERITIES, Severity
 from neuron_top.run.state import JobState
 from neuron_top.run.training import RaisedError
-
-
-class Severity(StrEnum):
-    """How much an alert matters, worst first."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-
-SEVERITIES = tuple(Severity)
 
 
 class AlertKind(StrEnum):

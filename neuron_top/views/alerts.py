@@ -8,9 +8,10 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.events import AdviceKind
-from neuron_top.run.alerts import SEVERITIES, AlertKind, Limits, RaisedAlert, Severity, raised
+from neuron_top.run.alerts import AlertKind, Limits, RaisedAlert, raised
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
+from neuron_top.run.severity import SEVERITIES, Severity
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import describe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd
-from neuron_top.run.alerts import Severity
+from neuron_top.run.severity import Severity
 from neuron_top.units import count_text
 
 _MOST_OTHERS = 8

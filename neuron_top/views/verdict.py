@@ -6,9 +6,10 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.run.alerts import AlertKind, Severity
+from neuron_top.run.alerts import AlertKind
 from neuron_top.run.estimate import Range
 from neuron_top.run.log_activity import SILENT_SECONDS
+from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.units import bytes_text, clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.diagnosis import headline

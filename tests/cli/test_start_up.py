@@ -83,6 +83,7 @@ SUMS_MODULES = {
     "errors",
     "escapes",
     "folders",
+    "late_pattern",
     "parsers.error_codes",
     "parsers.neff",
     "plain_files",
@@ -91,6 +92,8 @@ SUMS_MODULES = {
     "units",
 }
 NOT_FOR_SUMS = ("cache.signing", "cache.locks.", "cache.s3", "actions.plan", "actions.journal", "services.caches")
+SLOW_HELPERS = {"typing_extensions", "inspect", "ast", "dis"}
+"""What msgspec would load for three names that Python's own `typing` has."""
 COMMAND = """
 import sys
 from neuron_top.cli.main import main
@@ -140,13 +143,41 @@ def test_the_sums_of_a_cache_load_neither_keys_nor_locks_nor_what_changes_a_cach
     loaded = modules_of(COMMAND, "cache", "stats", "--json", str(tmp_path))
     names = own(loaded)
     assert "services.cache_reader" in names
-    assert not loaded & (FOREIGN | {"textual"})
+    assert not loaded & (FOREIGN | SLOW_HELPERS | {"textual"})
     assert not {name for name in names if room(name) not in SUMS_ROOMS} - SUMS_MODULES
     assert not {name for name in names if name.startswith(NOT_FOR_SUMS)}
 
 
+def test_a_tally_loads_neither_the_run_nor_what_helps_msgspec(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("Compiler status PASS\n")
+    loaded = modules_of(COMMAND, "tally", str(log))
+    names = own(loaded)
+    assert "services.tally" in names
+    assert not loaded & (FOREIGN | SLOW_HELPERS | {"textual"})
+    of_the_run = {name.partition(".")[2] for name in names if room(name) == "run"}
+    assert of_the_run <= {"advice", "exhausted", "log_totals", "severity"}
+
+
+def test_reading_logs_compiles_no_pattern_before_a_line_asks_for_it() -> None:
+    """There are two hundred of them, and a short log needs ten: compiling all took a third of its tally."""
+    code = (
+        "import re, sys, neuron_top.events, neuron_top.escapes, ahocorasick_rs\n"
+        "def refused(pattern, flags=0):\n"
+        "    by = sys._getframe(1).f_globals['__name__']\n"
+        "    assert not by.startswith(('neuron_top.parsers', 'neuron_top.diagnose', 'neuron_top.late_pattern')), by\n"
+        "    return compiled(pattern, flags)\n"
+        "compiled, re.compile = re.compile, refused\n"
+        "import neuron_top.parsers.reader, neuron_top.parsers.counting, neuron_top.diagnose.diagnoser\n"
+        "print('loaded', *sys.modules, file=sys.stderr)\n"
+    )
+    assert "neuron_top.diagnose.general" in modules_of(code)
+
+
 def test_the_help_of_the_live_view_loads_its_options_alone() -> None:
-    names = own(modules_of(HELP))
+    loaded = modules_of(HELP)
+    names = own(loaded)
+    assert not loaded & SLOW_HELPERS
     assert "cli.watch" in names
     assert names <= HELP_MODULES
 
