@@ -69,7 +69,7 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     `reason` stands first, `missing` last; `main` are the panels that matter most, the first one first.
     """
     reason, missing = (requests.get(name, NOTHING) for name in ("reason", "missing"))
-    top = min(reason.full, max(reason.least, height // 4), height)
+    top = min(reason.full, max(reason.least, height // 3), height)
     bottom = min(missing.full, height - top)
     place = _wide if width >= WIDE else _narrow
     wishes = defaultdict(lambda: NOTHING, requests)
@@ -82,9 +82,12 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     return {name: box for name, box in boxes.items() if box.height > 0}
 
 
-def width_of_alerts(width: int) -> int:
+def width_of_alerts(width: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> int:
     """Columns that the alerts have on a screen of so many: the right column of two, or all."""
-    return width - _left(width) - GAP if width >= WIDE else width
+    if width < WIDE:
+        return width
+    cores, training = (requests.get(name, NOTHING).full for name in ("cores", "training"))
+    return width - _left(width) - GAP if cores or (training and "training" not in main) else width
 
 
 def _left(width: int) -> int:

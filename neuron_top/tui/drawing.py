@@ -20,6 +20,8 @@ from neuron_top.tui.theme import Theme
 from neuron_top.views.colors import Hue
 
 _JOINED_BLANKS = 3
+_LONGEST_WORD = 16
+"""A longer one is a name, and is cut where the line ends."""
 
 
 class Line:
@@ -42,7 +44,8 @@ class Line:
             text = self.theme.to_ascii(safe(text))
         cells = cells_in(text)
         if cells > room:
-            text, cells = fit(text, room, self.theme.glyphs.more), max(0, room)
+            text = fit(text, room, self.theme.glyphs.more)
+            cells = cells_in(text)
         if width is not None and cells < room:
             pad = " " * (room - cells)
             text, cells = pad + text if right else text + pad, room
@@ -124,10 +127,15 @@ def cells_in(text: str) -> int:
 
 
 def fit(text: str, width: int, mark: str) -> str:
-    """`text` cut to `width` cells; a cut text ends in `mark`."""
+    """`text` cut to `width` cells, a sentence between two words; a cut text ends in `mark`."""
     if cells_in(text) <= width:
         return text
-    return set_cell_size(text, width - 1) + mark if width > 0 else ""
+    if width <= 0:
+        return ""
+    kept = set_cell_size(text, width - 1)
+    between = kept.rfind(" ") + 1
+    ends_in_word = kept[-1:].isalpha() and text[len(kept) : len(kept) + 1].isalpha()
+    return (kept[:between] if between and ends_in_word and len(kept) - between < _LONGEST_WORD else kept) + mark
 
 
 def fit_start(text: str, width: int, mark: str) -> str:

@@ -70,6 +70,19 @@ def test_downsampling_keeps_the_mean() -> None:
     assert drawing.downsample([1.0, 3.0, None, 5.0], 2) == [2.0, 5.0]
 
 
+@given(st.text("ab cd", max_size=60), st.integers(1, 40))
+def test_a_sentence_is_cut_between_two_words(text: str, width: int) -> None:
+    kept = drawing.fit(text, width, "…")
+    assert len(kept) <= width
+    if kept != text and " " in kept and max(map(len, text.split(" "))) < 12:
+        assert set(kept[:-1].split()) <= set(text.split())
+
+
+def test_a_name_is_cut_where_the_line_ends() -> None:
+    assert drawing.fit("waits for MODULE_1234567890123456789+abcdef12", 30, "…") == "waits for MODULE_123456789012…"
+    assert drawing.fit("Ended by a signal, most often the kernel's", 26, "…") == "Ended by a signal, most …"
+
+
 def test_the_end_of_a_path_is_what_is_kept() -> None:
     assert drawing.fit_start("/a/very/long/path.log", 9, "…") == "…path.log"
 

@@ -63,7 +63,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _fitted(text: str, width: int, most: int) -> list[str]:
-    """A text in at most so many lines; what does not fit is left to the last one, which is cut where it is drawn."""
+    """A text in at most so many lines; what does not fit is left to the last one, which is cut between two words."""
     parts = _wrapped(text, width)
     return parts if len(parts) <= most else [*parts[: most - 1], " ".join(parts[most - 1 :])]
 

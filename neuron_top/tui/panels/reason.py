@@ -9,22 +9,27 @@ from textual.strip import Strip
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.theme import Theme
+from neuron_top.units import count_text
 from neuron_top.views.alerts import Severity
-from neuron_top.views.diagnosis import Headline, headline
+from neuron_top.views.diagnosis import Headline, diagnosis_view, headline
 from neuron_top.views.overview import Overview
 from neuron_top.views.verdict import VerdictState, verdict
+
+MOST_PROOF = 6
+"""Lines of the log, beside the reason and the next step."""
+_PLACE = 9
 
 
 def size_request(view: Overview, width: int) -> SizeRequest:
     """A line at least; all of the reason and of the next step where there is room."""
     cause = _cause(view)
-    return (
-        SizeRequest(0, 0) if cause is None else SizeRequest(1, len(_reason(cause, width)) + len(_advice(cause, width)))
-    )
+    if cause is None:
+        return SizeRequest(0, 0)
+    return SizeRequest(1, len(_reason(cause, width)) + len(_advice(cause, width)) + len(_proof(view)))
 
 
 def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
-    """The reason first; the next step where lines are left."""
+    """The reason first; the next step, what the log says and what else was seen where lines are left."""
     cause = _cause(view)
     if cause is None:
         return []
@@ -41,7 +46,28 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
     left = height - len(reason)
     if len(advice) > left:
         advice = [*advice[: left - 1], " ".join(advice[left - 1 :])] if left > 0 else []
-    return [*strips, *(Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice)]
+    strips += [Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice]
+    for place, text, is_cause in _proof(view)[: height - len(strips)]:
+        line = Line(theme, width).gap(2).put(place, theme.quiet, _PLACE, right=True).gap(2)
+        strips.append(line.put(text, style if is_cause else theme.text).strip())
+    return strips
+
+
+def _proof(view: Overview) -> list[tuple[str, str, bool]]:
+    """(line number, text, whether it is the cause) of what the log says around it, then what else was seen, counted."""
+    if view.diagnosis is None or not view.header.over or not view.diagnosis.failed:
+        return []
+    shown = diagnosis_view(view.diagnosis)
+    lines = [(count_text(line.line), line.text, line.is_cause) for line in shown.lines if len(shown.lines) > 1]
+    others = [
+        (
+            count_text(other.line),
+            f"{other.what}: {other.text}" + (f" × {count_text(other.count)}" * (other.count > 1)),
+            False,
+        )
+        for other in shown.others
+    ]
+    return [*lines, *others][:MOST_PROOF]
 
 
 def _cause(view: Overview) -> Headline | None:

@@ -21,12 +21,13 @@ STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def size_request(card: TrainingCard, marks: Sequence[Mark] = ()) -> SizeRequest:
+def size_request(card: TrainingCard, marks: Sequence[Mark] = (), *, tall: bool = True) -> SizeRequest:
     """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it."""
     if not has_training(card):
         return SizeRequest(0, 0)
     if len(card.losses) > 2:
-        return SizeRequest(3, 3 + TALL_CHART + (len(card.throughputs) > 2) + 2 * bool(_placed(card, marks)))
+        rows = TALL_CHART if tall else CHART
+        return SizeRequest(3, 3 + rows + (len(card.throughputs) > 2) + 2 * bool(_placed(card, marks)))
     return SizeRequest(3, 3) if len(card.throughputs) > 2 or card.losses else SizeRequest(2, 2)
 
 
@@ -103,8 +104,11 @@ def _throughput(theme: Theme, card: TrainingCard, width: int) -> Strip:
     low, high = number_text(min(card.throughputs), 3), number_text(max(card.throughputs), 3)
     line = Line(theme, width).put(card.throughput_unit or "/s", theme.quiet).gap().put(low, theme.quiet)
     line.put(f" to {high}", theme.quiet).gap()
-    size = min(len(card.throughputs), line.left)
-    return line.put(spark(theme, downsample(card.throughputs, size), size), theme.accent).strip()
+    values = downsample(card.throughputs, line.left)
+    least, span = min(card.throughputs), max(card.throughputs) - min(card.throughputs)
+    wide = [values[place * len(values) // line.left] for place in range(line.left)]
+    heights = [None if value is None else value - least + span * 0.1 for value in wide]
+    return line.put(spark(theme, heights, line.left), theme.accent).strip()
 
 
 _MARKS = {"compiling": "compile", "failed": "failure", "checkpoint": "checkpoint"}

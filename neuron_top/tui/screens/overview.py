@@ -34,10 +34,12 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
+from neuron_top.views.alerts import AlertKind
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.main_panel import Details, details, main_panels
-from neuron_top.views.model import Run
+from neuron_top.views.model import Alert, Run
 from neuron_top.views.overview import Header, Overview, overview
+from neuron_top.views.verdict import VerdictState, state_of
 from neuron_top.views.welcome import is_idle
 
 
@@ -91,7 +93,7 @@ class DetailsDrawn:
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
     now = view.header.until or view.now
-    return alerts.alerts_panel(theme, view.alerts, now, width, height, view.alerts_handled)
+    return alerts.alerts_panel(theme, untold(view), now, width, height, view.alerts_handled)
 
 
 PANELS: dict[str, tuple[Draw, str]] = {
@@ -261,17 +263,25 @@ def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
     view, more = shown
     if is_idle(view):
         return {}
-    return {
+    failed = state_of(view.header) is VerdictState.FAILED
+    wishes = {
         "reason": reason.size_request(view, width),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
         "graphs": slowest.size_request(more.graphs),
-        "training": training.size_request(view.training, more.marks),
+        "training": training.size_request(view.training, more.marks, tall=not failed),
         "ranks": rank_steps.size_request(more.ranks),
-        "alerts": alerts.size_request(view.alerts, width_of_alerts(width), view.alerts_handled),
         "missing": missing.size_request(view, width),
     }
+    room = width_of_alerts(width, wishes, main_panels(view))
+    return wishes | {"alerts": alerts.size_request(untold(view), room, view.alerts_handled)}
+
+
+def untold(view: Overview) -> list[Alert]:
+    """The alerts without that of the failure, which is the first thing on the screen."""
+    failed = state_of(view.header) is VerdictState.FAILED
+    return [alert for alert in view.alerts if not failed or alert.kind is not AlertKind.JOB_FAILED]
 
 
 SCREEN = OverviewScreen
