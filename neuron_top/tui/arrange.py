@@ -118,8 +118,10 @@ def share_out(
 
 
 def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest], main: Sequence[str]) -> dict[str, Box]:
-    beside = [name for name in SIDES if name not in main]
-    names = [*beside[:2], *main, *beside[2:]]
+    requests = {name: each._replace(least=0) if name in main[1:] else each for name, each in requests.items()}
+    beside = [name for name in SIDES if name not in main and name in requests]
+    above = [name for name in beside if name in SIDES[:2]]
+    names = [*above, *main, *(name for name in beside if name not in above)]
     log = min(LOG_LEAST, max(0, height - sum(requests[name].least for name in names)))
     boxes, y = _column(names, requests, Box(0, 0, width, height - log), main[:1])
     return {**boxes, "log": Box(0, y, width, height - y)}

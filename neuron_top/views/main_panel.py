@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_top.run.graph import GraphState
 from neuron_top.run.model import Run
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
-from neuron_top.views.graphs import GraphRow, graph_table
 from neuron_top.views.overview import Overview
-from neuron_top.views.rank_steps import RankSeries, series_of_run
 from neuron_top.views.timeline import Timeline, folded, timeline
 from neuron_top.views.trends import Mark, marks
 from neuron_top.views.verdict import ENDED, VerdictState, state_of
+
+if TYPE_CHECKING:  # the first frame has neither graphs nor steps
+    from neuron_top.views.graphs import GraphRow
+    from neuron_top.views.rank_steps import RankSeries
 
 SLOWEST = 12
 """Graphs that are listed at most."""
@@ -43,7 +44,7 @@ def main_panels(view: Overview) -> tuple[MainPanel, ...]:
     return (*training, *compiles) if trained else (*compiles, *training)
 
 
-class Details(msgspec.Struct, frozen=True, kw_only=True):
+class Details(NamedTuple):
     """What the largest panels show and an overview does not have."""
 
     timeline: Timeline
@@ -62,10 +63,22 @@ def details(run: Run, now: float) -> Details:
     return Details(
         timeline=lanes,
         hits=tuple(one for one in lookups if one.kind is LookupResult.HIT),
-        graphs=slowest(graph_table(run, now).rows),
-        ranks=tuple(series_of_run(run)),
+        graphs=_graphs(run, now) if run.compiles.graphs else (),
+        ranks=_ranks(run) if run.steps.ranks else (),
         marks=marks(run),
     )
+
+
+def _graphs(run: Run, now: float) -> tuple[GraphRow, ...]:
+    from neuron_top.views.graphs import graph_table
+
+    return slowest(graph_table(run, now).rows)
+
+
+def _ranks(run: Run) -> tuple[RankSeries, ...]:
+    from neuron_top.views.rank_steps import series_of_run
+
+    return tuple(series_of_run(run))
 
 
 def slowest(rows: Sequence[GraphRow]) -> tuple[GraphRow, ...]:

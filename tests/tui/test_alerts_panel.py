@@ -14,6 +14,8 @@ from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.alerts import Alert
 from neuron_top.views.overview import overview
 
+from . import feeds
+
 LOOK = Theme(DARK, UNICODE)
 WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=12), max_size=30).map(" ".join)
 ALERTS = st.lists(
@@ -39,6 +41,21 @@ def test_with_the_room_they_wish_for_every_word_is_shown(found: list[Alert], wid
 @given(ALERTS, st.integers(40, 200), st.integers(1, 60))
 def test_no_more_lines_than_given_are_drawn(found: list[Alert], width: int, height: int) -> None:
     assert len(alerts_panel(LOOK, found, 0.0, width, height)) <= height
+
+
+def test_where_nothing_runs_the_last_jobs_are_listed_as_far_as_there_is_room() -> None:
+    rows = feeds.recordings()
+    shown = [strip.text.rstrip() for strip in welcome_panel(LOOK, overview(Run(), feeds.START), 120, 30, rows)]
+    first = next(number for number, line in enumerate(shown) if line.startswith("Recent jobs"))
+    assert [line.split()[:2] for line in shown[first + 1 : first + 4]] == [
+        ["▶", "bert-tp"],
+        ["✓", "bert-tp"],
+        ["✗", "llama"],
+    ]
+    assert "failed (exit status 1)" in shown[first + 3]
+    assert "ago" in shown[first + 3]
+    tight = welcome_panel(LOOK, overview(Run(), feeds.START), 80, 9, rows)
+    assert not any("Recent jobs" in strip.text for strip in tight)
 
 
 @pytest.mark.parametrize("width", [80, 120])

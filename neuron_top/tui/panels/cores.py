@@ -25,6 +25,8 @@ from neuron_top.views.model import CoreKind
 
 MANY = 16
 """More cores than these are drawn by device, a glyph each."""
+ACROSS = 3
+"""Devices side by side on a narrow screen."""
 DEVICE = 22
 """Cells of a device with eight cores: name, glyphs, share."""
 KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
@@ -34,11 +36,12 @@ def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     """Title, a line per core, a legend where memory is known by kind; of many cores a line per device."""
     if not cores:
         return SizeRequest(0, 0)
-    if len(cores) <= MANY:
-        return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), DEVICE)
     devices = {
         (core.node, core.device) if core.device is not None else place // ROW for place, core in enumerate(cores)
     }
+    if len(cores) <= MANY:
+        least = min(3, 1 + -(-len(devices) // ACROSS))
+        return SizeRequest(least, 1 + len(cores) + bool(legend_kinds(cores)), len(cores), DEVICE)
     return SizeRequest(6, 2 + len(devices), 1 + len(devices), DEVICE)
 
 

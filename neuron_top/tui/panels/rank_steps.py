@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
@@ -15,8 +14,6 @@ from neuron_top.views.rank_steps import RankSeries, StepMap, StepMapRow, folded_
 
 _LABEL, _TIME = 16, 9
 _WIDEST_CELL = 3
-MOST_ROWS = 8
-"""Of ranks, beside other panels."""
 _NOTES = 6
 """Lines besides those of ranks: title, axis, and the legend."""
 NOTHING = (
@@ -33,11 +30,6 @@ def steps_that_fit(width: int) -> int:
 def rows_that_fit(height: int) -> int:
     """Lines of ranks."""
     return max(4, height - _NOTES)
-
-
-def size_request(series: Sequence[RankSeries]) -> SizeRequest:
-    """Title, a line per rank, eight at most, and the axis; nothing where one rank alone tells."""
-    return SizeRequest(0, 2 + min(MOST_ROWS, len(series))) if len(series) > 1 else SizeRequest(0, 0)
 
 
 def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, height: int) -> list[Strip]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from textual.strip import Strip
 
-from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.panels.graphs import state_sign
@@ -14,11 +13,6 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.model import Precision
-
-
-def size_request(rows: Sequence[GraphRow]) -> SizeRequest:
-    """Title and a line per graph; it can be left out."""
-    return SizeRequest(0, 1 + len(rows)) if rows else SizeRequest(0, 0)
 
 
 def slowest_panel(theme: Theme, rows: Sequence[GraphRow], width: int, height: int) -> list[Strip]:

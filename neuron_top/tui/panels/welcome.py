@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, fit_start, rule, safe
 from neuron_top.tui.panels import alerts
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, counted
+from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace
+from neuron_top.views.states import JobState
 from neuron_top.views.welcome import NEXT
+
+if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
+    from neuron_top.views.runs import RunRow
 
 _TEXT = 23
 """Column of what was found."""
 
+MOST_RECENT = 6
+_STATE_SIGNS = {
+    JobState.FINISHED: ("done", "good"),
+    JobState.FAILED: ("failed", "bad"),
+    JobState.KILLED: ("failed", "bad"),
+    JobState.RUNNING: ("running", "accent"),
+}
+"""How a recording ended → its glyph and its style."""
 
-def welcome_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
-    """The page that stands in place of all panels; reasons are shown in full where there is room."""
+
+def welcome_panel(theme: Theme, view: Overview, width: int, height: int, recent: Sequence[RunRow] = ()) -> list[Strip]:
+    """The page that stands in place of all panels; reasons are shown in full where there is room.
+
+    `recent`: recordings, newest first; as many are shown as there is room for.
+    """
     above = []
     if view.alerts:  # a cache's disk fills up without a job, too
         wanted = alerts.size_request(view.alerts, width).full
@@ -29,7 +47,25 @@ def welcome_panel(theme: Theme, view: Overview, width: int, height: int) -> list
     found = _looked_for(theme, view, width, whole=True)
     if len(above) + len(found) + len(below) > height:
         found = _looked_for(theme, view, width, whole=False)
-    return [*above, *found, *below]
+    room = height - len(above) - len(found) - len(below) - 2
+    return [*above, *found, *_recent(theme, recent[: max(0, min(MOST_RECENT, room))], view.now, width), *below]
+
+
+def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> list[Strip]:
+    """The last jobs that were recorded here: how each ended, when, and why."""
+    if not rows:
+        return []
+    strips = [Line(theme, width).strip(), rule(theme, width, "Recent jobs", "6 shows all")]
+    for row in rows:
+        sign, style = _STATE_SIGNS.get(row.state, ("note", "quiet"))
+        line = Line(theme, width).gap(2).put(getattr(theme.glyphs, sign), getattr(theme, style)).gap()
+        line.put(row.name or row.id, theme.text, 24).gap().put(row.reason or row.state_text, theme.quiet, 44).gap(2)
+        if row.started is not None:
+            line.put(f"{duration_text(max(0.0, now - row.started))} ago", theme.quiet, 14).gap()
+        if row.seconds is not None and line.left > 12:
+            line.put(f"took {duration_text(row.seconds)}", theme.quiet)
+        strips.append(line.strip())
+    return strips
 
 
 def _next(theme: Theme, width: int) -> list[Strip]:

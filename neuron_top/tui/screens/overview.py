@@ -6,7 +6,7 @@ import operator
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
 from textual.containers import Container
@@ -15,7 +15,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
+from neuron_top.tui.arrange import NOTHING, Box, SizeRequest, arrange, width_of_alerts
 from neuron_top.tui.host import host_of
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import (
@@ -23,9 +23,7 @@ from neuron_top.tui.panels import (
     compiling,
     cores,
     missing,
-    rank_steps,
     reason,
-    slowest,
     timeline,
     training,
     welcome,
@@ -42,14 +40,24 @@ from neuron_top.views.overview import Header, Overview, overview
 from neuron_top.views.verdict import VerdictState, state_of
 from neuron_top.views.welcome import is_idle
 
+if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
+    from neuron_top.tui.screens.poller import Poller
+    from neuron_top.views.runs import RunRow
+
 
 class Shown(NamedTuple):
     """What the panels draw."""
 
     view: Overview
     details: Details
+    recent: Sequence[RunRow] = ()
+    """Recordings, newest first; read while nothing runs."""
 
 
+RECENT_PERIOD = 3.0
+"""Seconds between two looks at the recordings while nothing runs."""
+MOST_GRAPHS, MOST_RANKS = 12, 8
+"""Lines of the slowest graphs, and of ranks."""
 Draw = Callable[[Theme, Shown, int, int], Sequence[Strip]]
 
 
@@ -96,6 +104,18 @@ def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Str
     return alerts.alerts_panel(theme, untold(view), now, width, height, view.alerts_handled)
 
 
+def _graphs(theme: Theme, more: Details, width: int, height: int) -> Sequence[Strip]:
+    from neuron_top.tui.panels import slowest
+
+    return slowest.slowest_panel(theme, more.graphs, width, height)
+
+
+def _ranks(theme: Theme, more: Details, width: int, height: int) -> Sequence[Strip]:
+    from neuron_top.tui.panels import rank_steps
+
+    return rank_steps.stragglers_panel(theme, more.ranks, width, height)
+
+
 PANELS: dict[str, tuple[Draw, str]] = {
     "reason": (lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h), "alerts"),
     "cores": (CoresDrawn(), "cores"),
@@ -107,14 +127,14 @@ PANELS: dict[str, tuple[Draw, str]] = {
         DetailsDrawn(lambda theme, more, w, h: timeline.timeline_panel(theme, more.timeline, w, h, more.hits)),
         "compile",
     ),
-    "graphs": (DetailsDrawn(lambda theme, more, w, h: slowest.slowest_panel(theme, more.graphs, w, h)), "compile"),
+    "graphs": (DetailsDrawn(_graphs), "compile"),
     "training": (
         lambda theme, shown, w, h: training.training_panel(theme, shown.view.training, w, h, shown.details.marks),
         "logs",
     ),
-    "ranks": (DetailsDrawn(lambda theme, more, w, h: rank_steps.stragglers_panel(theme, more.ranks, w, h)), "cores"),
+    "ranks": (DetailsDrawn(_ranks), "cores"),
     "alerts": (_alerts, "alerts"),
-    "welcome": (lambda theme, shown, w, h: welcome.welcome_panel(theme, shown.view, w, h), "runs"),
+    "welcome": (lambda theme, shown, w, h: welcome.welcome_panel(theme, shown.view, w, h, shown.recent), "runs"),
     "missing": (lambda theme, shown, w, h: missing.missing_panel(theme, shown.view, w, h), "cores"),
 }
 """Every panel: how it is drawn, and the screen (or the page of all alerts) that a click on it opens."""
@@ -198,6 +218,27 @@ class OverviewScreen(LiveScreen):
     def __init__(self) -> None:
         super().__init__()
         self._details = RarelyRead(details)
+        self._recent: Sequence[RunRow] = ()
+        self._poller: Poller[tuple[RunRow, ...]] | None = None
+        self._idle = False
+
+    def on_mount(self) -> None:
+        """Look for recordings now and then, well after the first frame."""
+        self.set_interval(RECENT_PERIOD, self._look_for_recent)
+
+    def _look_for_recent(self) -> None:
+        if not self._idle:
+            return
+        if self._poller is None:
+            from neuron_top.tui.screens.poller import Poller
+
+            self._poller = Poller(self, lambda: self.host.services.runs.rows(), self._on_recent, period=RECENT_PERIOD)
+        self._poller.poll()
+
+    def _on_recent(self, rows: tuple[RunRow, ...] | Exception) -> None:
+        if not isinstance(rows, Exception):
+            self._recent = rows
+            self.host.draw()
 
     def body(self) -> Iterable[Widget]:
         """One board."""
@@ -219,10 +260,11 @@ class OverviewScreen(LiveScreen):
 
     def read(self, run: Run, now: float) -> Shown:
         """The view."""
-        return Shown(overview(run, now, self.host.estimator, self.host.limits), self._details(run, now))
+        return Shown(overview(run, now, self.host.estimator, self.host.limits), self._details(run, now), self._recent)
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
+        self._idle = is_idle(view.view)
         self.query_one(Board).place(requests(view, self.size.width), main_panels(view.view))
         for panel in self.query(Panel):
             panel.show(view)
@@ -260,7 +302,7 @@ def last_line_text(header: Header) -> str:
 
 def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
     """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
-    view, more = shown
+    view, more = shown.view, shown.details
     if is_idle(view):
         return {}
     failed = state_of(view.header) is VerdictState.FAILED
@@ -269,13 +311,18 @@ def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
-        "graphs": slowest.size_request(more.graphs),
+        "graphs": _listed(len(more.graphs), MOST_GRAPHS) if more.graphs else NOTHING,
         "training": training.size_request(view.training, more.marks, tall=not failed),
-        "ranks": rank_steps.size_request(more.ranks),
+        "ranks": _listed(len(more.ranks) + 1, MOST_RANKS + 1) if len(more.ranks) > 1 else NOTHING,
         "missing": missing.size_request(view, width),
     }
     room = width_of_alerts(width, wishes, main_panels(view))
     return wishes | {"alerts": alerts.size_request(untold(view), room, view.alerts_handled)}
+
+
+def _listed(lines: int, most: int) -> SizeRequest:
+    """A title and so many lines, none of which must be there."""
+    return SizeRequest(0, 1 + min(lines, most))
 
 
 def untold(view: Overview) -> list[Alert]:
