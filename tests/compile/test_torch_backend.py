@@ -64,6 +64,18 @@ for mode in (torch.no_grad, torch.inference_mode):
         assert torch.allclose(torch.compile(model, backend="neurontop")(x), model(x), atol=1e-5), mode
 print("inference right")
 """
+AT_ONCE = (
+    """
+import threading
+from neuron_top.compile.compilers.inductor import Inductor
+both, compile = threading.Barrier(2), Inductor.compile
+def compile_when_both_are_here(self, task, *, began):
+    both.wait(900)
+    return compile(self, task, began=began)
+Inductor.compile = compile_when_both_are_here
+"""
+    + TRAIN
+)
 OWN_OPERATOR = """
 import torch
 @torch.library.custom_op("neurontop_test::thrice", mutates_args=())
@@ -162,6 +174,13 @@ def test_collected_then_compiled_then_every_graph_is_a_hit(own_caches: Path) -> 
     assert "close True" in again.stdout, again.stderr
     assert "Using a cached neff at" not in again.stderr
     assert again.stderr.count("Compilation Successfully Completed for model.MODULE_") == 2
+
+
+def test_forward_and_backward_graph_are_compiled_at_the_same_time(own_caches: Path) -> None:
+    """One compile alone would wait in vain for the other."""
+    job = run(AT_ONCE)
+    assert "close True" in job.stdout, job.stderr
+    assert job.stderr.count("Compilation Successfully Completed for model.MODULE_") == 2
 
 
 def test_a_job_without_pytorchs_own_caches_has_ours(own_caches: Path) -> None:

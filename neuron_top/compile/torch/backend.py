@@ -38,6 +38,7 @@ from neuron_top.compile.graphs import (
     torch_settings,
 )
 from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, worker_memory
+from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
 from neuron_top.compile.torch.opaque_values import cut_opaque
@@ -57,6 +58,10 @@ class _Job(msgspec.Struct, frozen=True):
     captured: fx.GraphModule
     inputs: int
     """How many the captured graph has."""
+    beside: list[CompileBeside]
+    """Compiles that were begun beside the job."""
+    later: list[tuple[CachedGraph, Callable[[], CachedGraph]]]
+    """Graphs whose function is not there yet, and what waits for it."""
 
 
 def neurontop(
@@ -82,7 +87,9 @@ def neurontop(
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
-    job = _Job(wrapper, patches, gm, len(example_inputs))
+    if _is_first_of_node():
+        wrapper.get_ready()  # while the graph is traced, the compile server imports PyTorch
+    job = _Job(wrapper, patches, gm, len(example_inputs), [], [])
     fake_mode = torch._guards.TracingContext.get().fake_mode
 
     def compiler(direction: str) -> SerializableAOTDispatchCompiler:
@@ -93,6 +100,7 @@ def neurontop(
         torch._inductor.config.patch(patches),
         torch._functorch.config.patch(unlift_effect_tokens=True),  # as Inductor, which takes no tokens as arguments
         _dispatch(job, gm, example_inputs),
+        _all_ready(job),
     ):
         return aot_autograd(
             fw_compiler=compiler("forward"),
@@ -102,6 +110,11 @@ def neurontop(
             partition_fn=compile_fx.partition_fn,
             keep_inference_input_mutations=True,
         )(gm, example_inputs)
+
+
+def _is_first_of_node() -> bool:
+    """One rank of a node starts its compile server early: of many, all but one would import PyTorch for nothing."""
+    return os.environ.get("LOCAL_RANK", os.environ.get("RANK", "0")) == "0"
 
 
 @contextlib.contextmanager
@@ -159,26 +172,21 @@ def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | No
 
 
 def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
-    wrapper = job.wrapper
+    """A graph that AOTAutograd made, as a function; that of a forward graph may come later (see `_all_ready`)."""
     if direction == "backward":
         _keep_buffers()
     if not any(node.op.startswith("call_") for node in gm.graph.nodes):
         return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
+    return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
+
+
+def _or_in_job(
+    job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any], make: Callable[[], CachedGraph]
+) -> CachedGraph:
+    """What `make` gives; where the graph cannot be cached, what this process compiles for itself."""
+    wrapper = job.wrapper
     try:
-        settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
-        copy = copying.copied(gm)
-        cut = cut_opaque(copy)
-        inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
-        graph, renamed = _graph(job, settings, direction, copy, inputs_left)
-        if wrapper.options.extract_only:
-            wrapper.extract(graph)
-            return _here(empty_runner(gm))
-        runner, watch = loading.load(wrapper, graph, inputs_left), worker_memory.watch(direction)
-        if cut is not None:
-            runner = cut.around(runner)
-        kept = "" if cut is not None or renamed else graph.key.name
-        runner = equal_blocks.counting(worker_memory.watching(runner, watch), graph.key.name, watch)
-        return CachedGraph(kept, watch, runner)
+        return make()
     except (hashing.NotCacheable, NotSerializable) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _here(
@@ -191,6 +199,60 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
             raise
         _fell_back(wrapper, f"{direction} graph runs uncompiled ({failure})")
         return _here(lambda arguments: gm(*arguments))
+
+
+def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
+    wrapper = job.wrapper
+    settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
+    copy = copying.copied(gm)
+    cut = cut_opaque(copy)
+    inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
+    graph, renamed = _graph(job, settings, direction, copy, inputs_left)
+    if wrapper.options.extract_only:
+        wrapper.extract(graph)
+        return _here(empty_runner(gm))
+    watch = worker_memory.watch(direction)
+    kept = "" if cut is not None or renamed else graph.key.name
+
+    def function(runner: loading.Runner) -> CachedGraph:
+        around = runner if cut is None else cut.around(runner)
+        return CachedGraph(
+            kept, watch, equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
+        )
+
+    if runner := loading.known(graph):
+        return function(runner)
+    if direction != "forward" or hashing.shape_environment(inputs_left) is not None:
+        return function(loading.load(wrapper, graph, inputs_left))  # compilers assume things of sizes that may change
+    beside = CompileBeside(wrapper, graph)
+    job.beside.append(beside)
+    beside.start()
+    load = functools.partial(loading.load, wrapper, graph, inputs_left, beside.finish)
+    if not beside.is_under_way:
+        return function(load())
+    later = CachedGraph(kept, watch, None)
+    ready = functools.partial(_or_in_job, job, direction, gm, inputs, lambda: function(load()))
+    job.later.append((later, ready))
+    return later
+
+
+@contextlib.contextmanager
+def _all_ready(job: _Job) -> Iterator[None]:
+    """After the block, wait for the compiles that were begun in it and run beside it; interrupted, end them."""
+    try:
+        yield
+        with torch.no_grad(), torch._C._DisableAutocast():  # as AOTAutograd has it for its compilers
+            for later, ready in job.later:
+                later.run = ready().run
+    except Exception:
+        for beside in job.beside:
+            with contextlib.suppress(Exception):
+                beside.finish()  # others may wait for what it compiles
+        raise
+    except BaseException:
+        for beside in job.beside:
+            beside.end()
+        raise
 
 
 def _keep_buffers() -> None:

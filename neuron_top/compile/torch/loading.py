@@ -6,6 +6,7 @@ Two ways lead here: a graph that was just traced (`load`), and one whose trace A
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -66,15 +67,26 @@ def compile_begins(waited_seconds: float = 0.0) -> None:
     _thread_state.waited = waited_seconds
 
 
-def load(wrapper: Wrapper, graph: GraphToCompile, inputs: Sequence[Any]) -> Runner:
+def known(graph: GraphToCompile) -> Runner | None:
+    """The function of a graph that was found before its trace, and then was traced all the same."""
+    return _thread_state.runners.pop(graph.key.name, None)
+
+
+def load(
+    wrapper: Wrapper,
+    graph: GraphToCompile,
+    inputs: Sequence[Any],
+    obtain: Callable[[], CompiledEntry] | None = None,
+) -> Runner:
     """The compiled function; an artifact that does not load is compiled once more, and then it is an error.
+
+    `obtain` gives the entry the first time, where it is not the wrapper that is to be asked.
 
     Raises NotSerializable where the compiled code assumes other sizes, else as `Wrapper.get_or_compile`.
     """
-    if runner := _thread_state.runners.pop(graph.key.name, None):
-        return runner
+    ask = functools.partial(wrapper.get_or_compile, graph)
     for attempt in (1, 2):
-        compiled, start = wrapper.get_or_compile(graph), time.monotonic()
+        compiled, start = (obtain or ask)() if attempt == 1 else ask(), time.monotonic()
         try:
             runner = _loaded(compiled, graph.digest)
         except RefusedForSafety:

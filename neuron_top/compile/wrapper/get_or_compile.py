@@ -41,9 +41,9 @@ from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
-    CompilerMissing,
     DiskFull,
     FileMalformed,
+    NeuronTopError,
 )
 
 Share = Callable[[WritableEntry, Callable[[], None]], None]
@@ -162,18 +162,23 @@ class Wrapper:
 
     def get_ready(self) -> None:
         """Start the compiler ahead of the first miss where one is certain: the cache holds nothing of it."""
-        root = self._checked_root()
-        directory = root / self.compiler.directory()
-        if self._fetcher_of(root) is not None:
-            return  # what is not here may be there
-        with contextlib.suppress(OSError, CompilerMissing):
-            if not any(directory.glob("MODULE_*")):
+        if self.options.no_cache or self.options.extract_only or self.options.on_miss is OnMiss.ERROR:
+            return
+        with contextlib.suppress(OSError, NeuronTopError):  # the look-up meets it again, and says it
+            root = self._checked_root()
+            if self._fetcher_of(root) is not None:
+                return  # what is not here may be there
+            if not any((root / self.compiler.directory()).glob("MODULE_*")):
                 self.compiler.start()
 
     def interrupt(self) -> None:
         """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""
         self._compiling.interrupted = True
         self.compiler.close()
+
+    def go_on(self) -> None:
+        """Compile again after `interrupt`, once no compile is left."""
+        self._compiling.interrupted = False
 
     def make_room(self, problem: BaseException) -> bool:
         """Whether a full disk was the cause of a failure in this process, and there is another one to work on now."""

@@ -1,0 +1,100 @@
+"""A graph is compiled beside what the job does next: the forward graph while AOTAutograd makes the backward one.
+
+The two compiles need nothing of each other, and each has a fork of the compile server to itself. A thread looks up,
+locks, waits and publishes. It never calls PyTorch: what it needs of it (the graph as bytes, a compile inside the job)
+it asks for, and the job's own thread answers where it waits, which is in `start` and in `finish`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from neuron_top.compile.compiler import CompileOutcome, CompileTask
+from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+
+T = TypeVar("T")
+
+
+class _Question(NamedTuple):
+    """Work that the thread wants done in the job's own thread."""
+
+    work: Callable[[], Any]
+    answer: Future[Any]
+    compiles_next: bool
+    """Once it is answered, the compile runs in a process of its own."""
+
+
+class CompileBeside:
+    """One graph on its way through the wrapper. Its methods are for the thread that made it."""
+
+    def __init__(self, wrapper: Wrapper, graph: GraphToCompile) -> None:
+        self._wrapper, self._graph = wrapper, graph
+        self._questions: SimpleQueue[_Question | None] = SimpleQueue()
+        self._outcome: Future[CompiledEntry] = Future()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether this process compiles the graph now; not so for a hit, a failure, or somebody else's compile."""
+        return not self._outcome.done()
+
+    def start(self) -> None:
+        """Look the graph up; comes back when all is over, or when its compile has begun in another process."""
+        threading.Thread(target=self._obtain, name="neurontop-compile-beside", daemon=True).start()
+        while (question := self._questions.get()) is not None:
+            if _answered(question) and question.compiles_next:
+                return
+
+    def finish(self) -> CompiledEntry:
+        """The entry, waited for. Raises what `Wrapper.get_or_compile` raises."""
+        while self.is_under_way and (question := self._questions.get()) is not None:
+            _answered(question)
+        return self._outcome.result()
+
+    def end(self) -> None:
+        """End the compile; no failure is stored."""
+        self._wrapper.interrupt()
+        while self.is_under_way and (question := self._questions.get()) is not None:
+            question.answer.set_exception(KeyboardInterrupt())
+        self._wrapper.go_on()
+
+    def _obtain(self) -> None:
+        """What the thread does."""
+        inside = self._graph.compile_inside
+        graph = msgspec.structs.replace(
+            self._graph,
+            data=functools.cache(lambda: self._ask(self._graph.data, compiles_next=True)),
+            compile_inside=None if inside is None else lambda task: self._compile_inside(inside, task),
+        )
+        try:
+            self._outcome.set_result(self._wrapper.get_or_compile(graph))
+        except BaseException as problem:  # noqa: BLE001 (raised where it is waited for)
+            self._outcome.set_exception(problem)
+        self._questions.put(None)
+
+    def _compile_inside(self, inside: Callable[[CompileTask], CompileOutcome], task: CompileTask) -> CompileOutcome:
+        return self._ask(functools.partial(inside, task))
+
+    def _ask(self, work: Callable[[], T], *, compiles_next: bool = False) -> T:
+        answer: Future[T] = Future()
+        self._questions.put(_Question(work, answer, compiles_next))
+        return answer.result()
+
+
+def _answered(question: _Question) -> bool:
+    """Do the work here; whether it raised nothing. What it raised is the thread's to handle, save an interruption."""
+    try:
+        question.answer.set_result(question.work())
+    except BaseException as problem:
+        question.answer.set_exception(problem)
+        if not isinstance(problem, Exception):
+            raise
+        return False
+    return True

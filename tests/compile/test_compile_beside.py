@@ -1,0 +1,120 @@
+"""A compile beside the job: what it is asked, in which thread, and how it ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile.torch.compile_beside import CompileBeside
+from neuron_top.errors import CompileError, CompilerKilled
+from tests.compile import fakes
+
+LONG = 600.0
+
+
+class Slow(fakes.Copying):
+    """Compiles when it is allowed to; closed, its compile ends as one that was killed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.allowed, self.closed = threading.Event(), False
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        assert self.allowed.wait(LONG)
+        if self.closed:
+            raise CompilerKilled("it was ended", module=task.module)
+        return super().compile(task, began=began)
+
+    def close(self) -> None:
+        self.closed = True
+        self.allowed.set()
+
+
+def test_the_job_goes_on_while_its_graph_is_compiled(tmp_path: Path) -> None:
+    compiler, threads = Slow(), []
+
+    def data() -> bytes:
+        threads.append(threading.current_thread())
+        return b"the graph"
+
+    wrapper = fakes.wrapper(tmp_path, compiler)
+    beside = CompileBeside(wrapper, msgspec.structs.replace(fakes.GRAPH, data=data))
+    beside.start()
+    assert (beside.is_under_way, threads) == (True, [threading.current_thread()])
+    compiler.allowed.set()
+    compiled = beside.finish()
+    assert compiled.entry.artifact.read_bytes() == b"the graphthe graph"
+    assert (compiled.hit, beside.is_under_way, compiler.compiled) == (False, False, 1)
+
+
+def test_a_hit_is_there_at_once(tmp_path: Path) -> None:
+    wrapper = fakes.wrapper(tmp_path)
+    wrapper.get_or_compile(fakes.GRAPH)
+    beside = CompileBeside(wrapper, fakes.GRAPH)
+    beside.start()
+    assert not beside.is_under_way
+    assert beside.finish().hit
+
+
+def test_a_compile_of_somebody_else_is_waited_for_before_the_job_goes_on(tmp_path: Path) -> None:
+    """Whoever compiles the forward graph goes on to the backward one; the others do not race them to it."""
+    compiler = Slow()
+    first = CompileBeside(fakes.wrapper(tmp_path, compiler), fakes.GRAPH)
+    first.start()
+    second = CompileBeside(fakes.wrapper(tmp_path), fakes.GRAPH)
+    waiting = threading.Thread(target=second.start)
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    compiler.allowed.set()
+    waiting.join(LONG)
+    assert not second.is_under_way
+    assert second.finish().hit
+    assert not first.finish().hit
+
+
+def test_what_goes_wrong_is_raised_where_it_is_waited_for(tmp_path: Path) -> None:
+    beside = CompileBeside(fakes.wrapper(tmp_path, fakes.Copying(error=CompileError("no", module="m"))), fakes.GRAPH)
+    beside.start()
+    with pytest.raises(CompileError, match="no"):
+        beside.finish()
+
+
+def test_a_graph_that_is_no_file_is_compiled_in_the_jobs_own_thread(tmp_path: Path) -> None:
+    threads = []
+
+    def data() -> bytes:
+        raise NotSerializable("it holds a lambda")
+
+    def inside(task: CompileTask) -> CompileOutcome:
+        threads.append(threading.current_thread())
+        for path in task.outputs.values():
+            path.write_bytes(b"made in the job")
+        return CompileOutcome(seconds=0.0)
+
+    graph = msgspec.structs.replace(fakes.GRAPH, data=data, compile_inside=inside)
+    beside = CompileBeside(fakes.wrapper(tmp_path), graph)
+    beside.start()
+    assert not beside.is_under_way
+    assert beside.finish().entry.artifact.read_bytes() == b"made in the job"
+    assert threads == [threading.current_thread()]
+
+
+def test_an_ended_compile_leaves_no_failure_and_the_next_one_runs(tmp_path: Path) -> None:
+    wrapper = fakes.wrapper(tmp_path, Slow())
+    beside = CompileBeside(wrapper, fakes.GRAPH)
+    beside.start()
+    beside.end()
+    assert not beside.is_under_way
+    with pytest.raises(KeyboardInterrupt):
+        beside.finish()
+    assert not [*tmp_path.rglob("*.lock"), *tmp_path.rglob("model.log"), *tmp_path.rglob("*.tmp")]
+    again = CompileBeside(fakes.wrapper(tmp_path), fakes.GRAPH)
+    again.start()
+    assert not again.finish().hit
+    assert wrapper.get_or_compile(fakes.GRAPH).hit
