@@ -57,7 +57,7 @@ def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Pa
 
 
 @pytest.mark.parametrize("slim", [False, True])
-def test_the_hand_refuses_what_was_read_within_a_day_and_later_than_the_plan_says(root: Path, slim: bool) -> None:
+def test_the_executor_refuses_what_was_read_within_a_day_and_later_than_the_plan_says(root: Path, slim: bool) -> None:
     if filesystem.describe(str(root)).access_times == "noatime":
         pytest.skip("this mount keeps no access times: the hand does not believe them")
     before = seen_before(root)

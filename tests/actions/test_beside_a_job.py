@@ -45,7 +45,7 @@ def job(root: Path, *opened: Path) -> Iterator[int]:
     ("use", "last_use", "concerns"),
     [
         (USE, NOW - 2 * DAY, False),
-        (USE, NOW - DAY / 2, True),  # relatime tells a use up to a day late
+        (USE, NOW - DAY / 2, True),  # relatime reports a use up to a day late
         (USE, NOW + 5, True),
         (USE, None, True),
         (CacheUse(why="", since=None), NOW - 90 * DAY, True),
@@ -53,7 +53,9 @@ def job(root: Path, *opened: Path) -> Iterator[int]:
         (CacheUse(why="", since=NOW, named=frozenset({"MODULE_1"})), NOW - 90 * DAY, True),
     ],
 )
-def test_what_concerns_a_job(use: CacheUse, last_use: float | None, concerns: bool) -> None:
+def test_an_entry_concerns_a_job_that_holds_names_or_used_it(
+    use: CacheUse, last_use: float | None, concerns: bool
+) -> None:
     assert use.concerns("c/MODULE_1", "MODULE_1", last_use) is concerns
 
 

@@ -126,7 +126,7 @@ def test_what_was_compiled_anew_is_not_overwritten_by_an_undo(root: Path, slim: 
     assert (place / "model.neff").read_bytes() == b"anew"
 
 
-def test_a_lock_that_its_holder_gave_back_meanwhile_is_told(root: Path) -> None:
+def test_a_lock_that_its_holder_gave_back_meanwhile_is_reported(root: Path) -> None:
     place = states.entry_in(root, State.STALE_LOCK)
     snapshot = caches.looked_at(root)
     plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot))
@@ -136,7 +136,7 @@ def test_a_lock_that_its_holder_gave_back_meanwhile_is_told(root: Path) -> None:
     assert caches.carried_out(plan, Trash(root)).refused[0][1] == "the lock is gone"
 
 
-def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(root: Path, tmp_path: Path) -> None:
+def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_reported_and_stays(root: Path, tmp_path: Path) -> None:
     place = states.entry_in(root, State.STALE_LOCK)
 
     class Raced(OpenEntry):

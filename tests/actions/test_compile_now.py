@@ -91,7 +91,7 @@ def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Pa
         assert not (entry / "model.log").exists()
 
 
-def test_a_failure_that_comes_again_stays_and_is_told_in_the_compilers_words(root: Path, tmp_path: Path) -> None:
+def test_a_failure_that_comes_again_stays_and_is_reported_in_the_compilers_words(root: Path, tmp_path: Path) -> None:
     outcome = compiled(planned(root, deterministic=True), sdk_compiler(tmp_path, "echo '[NCC_EOOM002] no'; exit 70"))
     assert outcome.done == 0
     assert len(outcome.refused) == 3

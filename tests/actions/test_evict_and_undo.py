@@ -105,7 +105,7 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     assert caches.everything(root) == before
 
 
-def test_a_wish_that_is_fulfilled_already_says_so_and_takes_nothing(root: Path) -> None:
+def test_a_goal_that_is_met_already_says_so_and_removes_nothing(root: Path) -> None:
     snapshot = caches.looked_at(root)
     context = caches.context(snapshot)
     policy = EvictCriteria(max_bytes=1 << 40, free_bytes=1)
@@ -117,7 +117,7 @@ def test_a_wish_that_is_fulfilled_already_says_so_and_takes_nothing(root: Path) 
     ]
 
 
-def test_what_lies_in_the_trash_counts_for_a_wish_of_free_space_until_it_is_purged(root: Path) -> None:
+def test_what_is_in_the_trash_counts_for_a_goal_of_free_space_until_it_is_purged(root: Path) -> None:
     for number in range(4):
         caches.entry(root, number, blocks=10)
     trash = Trash(root)
@@ -265,6 +265,6 @@ def test_hard_links_are_counted_once_and_only_when_the_last_name_goes(root: Path
     assert alone.frees < 100 * 4096 < both.frees < 2 * 100 * 4096
 
 
-def test_an_empty_wish_is_not_everything(root: Path) -> None:
+def test_criteria_that_are_empty_are_refused(root: Path) -> None:
     with pytest.raises(ValueError, match="specify at least one of"):
         planned(root, EvictCriteria())

@@ -1,4 +1,4 @@
-"""What is deleted for ever: all of a folder of the trash, nothing outside it, and exactly what became free is told."""
+"""What is deleted for ever: all of a folder of the trash, nothing outside it, and exactly what became free is known."""
 
 from __future__ import annotations
 

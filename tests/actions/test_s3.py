@@ -90,7 +90,7 @@ LISTED = {state: state for state in State if state not in (State.TRACED, State.U
 }
 
 
-def test_a_listing_tells_the_states(bucket: s3.Bucket, tmp_path: Path) -> None:
+def test_a_listing_reports_the_states(bucket: s3.Bucket, tmp_path: Path) -> None:
     for number, state in enumerate(LISTED):
         states.entry_in(tmp_path, state, number=number)
     put(bucket, tmp_path)
@@ -183,7 +183,7 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     assert trash.history_of(plan.identity).state == "restored"
 
 
-def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
+def test_keep_graph_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
     plan = planned(bucket, EvictCriteria(older_than=0.0, keep_graph=True))
@@ -374,7 +374,7 @@ def test_a_bucket_is_never_purged(bucket: s3.Bucket, tmp_path: Path, run: Run) -
     assert keys(bucket) == before
 
 
-def test_the_command_line_speaks_s3_and_tells_no_secret(bucket: s3.Bucket, tmp_path: Path, run: Run) -> None:
+def test_the_command_line_speaks_s3_and_reports_no_secret(bucket: s3.Bucket, tmp_path: Path, run: Run) -> None:
     caches.entry(tmp_path / "cache", 1)
     put(bucket, tmp_path / "cache")
     shown = run("evict", bucket.url, "--state", "hit", "--dry-run", "--json", "--i-am-alone")

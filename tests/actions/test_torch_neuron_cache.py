@@ -147,7 +147,7 @@ def test_a_processs_own_tiers_count_too(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", ["neffs", "locks", "empty", "inductor", "neuron", "nothing"])
-def test_a_folder_is_told_by_what_lies_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str) -> None:
+def test_a_folder_is_known_by_what_lies_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str) -> None:
     place = tmp_path / "a"
     place.mkdir()
     if made == "neffs":

@@ -22,7 +22,7 @@ def test_a_recorded_compile_time_is_in_the_sums_of_its_state_and_its_compiler(tm
     assert total(NOTHING_RECORDED.added_to(entries)).all.compile_seconds is None
 
 
-def test_what_an_entry_tells_itself_is_not_replaced(tmp_path: Path) -> None:
+def test_what_an_entry_reports_itself_is_not_replaced(tmp_path: Path) -> None:
     stats = {"model.inductor": b"x" * 100, "model.done": b"", "model.stats.json": b'{"compile_seconds": 7.0}'}
     write_entry(tmp_path, {HLO_NAME: small_hlo(), **stats}, compiler="inductor-2.13.0+abcdef01")
     (entry,) = scan(str(tmp_path)).entries

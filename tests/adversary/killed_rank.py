@@ -101,7 +101,7 @@ def stop_at(touches: int, writer: int, work: Callable[[], None]) -> None:
 
 
 def forked(work: Callable[[], None]) -> int:
-    """A child that does it; its exit status tells whether it could."""
+    """A child that does it; its exit status reports whether it could."""
     child = os.fork()
     if child == 0:
         try:

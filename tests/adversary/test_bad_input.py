@@ -89,7 +89,7 @@ def _judge(ended: subprocess.CompletedProcess[str], name: str, *, statuses: Sequ
 
 
 @pytest.mark.parametrize(("thing", "command"), _some(list(bad_input.STORES), list(RECORDINGS)))
-def test_a_broken_store_is_told_in_a_sentence(tmp_path: Path, thing: str, command: str) -> None:
+def test_a_broken_store_is_reported_in_a_sentence(tmp_path: Path, thing: str, command: str) -> None:
     state = tmp_path / "state"
     store = bad_input.recorded(state)
     words = [word.format(folder=tmp_path) for word in RECORDINGS[command]]
@@ -109,7 +109,7 @@ def test_a_broken_store_is_told_in_a_sentence(tmp_path: Path, thing: str, comman
 @needs_root
 @pytest.mark.parametrize("command", RECORDINGS if LONG else ["runs", "status", "report"])
 @pytest.mark.parametrize("sealed", ["store", "folder"])
-def test_a_store_that_this_user_may_not_read_is_told_in_a_sentence(
+def test_a_store_that_this_user_may_not_read_is_reported_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, sealed: str
 ) -> None:
     state = tmp_path / "state"
@@ -149,7 +149,7 @@ def _as_stranger(words: list[str], state: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("thing", "command"), _some(list(bad_input.UNREADABLE), list(LOGS)))
-def test_what_is_no_log_is_told_in_a_sentence(tmp_path: Path, thing: str, command: str) -> None:
+def test_what_is_no_log_is_reported_in_a_sentence(tmp_path: Path, thing: str, command: str) -> None:
     ended, log = _read(tmp_path, bad_input.UNREADABLE[thing], command)
     if command == "watch":  # follows whatever may still become a log
         _judge(ended, str(log), statuses=(0,))
@@ -201,7 +201,7 @@ def _read(
 
 @needs_root
 @pytest.mark.parametrize("command", LOGS if LONG else ["tally", "check"])
-def test_a_log_that_this_user_may_not_read_is_told_in_a_sentence(
+def test_a_log_that_this_user_may_not_read_is_reported_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     log, state = tmp_path / "bad.log", tmp_path / "state"
@@ -227,7 +227,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("thing", SETTINGS)
-def test_broken_settings_are_told_in_a_sentence(tmp_path: Path, thing: str) -> None:
+def test_broken_settings_are_reported_in_a_sentence(tmp_path: Path, thing: str) -> None:
     place = tmp_path / "config" / "neurontop" / "config.toml"
     place.parent.mkdir(parents=True)
     content = SETTINGS[thing]
@@ -258,9 +258,9 @@ def _waiting(pipe: Path, state: Path) -> Iterator[subprocess.Popen[str]]:
     ) as process:
         assert process.stderr is not None
         try:
-            told = process.stderr.readline()
-            assert str(pipe) in told
-            assert "waiting" in told
+            reported = process.stderr.readline()
+            assert str(pipe) in reported
+            assert "waiting" in reported
             yield process
         finally:
             process.kill()
@@ -283,13 +283,13 @@ def test_waiting_for_a_pipe_ends_with_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_is_written_to_at_once_is_read_without_a_word(tmp_path: Path) -> None:
-    pipe, told = tmp_path / "pipe", []
+    pipe, reported = tmp_path / "pipe", []
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(bad_input.LOG.encode()),))
     writer.start()
-    assert b"".join(portions(str(pipe), told.append)).decode() == bad_input.LOG
+    assert b"".join(portions(str(pipe), reported.append)).decode() == bad_input.LOG
     writer.join()
-    assert told == []
+    assert reported == []
 
 
 def test_a_file_that_shrinks_and_goes_while_it_is_read_gives_what_was_there(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_file_that_shrinks_and_goes_while_it_is_read_gives_what_was_there(tmp_
 
 
 @pytest.mark.parametrize("words", [["tally", "{log}"], ["tally", "--json", "{log}"], ["report", "{log}"]])
-def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
+def test_a_full_disk_behind_standard_output_is_reported_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
     log = tmp_path / "log"
     log.write_text(bad_input.LOG)
     with open("/dev/full", "w") as full:
@@ -315,7 +315,7 @@ def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(tmp_path: Path
 
 
 @pytest.mark.parametrize("words", [["tally", "{log}"], ["report", "{log}"], ["runs"]])
-def test_a_closed_standard_output_is_told_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
+def test_a_closed_standard_output_is_reported_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
     log = tmp_path / "log"
     log.write_text(bad_input.LOG)
     command = [sys.executable, "-m", "neuron_top", *(word.format(log=log) for word in words)]
@@ -331,7 +331,7 @@ def test_a_closed_standard_output_is_told_in_a_sentence(tmp_path: Path, words: l
 
 
 @pytest.mark.parametrize("words", [["tally", "-"], ["report", "-"], ["check", "-"], ["telemetry", "--source", "-"]])
-def test_a_closed_standard_input_is_told_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
+def test_a_closed_standard_input_is_reported_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
     command = [sys.executable, "-m", "neuron_top", *words]
     ended = subprocess.run(
         ["sh", "-c", 'exec "$@" <&-', "sh", *command],

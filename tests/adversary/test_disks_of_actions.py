@@ -98,7 +98,7 @@ def a_file(disk: Path) -> None:
     (disk / "cache").write_text("no folder")
 
 
-def told(status: int, said: str) -> None:
+def reported(status: int, said: str) -> None:
     assert status in STATUSES, said
     assert "Traceback" not in said
     assert "was stopped by the disk" not in said, f"only the last net caught it: {said}"
@@ -109,20 +109,24 @@ CHANGING = ("quarantine", "evict", "slim", "retry", "unlock", "restore", "purge"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_on_a_full_disk(disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_an_action_on_a_full_disk_loses_no_file_and_ends_with_a_message(
+    disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     words, before = words_of(command, disk, tmp_path), holdings(disk)
     fill_up(disk)
-    told(*cache_command(capsys, *words))
+    reported(*cache_command(capsys, *words))
     if command != "purge":
         assert holdings(disk) == before
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_on_a_read_only_mount(disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_an_action_on_a_read_only_mount_is_refused(
+    disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     words, before = words_of(command, disk, tmp_path), holdings(disk)
     read_only(disk)
     status, said = cache_command(capsys, *words)
-    told(status, said)
+    reported(status, said)
     if command in CHANGING:
         assert status == 4, said
         assert "Read-only file system" in said
@@ -131,20 +135,22 @@ def test_on_a_read_only_mount(disk: Path, tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("what", [gone, a_file], ids=["gone", "a file"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_root_that_is_no_folder(
+def test_an_action_on_a_root_that_is_not_a_folder_makes_no_file(
     disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, what: Callable[[Path], None]
 ) -> None:
     words = words_of(command, disk, tmp_path)
     what(disk)
     before = holdings(disk)
-    told(*cache_command(capsys, *words))
+    reported(*cache_command(capsys, *words))
     assert set(before) <= set(holdings(disk))
 
 
 @needs_root
 @pytest.mark.parametrize("what", ["root", "trash", "entry", "unreadable"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_as_a_stranger(disk: Path, tmp_path: Path, command: str, what: str) -> None:
+def test_an_action_of_another_user_loses_no_file_and_ends_with_a_message(
+    disk: Path, tmp_path: Path, command: str, what: str
+) -> None:
     """All is the stranger's but the root, the trash, or the entries; or the stranger may not even look."""
     words, before = words_of(command, disk, tmp_path), holdings(disk)
     root, trash = disk / "cache", Trash(disk / "cache").folder.parent
@@ -163,7 +169,7 @@ def test_as_a_stranger(disk: Path, tmp_path: Path, command: str, what: str) -> N
     for path in closed:
         path.chmod(0o700 if what == "unreadable" else 0o755)
     status, said = json.loads(as_stranger(lambda: spoken_of(words)))
-    told(status, said)
+    reported(status, said)
     if command != "purge":
         assert not Counter(before) - Counter(holdings(disk))
 
@@ -225,7 +231,7 @@ def test_a_root_swapped_between_plan_and_execution_loses_nothing(swapped: tuple[
     assert caches.everything(root) == before
 
 
-def test_a_root_that_goes_between_plan_and_execution_is_told(disk: Path) -> None:
+def test_a_root_that_goes_between_plan_and_execution_is_reported(disk: Path) -> None:
     plan = planned(disk / "cache")
     gone(disk)
     with pytest.raises(NothingToShow, match="cannot be reached"):

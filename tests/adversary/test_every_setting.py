@@ -193,7 +193,7 @@ def test_every_function_that_sets_a_state_changes_the_key_and_a_compile_process_
         torch.set_default_device(None)
 
 
-def test_what_a_compile_process_cannot_take_over_is_told() -> None:
+def test_what_a_compile_process_cannot_take_over_is_reported() -> None:
     sent = torch_settings.collect().serializable()
     sent["state"] = {**sent["state"], "cuda.linalg": "Another"}
     assert torch_settings.apply(sent) == ["cuda.linalg"]

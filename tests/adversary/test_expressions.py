@@ -125,7 +125,7 @@ def test_what_the_engine_does_not_know_is_named(pattern: str, name: str, capfd: 
 
 
 @pytest.mark.parametrize("pattern", IMPOSSIBLE)
-def test_what_cannot_be_an_expression_is_told_in_one_line(pattern: str) -> None:
+def test_what_cannot_be_an_expression_is_reported_in_one_line(pattern: str) -> None:
     with pytest.raises(UsageError) as caught:
         expression(pattern)
     assert len(str(caught.value).splitlines()) == 1
@@ -212,7 +212,7 @@ def test_the_terminal_looks_at_what_there_is_time_for_and_goes_on_in_the_files(
     assert [line.text for line in window.lines] == texts
 
 
-async def test_an_expression_is_typed_in_the_terminal_and_what_is_wrong_with_it_is_told() -> None:
+async def test_an_expression_is_typed_in_the_terminal_and_what_is_wrong_with_it_is_reported() -> None:
     feed = StillFeed(job(), lines=lines_of([*HOSTILE_LINES, "a step"]))
     app = TopApp(feed, Settings(), services=StillServices(()))
     async with app.run_test(size=(120, 30)) as pilot:

@@ -294,7 +294,7 @@ def test_a_strangers_default_beside_it_is_refused_too(tmp_path: Path, monkeypatc
 
 
 @needs_root
-def test_the_doctor_tells_an_untrusted_root(root: Path) -> None:
+def test_the_doctor_reports_an_untrusted_root(root: Path) -> None:
     assert doctor_facts.look_at_root(str(root), cache="neuron", origin="x").untrusted == ""
     give_away(root)
     assert str(STRANGER) in doctor_facts.look_at_root(str(root), cache="neuron", origin="x").untrusted

@@ -217,22 +217,22 @@ def test_a_line_of_the_side_channel_that_was_cut_does_not_swallow_the_next(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(side_channel.DIRECTORY, str(small_disk))
-    told = CompileEnded(module="MODULE_1+2" * 100, seconds=1.0, ok=False, cause=CompileCause.DISK_FULL)
-    side_channel.emit(told)
+    reported = CompileEnded(module="MODULE_1+2" * 100, seconds=1.0, ok=False, cause=CompileCause.DISK_FULL)
+    side_channel.emit(reported)
     fill(small_disk, 0)
     for _ in range(5):  # the page that the file has takes some of them, and a part of one
-        side_channel.emit(told)
+        side_channel.emit(reported)
     (small_disk / "filler").unlink()
-    side_channel.emit(told)
+    side_channel.emit(reported)
     (file,) = small_disk.glob("*.jsonl")
-    assert decode(file.read_bytes().splitlines()[-1]) == msgspec_replaced(told, file)
+    assert decode(file.read_bytes().splitlines()[-1]) == msgspec_replaced(reported, file)
 
 
-def msgspec_replaced(told: CompileEnded, file: Path) -> CompileEnded:
+def msgspec_replaced(reported: CompileEnded, file: Path) -> CompileEnded:
     """The event with the time that it was stamped with."""
     import msgspec
 
-    return msgspec.structs.replace(told, at=decode(file.read_bytes().splitlines()[-1]).at)
+    return msgspec.structs.replace(reported, at=decode(file.read_bytes().splitlines()[-1]).at)
 
 
 GRAPHS = 2 if LONG else 1

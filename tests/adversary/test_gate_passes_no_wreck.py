@@ -38,7 +38,7 @@ def recorded(attack: Attack, code: str, name: str = "it") -> None:
         ("import os; os.kill(os.getpid(), 9)", b"killed (signal 9)"),
     ],
 )
-def test_a_run_that_failed(attack: Attack, code: str, words: bytes) -> None:
+def test_the_gate_names_the_cause_of_a_failed_run(attack: Attack, code: str, words: bytes) -> None:
     recorded(attack, code)
     done = neurontop(attack, "check")
     assert (done.returncode, done.stdout.count(b"\n")) == (1, 2)
@@ -59,7 +59,7 @@ def test_a_run_that_ended_well_passes(attack: Attack) -> None:
     assert (end["option"], end["value"], end["passed"]) == (END, 0, True)
 
 
-def test_a_run_that_was_cut_off_is_told_as_such_everywhere(attack: Attack) -> None:
+def test_a_run_that_was_cut_off_is_reported_as_such_everywhere(attack: Attack) -> None:
     recorded(attack, "print('step 1')", "before")
     with (attack.folder / "out").open("wb") as out:
         program = subprocess.Popen(attack.command("--plain"), env=attack.environ, stdout=out, stderr=out)
@@ -97,7 +97,7 @@ def test_a_run_that_goes_on_is_judged_by_its_thresholds_alone(attack: Attack) ->
     assert done.stdout == b"0 b''\n"
 
 
-def test_logs_do_not_tell_how_a_command_ended(attack: Attack) -> None:
+def test_logs_do_not_report_how_a_command_ended(attack: Attack) -> None:
     log = attack.folder / "train.log"
     log.write_bytes(LOG)
     done = neurontop(attack, "check", str(log), "--json", "--allow-unknown")

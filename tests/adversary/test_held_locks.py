@@ -102,7 +102,7 @@ def test_a_lock_that_is_taken_after_the_plan_was_made_stays(place: Path, how: st
         assert (place / LOCK).exists()
 
 
-def test_the_kernel_is_asked_where_proc_tells_nothing(place: Path, tmp_path: Path) -> None:
+def test_the_kernel_is_asked_where_proc_reports_nothing(place: Path, tmp_path: Path) -> None:
     """As from another namespace: no process is to be seen, no lock is listed."""
     (tmp_path / "proc").mkdir()
     lock = {"cache": place.parents[1], "name": f"{place.parent.name}/{place.name}/{LOCK}"}
@@ -144,7 +144,7 @@ def test_a_line_of_proc_locks_counts_where_device_and_inode_are_the_files(
 
 
 def test_the_device_of_the_mount_counts_too(place: Path, tmp_path: Path) -> None:
-    """btrfs and overlay: the kernel lists the mount's device, `stat` tells another."""
+    """btrfs and overlay: the kernel lists the mount's device, `stat` reports another."""
     facts = (place / LOCK).stat()
     proc = tmp_path / "proc"
     (proc / "self").mkdir(parents=True)

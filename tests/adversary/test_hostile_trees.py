@@ -91,7 +91,7 @@ def test_nested_folders_put_into_the_trash_stop_no_other_plan(
 
 
 @pytest.mark.parametrize("what", ["link", "link to a plan", "dangling link", "file", "pipe"])
-def test_a_plans_folder_that_was_replaced_is_told_and_stops_nothing_else(
+def test_a_plans_folder_that_was_replaced_is_reported_and_stops_nothing_else(
     root: Path, capsys: pytest.CaptureFixture[str], nobody_about: None, what: str
 ) -> None:
     victim, other, last = evicted(root, 1), evicted(root, 2), evicted(root, 3)

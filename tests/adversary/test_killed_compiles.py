@@ -56,22 +56,22 @@ def test_a_rank_killed_at_any_step_while_two_wait(others: Ranks, tmp_path: Path)
     while True:
         root, journal = tmp_path / str(at), tmp_path / f"journal-{at}"
         died = others.attack(root, journal, at)
-        told = f"killed before touch {at}: {died}"
-        assert died.waiters == [0] * WAITERS, told
-        assert died.seconds < BOUNDED_SECONDS, told
-        assert len(journal.read_text().splitlines()) <= 2, f"{told}: compiled by more than the dead and one other"
+        reported = f"killed before touch {at}: {died}"
+        assert died.waiters == [0] * WAITERS, reported
+        assert died.seconds < BOUNDED_SECONDS, reported
+        assert len(journal.read_text().splitlines()) <= 2, f"{reported}: compiled by more than the dead and one other"
         obtained = wrapper(root).get_or_compile(GRAPH)
-        assert obtained.hit, told
-        assert obtained.entry.artifact.read_bytes() == b"the graphthe graph", told
-        assert obtained.entry.broken_reason() == "", told
-        assert leftovers(obtained.entry, (".lock", ".lock.owner")) == [], told
-        assert len(leftovers(obtained.entry, (".tmp",))) <= 1, told
+        assert obtained.hit, reported
+        assert obtained.entry.artifact.read_bytes() == b"the graphthe graph", reported
+        assert obtained.entry.broken_reason() == "", reported
+        assert leftovers(obtained.entry, (".lock", ".lock.owner")) == [], reported
+        assert len(leftovers(obtained.entry, (".tmp",))) <= 1, reported
         # Killed after it wrote down who it is and before it had the lock: the next one with the lock removes that.
         lock = EntryLock(obtained.entry)
-        assert lock.acquire(), told
+        assert lock.acquire(), reported
         obtained.entry.sweep()
         lock.release()
-        assert leftovers(obtained.entry, (".tmp", ".lock", ".lock.owner")) == [], told
+        assert leftovers(obtained.entry, (".tmp", ".lock", ".lock.owner")) == [], reported
         if not died.killed:
             break
         at += step
@@ -102,23 +102,23 @@ class Dying(Copying):
 def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told: list[Event] = []
+    reported: list[Event] = []
     one = Dying(deaths=1)
-    job = Wrapper(one, WrapperOptions(cache_url=str(tmp_path)), emit=told.append)
+    job = Wrapper(one, WrapperOptions(cache_url=str(tmp_path)), emit=reported.append)
     assert job.get_or_compile(GRAPH).entry.artifact.read_bytes() == b"the graphthe graph"
     assert one.compiled == 2
     assert "compiling it once more" in capsys.readouterr().err
-    ends = [(event.ok, event.cause) for event in told if isinstance(event, CompileEnded)]
+    ends = [(event.ok, event.cause) for event in reported if isinstance(event, CompileEnded)]
     assert ends == [(False, "retried"), (True, "")]
-    assert sum(isinstance(event, CompileBegan) for event in told) == 2
+    assert sum(isinstance(event, CompileBegan) for event in reported) == 2
     run = Run()
-    for event in told:
+    for event in reported:
         run.apply(event)
     assert (run.compiles.totals.failures, run.compiles.totals.misses) == (0, 2)
 
 
 @pytest.mark.parametrize("kind", [CompilerKilled, CompilerMissing])
-def test_what_is_not_the_graphs_fault_is_told_and_never_stored(tmp_path: Path, kind: type[CompileError]) -> None:
+def test_what_is_not_the_graphs_fault_is_reported_and_never_stored(tmp_path: Path, kind: type[CompileError]) -> None:
     one = Dying(deaths=10, kind=kind)
     with pytest.raises(kind, match="signal 9"):
         wrapper(tmp_path, one).get_or_compile(GRAPH)

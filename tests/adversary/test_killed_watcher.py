@@ -129,7 +129,7 @@ def killed_midway(program: subprocess.Popen[bytes], attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("how", ["w", "a"])
-def test_with_its_output_in_a_file(attack: Attack, how: str) -> None:
+def test_a_killed_watcher_leaves_the_output_in_a_file_whole(attack: Attack, how: str) -> None:
     out, err = attack.folder / "out", attack.folder / "err"
     with out.open(how) as output, err.open(how) as error:
         program = subprocess.Popen(attack.command("--plain"), env=attack.environ, stdout=output, stderr=error)
@@ -152,7 +152,7 @@ def test_both_streams_keep_their_own_place(attack: Attack) -> None:
     assert sorted(attack.log().splitlines()) == sorted(numbered().splitlines())
 
 
-def test_with_its_output_in_a_pipe(attack: Attack) -> None:
+def test_a_killed_watcher_leaves_the_output_in_a_pipe_whole(attack: Attack) -> None:
     program = subprocess.Popen(
         attack.command("--plain"), env=attack.environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -167,7 +167,7 @@ def test_with_its_output_in_a_pipe(attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("mode", ["--plain", "--screen"])
-def test_on_a_terminal(attack: Attack, mode: str) -> None:
+def test_a_killed_watcher_leaves_the_output_on_a_terminal_whole(attack: Attack, mode: str) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         command = attack.command(mode)
@@ -286,7 +286,7 @@ def test_a_full_disk_of_the_output_costs_lines_and_not_the_job(small_disk: Path,
     assert attack.log() == numbered()
 
 
-def test_killed_at_any_moment_nothing_is_lost_or_told_twice(attack: Attack) -> None:
+def test_killed_at_any_moment_nothing_is_lost_or_reported_twice(attack: Attack) -> None:
     """A job that writes without a pause, killed ever later: what arrives is what it wrote, up to its end."""
     code = "import os, sys\nfor n in range(20_000): os.write(1, b'%d\\n' % n)\nopen(sys.argv[1], 'w').write('x')"
     wanted = b"".join(b"%d\n" % number for number in range(20_000))

@@ -73,7 +73,7 @@ def cache(tmp_path: Path) -> Path:
     ],
     ids=" ".join,
 )
-def test_names_in_a_cache(command: list[str], cache: Path, said: Said) -> None:
+def test_hostile_names_in_a_cache_are_printed_safely(command: list[str], cache: Path, said: Said) -> None:
     assert unprintable(said(*command, str(cache))) == []
 
 
@@ -99,14 +99,14 @@ def test_names_in_a_cache(command: list[str], cache: Path, said: Said) -> None:
     ],
     ids=" ".join,
 )
-def test_arguments_that_a_shell_filled_in(command: list[str], name: str, said: Said) -> None:
+def test_hostile_arguments_are_printed_safely(command: list[str], name: str, said: Said) -> None:
     """`neurontop tally *` in a folder of somebody else's."""
     assert unprintable(said(*command, name)) == []
 
 
 @pytest.mark.parametrize("name", [f"{ESCAPES}.log", f"{NO_TEXT}.log"], ids=["escapes", "no text"])
 @pytest.mark.parametrize("command", [["tally"], ["report"], ["watch"], ["check"], ["tally", "--json"]], ids=" ".join)
-def test_logs_with_such_names(command: list[str], name: str, tmp_path: Path, said: Said) -> None:
+def test_logs_with_hostile_names_are_printed_safely(command: list[str], name: str, tmp_path: Path, said: Said) -> None:
     (tmp_path / name).write_text(
         f"2026-01-01 10:00:00.000001: 1 INFO ||NEURON_CC_WRAPPER||: Using a cached neff at {ESCAPES}/{MODULE}/x\n"
         f"step 3 loss 2.5 {ESCAPES}\nTraceback (most recent call last):\nRuntimeError: {ESCAPES}\n"
@@ -152,7 +152,7 @@ def test_variables_in_the_doctors_findings(said: Said) -> None:
     assert unprintable(said("cache", "roots", environ=environ)) == []
 
 
-def test_lines_that_come_through_a_pipe() -> None:
+def test_hostile_lines_through_a_pipe_are_printed_safely() -> None:
     log = f"step 3 loss 2.5 {ESCAPES}\nTraceback (most recent call last):\nRuntimeError: {ESCAPES}\n"
     shown = subprocess.run(
         [sys.executable, "-m", "neuron_top", "watch", "--plain", "-"],

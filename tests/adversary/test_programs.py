@@ -154,9 +154,9 @@ def test_a_listing_that_is_junk_is_a_reason_or_a_listing(body: str, tmp_path: Pa
 def test_a_compiler_without_a_version_is_missing(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path, "neuronx-cc", body)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CompilerMissing) as told:
+    with pytest.raises(CompilerMissing) as reported:
         NeuronxCC().directory()
-    assert len(str(told.value)) < 2000
+    assert len(str(reported.value)) < 2000
 
 
 def test_a_repository_whose_git_prints_junk_has_no_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,10 +168,10 @@ def test_a_repository_whose_git_prints_junk_has_no_revision(tmp_path: Path, monk
 def test_a_monitor_that_writes_without_a_line_end_takes_no_memory(tmp_path: Path) -> None:
     """Some 40 MiB of one line, then a clean end: told as broken, and held up to a document's length."""
     body = "for _ in range(640): sys.stdout.write('x' * 65536)\nsys.stdout.flush()\ntime.sleep(0.2)"
-    source, told = MonitorSource(command=executable(tmp_path, "neuron-monitor", body)), list[AnyEvent]()
+    source, reported = MonitorSource(command=executable(tmp_path, "neuron-monitor", body)), list[AnyEvent]()
 
     def emit(event: AnyEvent) -> None:
-        told.append(event)
+        reported.append(event)
         if isinstance(event, SourceUnavailable):
             source.stop()
 
@@ -181,7 +181,7 @@ def test_a_monitor_that_writes_without_a_line_end_takes_no_memory(tmp_path: Path
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
-    assert any(isinstance(event, SourceUnavailable) for event in told)
+    assert any(isinstance(event, SourceUnavailable) for event in reported)
 
 
 # --- what our own programs import ---

@@ -114,9 +114,9 @@ VALUES = {
 @pytest.mark.parametrize("change", VALUES.values(), ids=VALUES)
 def test_values_of_the_wrong_kind_are_a_sentence(change: str, tmp_path: Path) -> None:
     path = recording(tmp_path, change=LOOSE + change)
-    with pytest.raises(NeuronTopError) as told:
+    with pytest.raises(NeuronTopError) as reported:
         used(path)
-    assert len(str(told.value)) < 2000
+    assert len(str(reported.value)) < 2000
     assert path.exists()
 
 

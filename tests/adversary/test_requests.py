@@ -93,7 +93,7 @@ def test_nothing_that_stands_in_an_address_is_an_error_of_ours(served: Served) -
     assert not wrong
 
 
-def test_what_is_no_text_is_told_in_a_sentence(served: Served) -> None:
+def test_what_is_no_text_is_reported_in_a_sentence(served: Served) -> None:
     for value in BROKEN_ESCAPES[:8]:
         answer = served.ask(f"/api/overview?run={value}")
         assert answer.status == 400
@@ -129,7 +129,7 @@ def test_any_value_of_any_parameter_has_an_answer(served: Served, data: st.DataO
         }
     )
 )
-def test_any_wish_for_a_plan_has_an_answer(served: Served, wish: Any) -> None:
+def test_any_request_for_a_plan_has_an_answer(served: Served, wish: Any) -> None:
     assert served.post("/api/cache/plans", wish).status < 500
 
 

@@ -114,24 +114,24 @@ def test_flags_of_any_size_are_read_up_to_a_limit() -> None:
 def test_what_the_service_says_moves_no_cursor() -> None:
     from botocore.exceptions import ClientError
 
-    with pytest.raises(NothingToShow) as told, s3.explained(bucket({})):
+    with pytest.raises(NothingToShow) as reported, s3.explained(bucket({})):
         raise ClientError({"Error": {"Code": "\x1b]0;owned\x07\x9b31m"}}, "ListObjectsV2")
-    assert str(told.value).isprintable()
+    assert str(reported.value).isprintable()
 
 
-def test_a_login_in_the_endpoint_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_in_the_endpoint_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:hunter2@bad host:port")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as reported:
         s3.connect("s3://caches/team")
-    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in str(reported.value)
 
 
 def test_a_region_from_the_environment_moves_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us\x1b]0;owned\x07")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as reported:
         s3.connect("s3://caches/team")
-    assert str(told.value).isprintable()
+    assert str(reported.value).isprintable()
 
 
 def test_names_from_a_listing_move_no_cursor(tmp_path: Path) -> None:

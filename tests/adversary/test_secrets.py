@@ -36,10 +36,10 @@ LINES = (
 
 @pytest.mark.parametrize("words", LINES, ids=range(len(LINES)))
 def test_a_command_line_keeps_its_secret(words: list[str]) -> None:
-    for told in (" ".join(command_without_secrets(words)), without_secrets(" ".join(words))):
-        assert SECRET not in told
-        assert not any(token in told for token in TOKENS)
-        assert told.startswith(words[0])
+    for reported in (" ".join(command_without_secrets(words)), without_secrets(" ".join(words))):
+        assert SECRET not in reported
+        assert not any(token in reported for token in TOKENS)
+        assert reported.startswith(words[0])
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_variables_keep_their_secrets() -> None:
         "XLA_FLAGS": TOKENS[1],
         "NEURON_RT_X": TOKENS[0],
     }
-    told = str(environment_that_matters(environ))
-    assert SECRET not in told
-    assert not any(token in told for token in TOKENS)
+    reported = str(environment_that_matters(environ))
+    assert SECRET not in reported
+    assert not any(token in reported for token in TOKENS)
 
 
 def test_a_recording_holds_no_token_of_the_command_line(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_recording_holds_no_token_of_the_command_line(tmp_path: Path) -> None:
     recording.finish()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     with SqliteStore(tmp_path / "state" / FILE_NAME) as store:
-        told = b"\n".join(map(encode, store.replay(recording.run)))
+        reported = b"\n".join(map(encode, store.replay(recording.run)))
         assert store.runs()[0].command[-2:] == ("--hf_token", "…")
-    assert b"RunStarted" in told
-    assert SECRET.encode() not in told
+    assert b"RunStarted" in reported
+    assert SECRET.encode() not in reported

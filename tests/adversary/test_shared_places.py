@@ -191,7 +191,7 @@ def test_a_pipe_whose_reader_does_not_read_does_not_stop_the_job(channel: Path) 
 
 
 @pytest.mark.parametrize("link", ["symbolic", "hard"])
-def test_a_link_leads_the_telling_nowhere(link: str, channel: Path, tmp_path: Path) -> None:
+def test_a_link_leads_the_report_nowhere(link: str, channel: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine\n")
     if link == "hard":
@@ -209,14 +209,14 @@ def test_a_link_to_nothing_makes_no_file(channel: Path, tmp_path: Path) -> None:
 
 
 @needs_root
-def test_a_strangers_file_is_told_nothing(channel: Path) -> None:
+def test_a_file_of_another_user_gets_no_events(channel: Path) -> None:
     our_file(channel).touch()
     give_away(our_file(channel))
     tell_channel(ENDED, {DIRECTORY: str(channel)})
     assert our_file(channel).read_bytes() == b""
 
 
-def test_what_is_told_is_readable_for_this_user_alone(channel: Path) -> None:
+def test_what_is_reported_is_readable_for_this_user_alone(channel: Path) -> None:
     tell_channel(ENDED, {DIRECTORY: str(channel)})
     assert stat.S_IMODE(our_file(channel).stat().st_mode) == 0o600
 
@@ -245,7 +245,7 @@ def test_only_plain_files_are_read(channel: Path, tmp_path: Path) -> None:
     assert [event.source for event in heard(SideChannel(channel))] == ["worker:5"]
 
 
-def test_junk_is_told_and_the_reading_goes_on(channel: Path) -> None:
+def test_junk_is_reported_and_the_reading_goes_on(channel: Path) -> None:
     deep = b'{"type":"RunStarted","run":"x","x":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     junk = [
         deep,
@@ -270,8 +270,8 @@ def test_a_line_without_end_is_held_up_to_a_limit_and_what_follows_is_read(chann
         for _ in range(40):
             file.write(b"x" * (1 << 18))
         file.write(b"\n" + encode(ENDED) + b"\n")
-    told = heard(SideChannel(channel, longest_line=1 << 20))
-    assert [type(event) for event in told] == [LineMalformed, CompileEnded]
+    reported = heard(SideChannel(channel, longest_line=1 << 20))
+    assert [type(event) for event in reported] == [LineMalformed, CompileEnded]
 
 
 def test_more_processes_than_descriptors(channel: Path) -> None:
@@ -283,25 +283,25 @@ def test_more_processes_than_descriptors(channel: Path) -> None:
     reading = SideChannel(channel)
     resource.setrlimit(resource.RLIMIT_NOFILE, (200 + len(list(Path("/proc/self/fd").iterdir())), before[1]))
     try:
-        told = heard(reading)
+        reported = heard(reading)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert [type(event) for event in told] == [CompileEnded] * 300
+    assert [type(event) for event in reported] == [CompileEnded] * 300
 
 
 def test_files_beyond_the_limit_are_said_once(channel: Path) -> None:
     for number in range(10):
         (channel / f"{number}.jsonl").write_bytes(encode(ENDED) + b"\n")
-    told = heard(SideChannel(channel, most_files=4))
-    assert [type(event) for event in told] == [SourceUnavailable, *[CompileEnded] * 4]
+    reported = heard(SideChannel(channel, most_files=4))
+    assert [type(event) for event in reported] == [SourceUnavailable, *[CompileEnded] * 4]
 
 
 def test_a_folder_that_comes_later_is_read(tmp_path: Path) -> None:
-    source, told = SideChannel(tmp_path / "later"), list[AnyEvent]()
+    source, reported = SideChannel(tmp_path / "later"), list[AnyEvent]()
     more = threading.Event()
 
     def emit(event: AnyEvent) -> None:
-        told.append(event)
+        reported.append(event)
         more.set()
 
     thread = threading.Thread(target=source.start, args=(emit,))

@@ -210,9 +210,9 @@ def test_a_key_file_that_will_not_do_is_a_clear_error(
 ) -> None:
     prepare(key_file)  # type: ignore[operator]
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key_file))
-    with pytest.raises(UsageError, match=complaint) as told:
+    with pytest.raises(UsageError, match=complaint) as reported:
         wrapper(root).get_or_compile(GRAPH)
-    assert signing.KEY_FILE_VARIABLE in str(told.value)
+    assert signing.KEY_FILE_VARIABLE in str(reported.value)
 
 
 @needs_root
@@ -223,7 +223,7 @@ def test_a_key_file_of_a_stranger_protects_nothing(root: Path, key_file: Path, m
         wrapper(root).get_or_compile(GRAPH)
 
 
-def test_verify_and_the_catalog_tell_of_each_of_them(root: Path, tmp_path: Path) -> None:
+def test_verify_and_the_catalog_report_each_of_them(root: Path, tmp_path: Path) -> None:
     def found() -> str:
         (entry,) = open_root(str(root), tmp_path / "index", full=True).entries
         return " ".join((str(entry.state), *entry.problems, *(one.what for one in deep(str(root), entry))))
@@ -242,9 +242,11 @@ def test_verify_and_the_catalog_tell_of_each_of_them(root: Path, tmp_path: Path)
     assert "is not what was published" in damaged(filenames.INDUCTOR_ARTIFACT, same_size)
     assert "digest differs" in damaged(filenames.FX_GRAPH, kept[filenames.FX_GRAPH] + b"x")
     assert "of this version" in damaged(filenames.FX_GRAPH, b"neuron-top fx graph 1\n")
-    told = json.loads(kept[filenames.STATS])
+    reported = json.loads(kept[filenames.STATS])
     assert "corrupt it belongs to MODULE_x" in damaged(
-        filenames.STATS, json.dumps({**told, "module": "MODULE_x"}).encode()
+        filenames.STATS, json.dumps({**reported, "module": "MODULE_x"}).encode()
     )
-    assert "corrupt published by neuron-top 0.1" in damaged(filenames.STATS, json.dumps({**told, "graph": ""}).encode())
-    assert "changed after it was written" in damaged(filenames.STATS, json.dumps({**told, "guards": "1"}).encode())
+    assert "corrupt published by neuron-top 0.1" in damaged(
+        filenames.STATS, json.dumps({**reported, "graph": ""}).encode()
+    )
+    assert "changed after it was written" in damaged(filenames.STATS, json.dumps({**reported, "guards": "1"}).encode())

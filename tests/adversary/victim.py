@@ -1,4 +1,4 @@
-"""A job that is attacked: a process that compiles what it is told, each time as a new captured graph.
+"""A job that is attacked: a process that compiles what it is reported, each time as a new captured graph.
 
 `python -m tests.adversary.victim`: reads the name of a program a line, answers with a JSON line: what it computed, and
 what it computes uncompiled, or the error.
@@ -95,10 +95,10 @@ def entries(folder: Path) -> dict[str, Path]:
     """The entries by what they are: `sine`, `cosine`, `forward`, `backward`."""
     found = {}
     for path in (folder / "cache").glob("inductor-*/MODULE_*"):
-        told = json.loads((path / "model.graph.json").read_text())
-        counts = told["operator_counts"]
+        reported = json.loads((path / "model.graph.json").read_text())
+        counts = reported["operator_counts"]
         operator = next((name for name in ("sin", "cos") if f"aten.{name}.default" in counts), "")
-        found[{"sin": "sine", "cos": "cosine"}.get(operator, told["direction"])] = path
+        found[{"sin": "sine", "cos": "cosine"}.get(operator, reported["direction"])] = path
     assert set(found) == {"sine", "cosine", "forward", "backward"}, found
     return found
 

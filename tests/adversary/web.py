@@ -41,14 +41,14 @@ def program(folder: Path, *arguments: str, **environment: str) -> Iterator[Progr
     assert process.stderr is not None
     drained = threading.Thread(target=process.stderr.read)
     try:
-        told: list[str] = []
+        reported: list[str] = []
         for line in process.stderr:
-            told.append(line)
+            reported.append(line)
             found = re.search(r"http://[^/]*:(\d+)/", line)
             if found:
                 break
         else:
-            raise AssertionError("".join(told))
+            raise AssertionError("".join(reported))
         drained.start()
         yield Program(process, int(found[1]))
     finally:

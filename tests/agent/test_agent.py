@@ -42,9 +42,9 @@ def agent(tmp_path: Path, url: str, *arguments: str, node: str = "n1") -> subpro
 
 
 def ended(process: subprocess.Popen[str], status: int = 0) -> str:
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == status, told
-    return told
+    _, reported = process.communicate(timeout=120)
+    assert process.returncode == status, reported
+    return reported
 
 
 def landed(url: str, job: str = "bert") -> list[AnyEvent]:
@@ -88,8 +88,8 @@ def until(url: str, wanted: dict[str, object], seconds: float = 60.0) -> None:
 def test_one_snapshot_adds_up_to_what_the_logs_say(tmp_path: Path, postgres_url: str) -> None:
     log = tmp_path / "logs" / "rank0" / "stdout.log"
     write_job(log)
-    told = ended(agent(tmp_path, postgres_url, "--once", str(tmp_path / "logs")))
-    assert "node n1 (environment NEURONTOP_NODE), job bert (command line)" in told
+    reported = ended(agent(tmp_path, postgres_url, "--once", str(tmp_path / "logs")))
+    assert "node n1 (environment NEURONTOP_NODE), job bert (command line)" in reported
     events = landed(postgres_url)
     assert figures(run_of(events)) == figures(read(log))
     assert sum(one.hits for one in run_of(events).compiles.graphs.values()) == len(GRAPHS) * 16
@@ -103,7 +103,9 @@ def test_one_snapshot_adds_up_to_what_the_logs_say(tmp_path: Path, postgres_url:
         assert [now.notes["dropped_samples"] for now in store.now("bert")] == [0]
 
 
-def test_an_agent_that_is_killed_again_and_again_tells_all_and_nothing_twice(tmp_path: Path, postgres_url: str) -> None:
+def test_an_agent_that_is_killed_again_and_again_reports_all_and_nothing_twice(
+    tmp_path: Path, postgres_url: str
+) -> None:
     whole, log = tmp_path / "whole.log", tmp_path / "job.log"
     write_job(whole, ranks=40, steps=60)
     lines = whole.read_bytes().splitlines(keepends=True)
@@ -220,8 +222,8 @@ def test_what_was_read_while_the_database_was_away_arrives_once_it_is_back(tmp_p
 def test_two_machines_with_one_name_are_refused(tmp_path: Path, postgres_url: str) -> None:
     with FleetStore(postgres_url) as store:
         store.register(NodeRecord(node="n1", machine_id="another"))
-    told = ended(agent(tmp_path, postgres_url, "--once"), status=4)
-    assert "NEURONTOP_NODE" in told
+    reported = ended(agent(tmp_path, postgres_url, "--once"), status=4)
+    assert "NEURONTOP_NODE" in reported
 
 
 def test_two_agents_of_one_job_on_one_node_are_refused(tmp_path: Path, postgres_url: str) -> None:

@@ -125,7 +125,7 @@ def test_only_files_that_the_agent_follows_are_read_whatever_is_asked_for(addres
         (200, ALLOWED),
     ],
 )
-def test_who_asks_wrongly_is_refused(address: str, status: int, headers: dict[str, str]) -> None:
+def test_requests_that_are_not_allowed_are_refused(address: str, status: int, headers: dict[str, str]) -> None:
     assert ask(address, **headers)[0] == status
 
 

@@ -57,7 +57,7 @@ def test_the_image_has_no_root() -> None:
 
 @pytest.mark.parametrize("context", ["prolog_slurmd", "epilog_slurmd"])
 def test_the_prolog_starts_an_agent_and_the_epilog_ends_it(tmp_path: Path, context: str) -> None:
-    """A stand-in for neurontop tells how it was called; a job never fails for the prolog."""
+    """A stand-in for neurontop reports how it was called; a job never fails for the prolog."""
     program = tmp_path / "bin" / "neurontop"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$NEURONTOP_JOB $*" >"{tmp_path}/called"\nexec sleep 60\n')

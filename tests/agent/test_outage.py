@@ -1,6 +1,6 @@
 """An agent whose database is away for an hour, and one whose disk is full: what waits, what goes, what never does.
 
-The hour is told by clock readings, not waited for. `NEURONTOP_OUTAGE_LINES=200` tells 200 lines a second of it.
+The hour is reported by clock readings, not waited for. `NEURONTOP_OUTAGE_LINES=200` reports 200 lines a second of it.
 """
 
 from __future__ import annotations
@@ -31,27 +31,29 @@ LOG = "log:/logs/rank.log"
 def second(number: int, offsets: Iterator[int], lines: int = LINES) -> list[AnyEvent]:
     """What a node prints in a second of a start: hits of its ranks; a step each tenth second, a failure each minute."""
     at = START + number
-    told: list[AnyEvent] = []
+    reported: list[AnyEvent] = []
     for one in range(lines):
         place = number * lines + one
-        told.append(
+        reported.append(
             CacheHit(
                 at=at, seen=at, source=LOG, offset=next(offsets), node="n1", pid=1000 + place % RANKS,
                 module=f"MODULE_{place // RANKS % GRAPHS:020d}+a1b2c3d4", root="/cache",
             )
         )  # fmt: skip
     if number % 10 == 0:
-        told.append(StepReported(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", step=number, loss=2.0))
+        reported.append(
+            StepReported(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", step=number, loss=2.0)
+        )
     if number % 60 == 30:
         key = f"MODULE_{number:020d}+ffffffff"
-        told.append(CompileFailed(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", pid=1, module=key))
+        reported.append(CompileFailed(at=at, seen=at, source=LOG, offset=next(offsets), node="n1", pid=1, module=key))
         words = f"ERROR number {number}"
-        told.append(
+        reported.append(
             LineMarked(
                 at=at, seen=at, source=LOG, offset=next(offsets), node="n1", level=LogLevel.ERROR, text=words
             )
         )  # fmt: skip
-    return told
+    return reported
 
 
 def spooled(spool: Spool) -> list[AnyEvent]:
@@ -70,19 +72,19 @@ def test_an_hour_without_a_database_is_spooled_whole(tmp_path: Path, monkeypatch
     monkeypatch.setattr(sinks, "COMMIT_SECONDS", 0.0)  # each told second is committed, as in an hour that is waited for
     spool = Spool(tmp_path / "spool.db")
     sink = SpoolSink(spool, "j", pytest.fail)
-    offsets, told = itertools.count(0, 100), list[AnyEvent]()
+    offsets, reported = itertools.count(0, 100), list[AnyEvent]()
     for number in range(3600):
         events = second(number, offsets)
-        told += events
+        reported += events
         sink.append(events, START + number)
     sink.close(START + 3600)
     notes, kept = spool.notes(), spooled(spool)
     spool.close()
     assert (notes["dropped_samples"], sink.dropped, failures(kept)) == (0, 0, 120)
-    assert figures(run_of(kept)) == figures(run_of(told))
+    assert figures(run_of(kept)) == figures(run_of(reported))
     assert notes["spooled_bytes"] < 512 * 1024**2 / 10
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
-    print(f"{len(told):,} events of an hour: {notes['spooled_events']:,} rows, {size:,} bytes on the disk")
+    print(f"{len(reported):,} events of an hour: {notes['spooled_events']:,} rows, {size:,} bytes on the disk")
 
 
 def test_with_a_full_disk_failures_stay_and_what_went_is_counted(
@@ -94,10 +96,10 @@ def test_with_a_full_disk_failures_stay_and_what_went_is_counted(
     sink = SpoolSink(spool, "j", warned.append)
     pages = spool._connection.execute("PRAGMA page_count").fetchone()[0]
     spool._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite says "database or disk is full"
-    offsets, told = itertools.count(0, 100), list[AnyEvent]()
+    offsets, reported = itertools.count(0, 100), list[AnyEvent]()
     for number in range(3600):
         events = second(number, offsets, lines=1)
-        told += events
+        reported += events
         sink.append(events, START + number)
     assert [words.partition(": ")[2] for words in warned] == [
         "database or disk is full; events are held in memory until there is room",
@@ -107,11 +109,11 @@ def test_with_a_full_disk_failures_stay_and_what_went_is_counted(
     sink.close(START + 3600)
     kept = spooled(spool)
     spool.close()
-    assert failures(kept) == failures(told) == 120
+    assert failures(kept) == failures(reported) == 120
     steps = [one.step for one in kept if isinstance(one, StepReported)]
     assert (steps[0], [one for one in kept if isinstance(one, EventsFolded)][-1].last.at) == (0, START + 3599)
     assert sink.dropped > 0
-    assert sum(one.count if isinstance(one, EventsFolded) else 1 for one in kept) + sink.dropped >= len(told)
+    assert sum(one.count if isinstance(one, EventsFolded) else 1 for one in kept) + sink.dropped >= len(reported)
 
 
 def test_samples_go_before_repeats_the_oldest_first_and_ends_of_each_kind_stay() -> None:
@@ -126,12 +128,12 @@ def test_samples_go_before_repeats_the_oldest_first_and_ends_of_each_kind_stay()
     assert thinned(events, 0) == thinned(events, 7), "nothing else goes"
 
 
-def test_what_a_fold_tells_is_what_may_go() -> None:
-    fold, told = Fold(), list[AnyEvent]()
+def test_what_a_fold_reports_is_what_may_go() -> None:
+    fold, reported = Fold(), list[AnyEvent]()
     for number in range(100):
         for event in second(number, itertools.count(), lines=30):
-            told += fold.add(event, START + number)
-        told += fold.flush(START + number)
-    kept, dropped = thinned(told, 0)
-    assert failures(kept) == failures(told) == 4
+            reported += fold.add(event, START + number)
+        reported += fold.flush(START + number)
+    kept, dropped = thinned(reported, 0)
+    assert failures(kept) == failures(reported) == 4
     assert dropped > 0

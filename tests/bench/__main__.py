@@ -1,7 +1,7 @@
 """All benchmarks in one run: `python -m tests.bench [NAME]… [--skip NAME]…`, a name for each bench_<name>.py here.
 
 Each prints ratios against named peers that were measured in the same run, turn by turn, so that a busy machine
-disturbs both alike. Each has a process of its own: one that breaks is told and the others go on. The exit status is
+disturbs both alike. Each has a process of its own: one that breaks is reported and the others go on. The exit status is
 the number of benchmarks that missed a bound or broke.
 """
 

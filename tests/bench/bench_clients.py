@@ -23,7 +23,7 @@ import psutil
 import websockets
 
 from neuron_top import events as ev
-from tests.bench.bench_dashboard import CORES, MISSED, told
+from tests.bench.bench_dashboard import CORES, MISSED, reported
 from tests.dashboard.served import serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
@@ -105,7 +105,7 @@ class Page:
 
 
 async def watch(port: int, clients: int) -> None:
-    """The clients: tell when all are there, and in the end when each of them has seen each step."""
+    """The clients: report when all are there, and in the end when each of them has seen each step."""
     pages = [Page(port) for _ in range(clients)]
     for page in pages:
         await page.open()
@@ -149,9 +149,9 @@ def main() -> int:
     for clients in (1, CLIENTS):
         took, share, skipped = measured(clients)
         name = f"change to {'its one client' if clients == 1 else f'{clients} clients on the live page'}"
-        told(f"{name}, median", statistics.median(took), "ms", 500)
-        told(f"{name}, 99th percentile", statistics.quantiles(took, n=100)[98], "ms", 500)
-        told(f"{name}: the server's processor time per second", share * 1000, "ms", 1000)
+        reported(f"{name}, median", statistics.median(took), "ms", 500)
+        reported(f"{name}, 99th percentile", statistics.quantiles(took, n=100)[98], "ms", 500)
+        reported(f"{name}: the server's processor time per second", share * 1000, "ms", 1000)
         print(f"   ({1 / PERIOD:g} changes a second; {skipped:.0%} were seen together with the next one)")
     return len(MISSED)
 

@@ -30,7 +30,7 @@ DAY_CORES, DAY_SECONDS = 128, 86_400
 MISSED: list[str] = []
 
 
-def told(name: str, value: float, unit: str, bound: float) -> None:
+def reported(name: str, value: float, unit: str, bound: float) -> None:
     """One line of the report."""
     verdict = "kept" if value <= bound else "MISSED"
     if value > bound:
@@ -58,9 +58,9 @@ def one_update() -> None:
         took.append((time.perf_counter() - began) * 1000)
         spent.append((time.thread_time() - used) * 1000)
         sizes.append(len(str(to_json([value for value in values if value is not page_diff.no_update]))) / 1000)
-    told(f"one update, {CORES} cores, processor time", statistics.median(spent), "ms", 5)
+    reported(f"one update, {CORES} cores, processor time", statistics.median(spent), "ms", 5)
     print(f"   ({statistics.median(took):.1f} ms on the clock)")
-    told(f"one update, {CORES} cores", statistics.median(sizes), "kB", 10)
+    reported(f"one update, {CORES} cores", statistics.median(sizes), "kB", 10)
     print(f"   (the whole page: {len(str(to_json(whole))) / 1000:.0f} kB)")
 
 
@@ -79,10 +79,10 @@ def a_day() -> None:
     feed = day()
     began = time.perf_counter()
     text = str(to_json(lines(feed.read(memory_table), DARK)))
-    told("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.5)
+    reported("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.5)
     began = time.perf_counter()
     to_json(figures.heat(feed.read(overview).cores, "memory", DARK))
-    told("a day of 128 cores, heat map", time.perf_counter() - began, "s", 1.5)
+    reported("a day of 128 cores, heat map", time.perf_counter() - began, "s", 1.5)
     print(f"   ({len(text) / 1000:.0f} kB)")
 
 

@@ -58,12 +58,12 @@ def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error,
     found: dict[str, list[tuple[bool, float]]] = {}
     for index, one in enumerate(past):
         others = [other for place, other in enumerate(past) if place != index and not (unseen and _same(one, other))]
-        told = Estimator(others).total(one.module, one.graph_bytes, one.operators, one.op_counts)
-        if told is None or one.seconds <= 0:
+        reported = Estimator(others).total(one.module, one.graph_bytes, one.operators, one.op_counts)
+        if reported is None or one.seconds <= 0:
             continue
-        ground = "similar size" if "similar size" in told.ground else told.ground
-        error = abs((told.low + told.high) / 2 - one.seconds) / one.seconds
-        found.setdefault(ground, []).append((told.low <= one.seconds <= told.high, error))
+        ground = "similar size" if "similar size" in reported.ground else reported.ground
+        error = abs((reported.low + reported.high) / 2 - one.seconds) / one.seconds
+        found.setdefault(ground, []).append((reported.low <= one.seconds <= reported.high, error))
     return tuple(
         Error(ground, len(rows), sum(inside for inside, _ in rows), median(error for _, error in rows))
         for ground, rows in sorted(found.items())

@@ -4,7 +4,7 @@
 
 The graphs that are compared are real HLO modules on disk; the catalog of the fifty thousand is read from its stored
 index, as the command does it (asking each folder whether it changed is the catalog's own benchmark). Printed besides:
-seconds of the whole, index and explanation; its processor seconds are held against the aim, since wall time tells of
+seconds of the whole, index and explanation; its processor seconds are held against the aim, since wall time reports
 the other work on a busy machine.
 """
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import events as ev
-from tests.bench.bench_dashboard import MISSED, day, told
+from tests.bench.bench_dashboard import MISSED, day, reported
 from tests.dashboard.browser import chromium
 from tests.dashboard.served import serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
@@ -110,14 +110,14 @@ def main() -> int:
     print(f"   (load average {os.getloadavg()[0]:.1f}, {ROUNDS} rounds, medians)")
     for number, name in enumerate(("first paint", "time to interactive")):
         mine = statistics.median(pair[number] for pair in ours)
-        told(name, mine, "s", 1.0)
+        reported(name, mine, "s", 1.0)
         if theirs:
             other = statistics.median(pair[number] for pair in theirs)
             print(f"   (TensorBoard: {other:.3g} s)")
-            told(f"{name} ÷ TensorBoard's", mine / other, "times", 0.8)
-    told("change to browser, median", statistics.median(seen), "ms", 500)
-    told("change to browser, 99th percentile", statistics.quantiles(seen, n=100, method="inclusive")[98], "ms", 500)
-    told("a day of 128 cores, until its chart is drawn", statistics.median(days), "s", 1.5)
+            reported(f"{name} ÷ TensorBoard's", mine / other, "times", 0.8)
+    reported("change to browser, median", statistics.median(seen), "ms", 500)
+    reported("change to browser, 99th percentile", statistics.quantiles(seen, n=100, method="inclusive")[98], "ms", 500)
+    reported("a day of 128 cores, until its chart is drawn", statistics.median(days), "s", 1.5)
     return len(MISSED)
 
 

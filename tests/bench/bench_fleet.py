@@ -34,7 +34,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.landing import in_transaction, land
 from neuron_top.store.postgres.migration import migrate
 from tests.bench.bench_clients import Page
-from tests.bench.bench_dashboard import MISSED, told
+from tests.bench.bench_dashboard import MISSED, reported
 from tests.bench.figures import Figure, own_folders, report
 from tests.bench.fleet_load import JOB, NODES, recorded
 from tests.bench.fleet_series import bench_prometheus
@@ -157,21 +157,21 @@ def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float) -> 
     print(
         f"   the slowest batch in {landed['slowest'] * 1000:.0f} ms; agents took {landed['cpu'] / took_them:.2f} cores"
     )
-    told(f"{name}: age of the newest row on the fleet's page, worst", max(ages), "s", 5)
-    told(f"{name}: age of the newest step on the job's page, worst", max(steps), "s", 5)
+    reported(f"{name}: age of the newest row on the fleet's page, worst", max(ages), "s", 5)
+    reported(f"{name}: age of the newest step on the job's page, worst", max(steps), "s", 5)
     took = sorted(seconds for seconds, _ in updates)
     sizes = sorted(size for _, size in updates)
-    told(
+    reported(
         f"{name}: an update of the fleet's page for {VIEWERS} viewers, p95",
         took[len(took) * 95 // 100] * 1000,
         "ms",
         200,
     )
-    told(f"{name}: its size, p95", sizes[len(sizes) * 95 // 100] / 1000, "kB", 10)
+    reported(f"{name}: its size, p95", sizes[len(sizes) * 95 // 100] / 1000, "kB", 10)
     median = statistics.median(took) * 1000
     print(f"   ({len(updates)} updates, median {median:.0f} ms, largest {sizes[-1] / 1000:.1f} kB)")
-    told(f"{name}: the server's share of a core", share, "", 1)
-    told(f"{name}: the server's memory", most / MIB, "MiB", 500)
+    reported(f"{name}: the server's share of a core", share, "", 1)
+    reported(f"{name}: the server's memory", most / MIB, "MiB", 500)
 
 
 def bench_landing(url: str) -> Figure:

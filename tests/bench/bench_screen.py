@@ -108,7 +108,7 @@ def nvitop(seconds: float) -> dict[str, float] | str:
         program = str(folder / "bin" / "nvitop")
         tried = subprocess.run([program, "--once"], capture_output=True, text=True, timeout=60, check=False)
         if tried.returncode:
-            return f"does not run here: {next(iter((tried.stderr or tried.stdout).splitlines()), 'no reason told')}"
+            return f"does not run here: {next(iter((tried.stderr or tried.stdout).splitlines()), 'no reason reported')}"
         terminal = Terminal([program, "--monitor", "full", "--interval", "1"])
         try:
             time.sleep(3.0)

@@ -35,7 +35,7 @@ class Timed(NamedTuple):
 class Figure(NamedTuple):
     """A ratio of medians: ours ÷ theirs (seconds both), its bound, and every measurement.
 
-    Processor seconds, where they were measured, tell the same story without the other work on the machine.
+    Processor seconds, where they were measured, report the same story without the other work on the machine.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Agents of a thousand nodes: `python -m tests.bench.fleet_load URL ROWS_A_SECOND SECONDS`.
 
-A recording is multiplied: each node tells its events under a name of its own. A row is an event. Every node ships a
+A recording is multiplied: each node reports its events under a name of its own. A row is an event. Every node ships a
 batch a second, as an agent does, by the agent's own way (COPY, then the mark, in one transaction); the first node also
-tells a step of the job each second. It prints when it began, then what landed and the processor time that it took.
+reports a step of the job each second. It prints when it began, then what landed and the processor time that it took.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def recorded() -> list[AnyEvent]:
         left_out = _NOT_OF_A_JOB_THAT_GOES_ON | STAY_HERE
         events = [event for event in store.replay(record.id) if not isinstance(event, left_out)]
     fold = Fold()
-    told = [one for event in events for one in fold.add(event, event.seen or 0.0)]
-    return [*told, *fold.flush(0.0, everything=True)]
+    reported = [one for event in events for one in fold.add(event, event.seen or 0.0)]
+    return [*reported, *fold.flush(0.0, everything=True)]
 
 
 class Sender(threading.Thread):
@@ -74,17 +74,19 @@ class Sender(threading.Thread):
 
     def _batch(self, stream: Iterator[AnyEvent], node: int, second: int, at: float, sequence: int) -> Batch:
         name = f"trn-{node:04}"
-        told = [msgspec.structs.replace(one, node=name, at=at, seen=at) for one in itertools.islice(stream, self._each)]
+        reported = [
+            msgspec.structs.replace(one, node=name, at=at, seen=at) for one in itertools.islice(stream, self._each)
+        ]
         if node == 0:
-            told[-1] = StepReported(step=int(at), loss=2.0, at=at, seen=at, rank=0, node=name, source="load")
-        packed = pack(told)
+            reported[-1] = StepReported(step=int(at), loss=2.0, at=at, seen=at, rank=0, node=name, source="load")
+        packed = pack(reported)
         return Batch(
             sequence=sequence, run=JOB, first=packed.first, last=packed.last, count=packed.count, data=packed.data
         )
 
 
 def main() -> None:
-    """Ship, and tell."""
+    """Ship, and report."""
     url, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     began = time.time() + 1.0
     print(began, flush=True)

@@ -58,7 +58,7 @@ def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
     """How long a key takes to be answered while so many cores update at 1 Hz and `rate` lines a second arrive.
 
     The first round is told apart: nothing has been shown yet of what it goes to. What of an answer's time the program
-    had the processor is told beside it: on a busy machine the rest is waiting for it.
+    had the processor is reported beside it: on a busy machine the rest is waiting for it.
     """
     with _followed("busy", str(cores)) as (path, terminal):
         length = rounds * len(ANSWERS) * 0.25 + 2

@@ -66,7 +66,7 @@ def is_slow(number: int) -> bool:
 
 
 def beat(store: FleetStore, names: list[str], cores: int = CORES) -> None:
-    """What every node tells of itself now."""
+    """What every node reports itself now."""
     rng = random.Random()
     for number, node in enumerate(names):
         if number % 200 == 150:

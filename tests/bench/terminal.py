@@ -26,7 +26,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def as_installed() -> None:
-    """Byte code for our modules, as pip writes it for the peers it installs: a checkout may be told to keep none."""
+    """Byte code for our modules, as pip writes it for the peers it installs: a checkout may be known to keep none."""
     package = Path(neuron_top.__file__).parent
     for folder in (package, *(path.resolve() for path in package.iterdir() if path.is_symlink())):
         compileall.compile_dir(folder, quiet=2)

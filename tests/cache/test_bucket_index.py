@@ -1,4 +1,4 @@
-"""A bucket is listed once, by one node, and then by its changes; whoever asks meanwhile waits and is told for whom."""
+"""A bucket is listed once, by one node, and then by its changes; whoever asks meanwhile waits and sees for whom."""
 
 from __future__ import annotations
 

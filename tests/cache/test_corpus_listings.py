@@ -140,8 +140,8 @@ def test_failure_logs_are_classified_as_published() -> None:
         r"^Failed compilation with .*$", corpus(LISTINGS, "13-model-log-files.txt").read_text(), re.MULTILINE
     )
     failures = [read_failure(log) for log in logs]
-    told = [(failure.kind, failure.code) for failure in failures if failure is not None][:4]
-    assert told == [
+    reported = [(failure.kind, failure.code) for failure in failures if failure is not None][:4]
+    assert reported == [
         ("deterministic", "TEN404"),
         ("deterministic", "LUR015"),
         ("deterministic", "XCG815"),

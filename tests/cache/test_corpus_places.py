@@ -79,21 +79,21 @@ def test_the_lock_in_the_root_is_seen_and_locks_no_entry(tmp_path: Path) -> None
 
 def test_a_header_with_the_packagers_values_is_read_as_the_packager_printed_it() -> None:
     text = listing("19-neff-packager.txt")
-    told = {
+    reported = {
         name.strip(): value.strip() for name, value in re.findall(r"^ {8}([A-Z][\w ]+): +(\S.*)$", text, re.MULTILINE)
     }
-    size = int(told["Data Size"].split()[0])
+    size = int(reported["Data Size"].split()[0])
     head = HEAD.pack(
-        int(told["Package Version"]),
-        int(told["Header Size"].split()[0]),
+        int(reported["Package Version"]),
+        int(reported["Header Size"].split()[0]),
         size,
-        int(told["Major Version"]),
-        int(told["Minor Version"]),
+        int(reported["Major Version"]),
+        int(reported["Minor Version"]),
         b"",
-        int(told["Number of Neuron cores"]),
-        bytes.fromhex(told["Hash"]) + b"0" * 16,
-        bytes.fromhex(told["UUID"]),
-        told["Network Name"].encode()[:255],
+        int(reported["Number of Neuron cores"]),
+        bytes.fromhex(reported["Hash"]) + b"0" * 16,
+        bytes.fromhex(reported["UUID"]),
+        reported["Network Name"].encode()[:255],
         1,
         b"\1",
         0,
@@ -103,7 +103,7 @@ def test_a_header_with_the_packagers_values_is_read_as_the_packager_printed_it()
     header = read_header(head, 1024 + size)
     assert header is not None
     assert (header.package_version, header.data_bytes, header.version) == (2, size, "1.0")
-    assert header.digest.startswith(told["Hash"])
+    assert header.digest.startswith(reported["Hash"])
     assert (header.cores, header.warnings, header.features) == (1, (), ())
     assert header.module == "MODULE_16554925436865022292"
 

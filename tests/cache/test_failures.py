@@ -63,7 +63,7 @@ def test_no_log_makes_the_reader_raise(text: str) -> None:
     read_failure(START + text)
 
 
-def test_every_class_tells_whether_a_retry_can_help_and_what_to_do() -> None:
+def test_every_class_reports_whether_a_retry_can_help_and_what_to_do() -> None:
     for cause in FailureClass:
         assert cause.kind in FailureKind
         assert ADVICE[cause]

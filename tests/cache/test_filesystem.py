@@ -52,7 +52,7 @@ def test_the_innermost_mount_counts_also_with_a_blank_in_its_name(tmp_path: Path
 
 
 @pytest.mark.parametrize(("options", "kept"), [("rw,noatime", "noatime"), ("rw,relatime", "relatime")])
-def test_whether_access_times_are_kept_is_told_by_the_mount(tmp_path: Path, options: str, kept: str) -> None:
+def test_whether_access_times_are_kept_is_known_by_the_mount(tmp_path: Path, options: str, kept: str) -> None:
     assert describe(str(tmp_path), proc(tmp_path / "proc", mount("/", "ext4", options))).access_times == kept
 
 

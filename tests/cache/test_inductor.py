@@ -46,7 +46,7 @@ def test_entries_are_what_pytorch_keeps_by_key(root: Path) -> None:
     assert not inductor.is_inductor(str(root.parent))
 
 
-def test_last_use_is_told_only_where_something_was_read_after_it_was_written(root: Path) -> None:
+def test_last_use_is_reported_only_where_something_was_read_after_it_was_written(root: Path) -> None:
     for name, accessed in (("one", 2_000_000_000), ("two", 1_000_000_000)):
         os.utime(root / f"fxgraph/aa/{FX}/{name}", (accessed, 1_500_000_000))
     os.utime(root / f"aotautograd/{AOT}/x", (1_400_000_000, 1_500_000_000))

@@ -32,7 +32,7 @@ def test_a_process_in_the_middle_of_its_exec_still_holds_its_files_open(tmp_path
     assert evidence.use.why == "process 1000 has a file below it open"
 
 
-def test_whoever_reads_what_we_print_is_told_from_a_job_beside_us(tmp_path: Path) -> None:
+def test_whoever_reads_what_we_print_is_distinguished_from_a_job_beside_us(tmp_path: Path) -> None:
     proc = tmp_path / "proc"
     streams = {
         os.getpid(): ("/dev/pts/1", "pipe:[1]"),

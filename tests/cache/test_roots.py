@@ -87,7 +87,7 @@ def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("url", ["s3://name:hush@hush@bucket/prefix", "s3://hush@bucket"])
-def test_a_login_in_an_address_is_never_told_again(url: str) -> None:
+def test_a_login_in_an_address_is_never_reported_again(url: str) -> None:
     found = roots.find({"NEURON_COMPILE_CACHE_URL": url})
     assert [root.path for root in found if root.remote] == [f"s3://…@{url.rpartition('@')[2]}"]
     with pytest.raises(UsageError, match="leave user name and password out of the address") as refused:

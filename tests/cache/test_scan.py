@@ -134,13 +134,13 @@ def as_nobody(work: Callable[[], str]) -> str:
         finally:
             os._exit(status)
     os.close(theirs)
-    with os.fdopen(ours, encoding="utf-8") as told:
-        text = told.read()
+    with os.fdopen(ours, encoding="utf-8") as reported:
+        text = reported.read()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     return text
 
 
-def told(root: Path) -> str:
+def reported(root: Path) -> str:
     """States and problems of a root as one line."""
     found = sorted(scanner.scan(str(root)).entries, key=lambda entry: entry.module)
     return "; ".join(f"{entry.state} {entry.problems}" for entry in found)
@@ -157,7 +157,7 @@ def test_what_may_not_be_read_is_shown_and_said() -> None:
         artifact.chmod(0)
         folder.chmod(0)
         try:
-            seen = as_nobody(lambda: told(root))
+            seen = as_nobody(lambda: reported(root))
         finally:
             folder.chmod(0o700)
     closed, shut = "unknown ('permission denied',)", "unknown ('model.neff: permission denied',)"
@@ -181,7 +181,7 @@ def test_what_is_wrong_with_an_artifact_that_was_read_leaves_nothing_unreadable(
     assert entry.unreadable == ("pipe: neither file nor folder",)
 
 
-def test_no_folder_and_a_file_in_its_place_are_told(tmp_path: Path) -> None:
+def test_no_folder_and_a_file_in_its_place_are_reported(tmp_path: Path) -> None:
     with pytest.raises(NothingToShow, match="does not exist"):
         scanner.scan(str(tmp_path / "no"))
     (tmp_path / "file").write_bytes(b"")

@@ -82,7 +82,7 @@ def seen(root: Path, verdict: Verdict = Verdict.UNKNOWN) -> Entry:
 
 
 @pytest.mark.parametrize(("state", "files", "verdict", "compiler"), ROWS)
-def test_each_row_of_the_state_table_is_told_from_real_files(
+def test_each_row_of_the_state_table_is_distinguished_from_real_files(
     tmp_path: Path, state: str, files: dict[str, bytes], verdict: Verdict | None, compiler: str
 ) -> None:
     write_entry(tmp_path, files, compiler=compiler)

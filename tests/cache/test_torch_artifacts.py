@@ -75,11 +75,11 @@ def test_what_the_installed_pytorch_writes_is_named_sized_and_dated(tmp_path: Pa
         [sys.executable, "-c", MAKE, str(out)], env=environ, capture_output=True, text=True, timeout=300, check=False
     )
     assert made.returncode == 0, made.stderr
-    told = json.loads(made.stdout.splitlines()[-1])
+    reported = json.loads(made.stdout.splitlines()[-1])
     package, bundled = find([str(out)])
     assert bundled.kind is ArtifactKind.MEGA_CACHE
-    assert bundled.artifacts == {kind: len(keys) for kind, keys in told.items()}
-    assert set(bundled.keys) == {key for keys in told.values() for key in keys}
+    assert bundled.artifacts == {kind: len(keys) for kind, keys in reported.items()}
+    assert set(bundled.keys) == {key for keys in reported.values() for key in keys}
     assert (bundled.complete, bundled.bytes) == (True, (out / "bundle.bin").stat().st_size)
     assert bundled.changed == (out / "bundle.bin").stat().st_mtime
     assert package.kind is ArtifactKind.AOT_COMPILE
@@ -88,7 +88,7 @@ def test_what_the_installed_pytorch_writes_is_named_sized_and_dated(tmp_path: Pa
 
 
 @pytest.mark.parametrize("checksum", [True, False])
-def test_a_bundle_tells_its_kinds_and_keys(tmp_path: Path, checksum: bool) -> None:
+def test_a_bundle_reports_its_kinds_and_keys(tmp_path: Path, checksum: bool) -> None:
     (tmp_path / "a").write_bytes(bundle({"inductor": ["k1", "k2"], "aot_autograd": ["k3"]}, checksum=checksum))
     (artifact,) = find([str(tmp_path)])
     assert artifact.artifacts == {"inductor": 2, "aot_autograd": 1}

@@ -1,4 +1,4 @@
-"""A watched root tells what changes, whatever becomes of the notifications."""
+"""A watched root reports what changes, whatever becomes of the notifications."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_compile_is_followed_from_graph_to_hit(tmp_path: Path, notifications: 
         assert until_state(events, None).module == folder.name
 
 
-def test_a_lock_is_told_with_its_holder_and_again_when_the_holder_has_ended(tmp_path: Path) -> None:
+def test_a_lock_is_reported_with_its_holder_and_again_when_the_holder_has_ended(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     program = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -74,12 +74,12 @@ def test_a_lock_is_told_with_its_holder_and_again_when_the_holder_has_ended(tmp_
     with watched(root, tmp_path / "state", notifications=True) as events:
         folder = write_entry(root, {HLO_NAME: small_hlo()})
         (folder / f"{HLO_NAME}.lock").write_bytes(msgspec.json.encode(owner))
-        told = until_lock(events, "alive")
-        assert told.lock_holder == f"pid {holder.pid} on {owner.host}"
-        assert f"process {holder.pid}, lives" in (told.lock_proof or "")
+        reported = until_lock(events, "alive")
+        assert reported.lock_holder == f"pid {holder.pid} on {owner.host}"
+        assert f"process {holder.pid}, lives" in (reported.lock_proof or "")
         holder.communicate()
-        told = until_lock(events, "dead")
-        assert f"process {holder.pid}, has ended" in (told.lock_proof or "")
+        reported = until_lock(events, "dead")
+        assert f"process {holder.pid}, has ended" in (reported.lock_proof or "")
 
 
 def until_lock(events: queue.Queue[Event], verdict: str) -> EntryChanged:

@@ -68,8 +68,8 @@ def test_a_link_in_the_place_of_a_work_folder_is_not_followed(tmp_path: Path) ->
     assert found(tmp_path) == {}
 
 
-def test_the_newest_change_is_told_by_key(tmp_path: Path) -> None:
+def test_the_newest_change_is_known_by_key(tmp_path: Path) -> None:
     folder(tmp_path, "me", "neuroncc_compile_workdir", "old", age=500)
     folder(tmp_path, "me", "neuroncc_compile_workdir", "new", age=50)
-    told = work_dirs.newest_by_module([KEY, "MODULE_99999999+00000000"], {}, str(tmp_path))
-    assert told == {KEY: NOW - 50}
+    reported = work_dirs.newest_by_module([KEY, "MODULE_99999999+00000000"], {}, str(tmp_path))
+    assert reported == {KEY: NOW - 50}

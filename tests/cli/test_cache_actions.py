@@ -115,11 +115,11 @@ def test_restore_without_a_plan_undoes_the_newest_after_showing_it(
     assert json.loads(run("restore", root, "--dry-run", "--json").stdout) == {"plan": newest}
     assert run("restore", root).returncode == 4, "nobody confirmed it"
     assert run("restore", root, "--yes", "--read-only").returncode == 4
-    status, told = on_a_terminal(["restore", str(root)], environ, "n\n")
-    assert (status, newest in told) == (4, True)
+    status, reported = on_a_terminal(["restore", str(root)], environ, "n\n")
+    assert (status, newest in reported) == (4, True)
     assert caches.everything(root) == after
-    status, told = on_a_terminal(["restore", str(root)], environ, "y\n")
-    assert status == 0, told
+    status, reported = on_a_terminal(["restore", str(root)], environ, "y\n")
+    assert status == 0, reported
     assert caches.everything(root) == between
     assert run("restore", root, "--yes").returncode == 0, "the one before is the newest now"
     assert caches.everything(root) == before
@@ -148,9 +148,9 @@ def test_earlier_spellings_of_options_mean_the_same_and_stand_in_no_help(
     root: Path, run: Run, old: tuple[str, ...], new: tuple[str, ...]
 ) -> None:
     dry = ("--dry-run",) if old[0] in ("evict", "retry", "maintain") else ()
-    told = [run(words[0], root, *words[1:], *dry, "--json") for words in (old, new)]
-    assert [result.returncode for result in told] == [told[1].returncode] * 2, told[0].stderr
-    assert shape(json.loads(told[0].stdout)) == shape(json.loads(told[1].stdout))
+    reported = [run(words[0], root, *words[1:], *dry, "--json") for words in (old, new)]
+    assert [result.returncode for result in reported] == [reported[1].returncode] * 2, reported[0].stderr
+    assert shape(json.loads(reported[0].stdout)) == shape(json.loads(reported[1].stdout))
     text = run(old[0], "--help").stdout
     for word in set(old) - set(new):
         assert f"{word} " not in text, f"{word} is shown"
@@ -194,7 +194,9 @@ def shape(value: object) -> object:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_exit_statuses(root: Path, run: Run, words: tuple[str, ...], status: int) -> None:
+def test_refused_commands_change_nothing_and_end_with_their_status(
+    root: Path, run: Run, words: tuple[str, ...], status: int
+) -> None:
     before = caches.everything(root)
     result = run(words[0], *words[1:2], root, *words[2:]) if words[0] == "restore" else run(words[0], root, *words[1:])
     assert result.returncode == status, result.stderr
@@ -261,10 +263,10 @@ def test_a_dry_run_of_maintain_plans_what_the_run_then_does(root: Path, run: Run
     [(old, _, size)] = planned("--dry-run")
     # What is older than that goes; for the size, one more of more than 40 KiB has to.
     run("policy", "--max-size", f"{size // 1024 - 100}KiB")
-    told = planned("--dry-run")
-    assert [(len(paths), entries) for paths, entries, _ in told] == [(2, 6), (1, 4)]
-    assert told[0][0] == old
-    assert told == planned()
+    reported = planned("--dry-run")
+    assert [(len(paths), entries) for paths, entries, _ in reported] == [(2, 6), (1, 4)]
+    assert reported[0][0] == old
+    assert reported == planned()
 
 
 def test_a_dry_run_of_maintain_names_each_plan_on_its_own_also_where_nothing_goes(root: Path, run: Run) -> None:

@@ -75,8 +75,8 @@ def test_what_was_pushed_is_pulled_once_and_is_a_hit(tmp_path: Path, url: str) -
     node = tmp_path / "node"
     pulled = cache(tmp_path, "pull", url, "--for", str(wanted), "--to", str(node), "--json")
     assert pulled.returncode == 0, pulled.stderr
-    told = json.loads(pulled.stdout)
-    assert (told["copied"], told["refused"], told["missing"]) == (2, {}, [])
+    reported = json.loads(pulled.stdout)
+    assert (reported["copied"], reported["refused"], reported["missing"]) == (2, {}, [])
     assert wrapper(node).get_or_compile(GRAPH).hit
     rest = cache(tmp_path, "pull", url, "--to", str(node))
     assert "2 entries, " in rest.stdout
@@ -93,9 +93,9 @@ def test_pulls_of_one_node_at_once_share_the_work(tmp_path: Path, url: str) -> N
     with ThreadPoolExecutor(3) as pool:
         pulled = [each.result() for each in [pool.submit(cache, tmp_path, *words) for _ in range(3)]]
     assert [each.returncode for each in pulled] == [0, 0, 0], [each.stderr for each in pulled]
-    told = [json.loads(each.stdout) for each in pulled]
-    assert [one["copied"] + one["there"] for one in told] == [8, 8, 8]
-    assert (sum(one["copied"] for one in told), [one["refused"] for one in told]) == (8, [{}, {}, {}])
+    reported = [json.loads(each.stdout) for each in pulled]
+    assert [one["copied"] + one["there"] for one in reported] == [8, 8, 8]
+    assert (sum(one["copied"] for one in reported), [one["refused"] for one in reported]) == (8, [{}, {}, {}])
 
 
 def test_what_the_source_lacks_is_named(tmp_path: Path, url: str) -> None:

@@ -57,15 +57,15 @@ def test_the_demo_shows_what_its_job_printed() -> None:
         assert any("(0, 59) step_loss" in line.text for line in feed.log_tail(100))
 
 
-def test_the_recording_is_small_and_tells_nothing_of_whose_machine_made_it(tmp_path: Path) -> None:
+def test_the_recording_is_small_and_reports_nothing_of_whose_machine_made_it(tmp_path: Path) -> None:
     demo = Path(neuron_top.__file__).parent / "assets" / "demo"
     assert sum(path.stat().st_size for path in demo.rglob("*")) < MOST_BYTES
     with demo_settings(Settings()) as settings, SqliteStore(settings.state_path / FILE_NAME, read_only=True) as store:
         run = store.runs()[0]
-        told = b"\n".join(ev.encode(event) for event in store.replay(run.id))
+        reported = b"\n".join(ev.encode(event) for event in store.replay(run.id))
         output = (settings.state_path / "runs" / run.id / "output.log").read_bytes()
     assert run.node == "demo"
-    assert not re.findall(rb"/(?:home|root|work|Users)/[\w./-]*", told + output)
+    assert not re.findall(rb"/(?:home|root|work|Users)/[\w./-]*", reported + output)
 
 
 def test_the_state_folder_of_the_user_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

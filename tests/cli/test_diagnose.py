@@ -85,7 +85,7 @@ def test_standard_input_without_a_failure_is_exit_status_0() -> None:
     assert (result.returncode, result.stdout) == (0, "standard input: no failure; the log just stops\n")
 
 
-def test_a_recovered_failure_is_told_and_is_no_failure() -> None:
+def test_a_recovered_failure_is_reported_and_is_no_failure() -> None:
     passed = FAILED.replace("RuntimeError: engine is gone\n", "") + g3(
         f"Compilation Successfully Completed for model.{M1}.hlo_module.pb"
     )

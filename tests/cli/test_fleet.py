@@ -11,7 +11,7 @@ import pytest
 from neuron_top.cli.main import main
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.fleet.database import fill
-from tests.fleet.samples import told
+from tests.fleet.samples import reported
 
 
 @pytest.fixture
@@ -83,6 +83,6 @@ def test_without_a_database_the_variable_is_named(
 
 def test_a_number_of_unknown_value_is_null(fleet: str, capsys: pytest.CaptureFixture[str]) -> None:
     with FleetStore(fleet) as store:
-        store.beat(msgspec.structs.replace(told("n2"), step_seconds=None, metrics={}))
+        store.beat(msgspec.structs.replace(reported("n2"), step_seconds=None, metrics={}))
     node = json.loads(printed(capsys, "nodes", "--json"))[1]
     assert (node["node"], node["step_seconds"], node["metrics"].get("utilization")) == ("n2", None, None)

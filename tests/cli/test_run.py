@@ -163,7 +163,7 @@ def test_when_our_reader_goes_away_so_does_the_jobs(here: Here) -> None:
     assert program.returncode != 0
 
 
-def test_status_runs_and_replay_tell_of_the_recording(here: Here) -> None:
+def test_status_runs_and_replay_report_the_recording(here: Here) -> None:
     assert here("status", "last").returncode == 3
     here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r})")
     status = here("status", "last", "--json")

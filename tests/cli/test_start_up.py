@@ -138,7 +138,7 @@ def test_the_first_frame_loads_what_it_draws_and_nothing_that_reads_or_changes(t
 def test_the_sums_of_a_cache_load_neither_keys_nor_locks_nor_what_changes_a_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))  # without recordings, which tell of entries too
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))  # without recordings, which report entries too
     (tmp_path / "neuronxcc-2.99.1.0+abcdef01" / "MODULE_77+0a1b2c3d").mkdir(parents=True)
     loaded = modules_of(COMMAND, "cache", "stats", "--json", str(tmp_path))
     names = own(loaded)

@@ -32,7 +32,7 @@ def telemetry(*options: str, stdin: bytes = b"", path: str = "/nonexistent") -> 
     return subprocess.run(command(*options), input=stdin, env=environ, capture_output=True, check=False, timeout=120)
 
 
-def told(result: subprocess.CompletedProcess[bytes]) -> list[Any]:
+def reported(result: subprocess.CompletedProcess[bytes]) -> list[Any]:
     return [events.decode(text) for text in result.stdout.splitlines()]
 
 
@@ -53,9 +53,9 @@ def test_a_file_of_records_becomes_one_table_of_the_last(tmp_path: Path) -> None
 def test_json_gives_every_sample_as_an_event(tmp_path: Path) -> None:
     file = tmp_path / "monitor.jsonl"
     file.write_bytes(line(record()) + line(record(USED)))
-    found = told(telemetry("--source", str(file), "--json"))
+    found = reported(telemetry("--source", str(file), "--json"))
     assert sum(isinstance(event, events.CoresSampled) for event in found) == 2
-    last = told(telemetry("--source", str(file), "--json", "--once"))
+    last = reported(telemetry("--source", str(file), "--json", "--once"))
     (sampled,) = [event for event in last if isinstance(event, events.CoresSampled)]
     assert sampled.cores[0].pid == 77
 
@@ -63,7 +63,7 @@ def test_json_gives_every_sample_as_an_event(tmp_path: Path) -> None:
 def test_a_pipe_is_read_line_by_line_and_may_hold_one_document_over_many_lines() -> None:
     spread = json.dumps(record(USED), indent=4).encode()
     for data in (line(record(USED)), spread, spread + b"\n"):
-        found = told(telemetry("--source", "-", "--json", stdin=data))
+        found = reported(telemetry("--source", "-", "--json", stdin=data))
         assert any(isinstance(event, events.CoresSampled) for event in found)
 
 
@@ -101,7 +101,7 @@ def test_a_listing_of_neuron_ls_is_recognized() -> None:
     assert b"logical core = 2 physical" in result.stdout
 
 
-def test_where_nothing_is_the_reasons_are_told_and_the_status_is_3(tmp_path: Path) -> None:
+def test_where_nothing_is_the_reasons_are_reported_and_the_status_is_3(tmp_path: Path) -> None:
     for options in ((), ("--once",), ("--source", "monitor"), ("--source", "ls"), ("--source", "sysfs", "--once")):
         result = telemetry(*options, "--sysfs-root", str(tmp_path))
         assert result.returncode == 3, (options, result.stdout)
@@ -111,7 +111,7 @@ def test_where_nothing_is_the_reasons_are_told_and_the_status_is_3(tmp_path: Pat
 
 def test_the_drivers_counters_alone_are_enough(tmp_path: Path) -> None:
     trees.device(tmp_path, 0, 2, used={"tensors": 5 * 1024**3})
-    found = told(telemetry("--source", "sysfs", "--once", "--json", "--sysfs-root", str(tmp_path)))
+    found = reported(telemetry("--source", "sysfs", "--once", "--json", "--sysfs-root", str(tmp_path)))
     (sampled,) = [event for event in found if isinstance(event, events.CoresSampled)]
     assert [core.memory for core in sampled.cores] == [5 * 1024**3] * 2
 
@@ -123,7 +123,7 @@ def test_once_waits_for_a_record_with_rates_and_takes_memory_from_the_driver(tmp
     options = ("--once", "--json", "--sysfs-root", str(tmp_path / "sys"))
     result = telemetry(*options, path=str(tmp_path / "bin"))
     assert result.returncode == 0, result.stderr
-    (sampled,) = [event for event in told(result) if isinstance(event, events.CoresSampled)]
+    (sampled,) = [event for event in reported(result) if isinstance(event, events.CoresSampled)]
     core = sampled.cores[0]
     assert (core.utilization, core.memory, core.kinds) == (0.5, 10, {"tensors": 9, "dma_rings": 1})
     assert core.power is not None

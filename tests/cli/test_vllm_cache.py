@@ -62,19 +62,19 @@ def test_ls_stats_and_show_read_it(root: Path, capsys: pytest.CaptureFixture[str
     assert "save_cache() was not called" in capsys.readouterr().out
 
 
-def test_other_folders_are_none(tmp_path: Path) -> None:
+def test_other_folders_are_not_vllm_caches(tmp_path: Path) -> None:
     (tmp_path / DONE).mkdir()
     assert not is_vllm_cache(str(tmp_path))
     assert not is_vllm_cache(str(tmp_path / "gone"))
 
 
-def test_a_compile_that_the_log_tells_has_its_time() -> None:
+def test_a_compile_that_the_log_reports_has_its_time() -> None:
     """In the words of the published report."""
     text = f"11:31:30  Compiled HLO {DONE} in 28.3s\nCompiled HLO files in 3s\n"
     assert [(event.module, event.compile_seconds) for event in only(GraphMeasured, read(text))] == [(DONE, 28.3)]
 
 
-def test_the_gauge_of_saved_metrics_tells_what_was_added_to_it_by_bucket() -> None:
+def test_the_gauge_of_saved_metrics_reports_what_was_added_to_it_by_bucket() -> None:
     """As documented; no page of a real server was at hand."""
     name = 'vllm_neuron:compilation_time_seconds{bucket_name="prefill_s1024",model_name="m"}'
     text = f"# HELP vllm_neuron:compilation_time_seconds Time\n{name} 12.5\n{name} 12.5\n{name} 20.0\n{name} 3.0\n"

@@ -55,11 +55,11 @@ class Watching:
                 self.lines.append(line)
                 self._came.notify_all()
 
-    def until(self, told: Callable[[str], bool]) -> str:
+    def until(self, reported: Callable[[str], bool]) -> str:
         """The first line for which this holds."""
         with self._came:
-            assert self._came.wait_for(lambda: any(told(line) for line in self.lines), PATIENCE), self.lines[-5:]
-        return next(line for line in self.lines if told(line))
+            assert self._came.wait_for(lambda: any(reported(line) for line in self.lines), PATIENCE), self.lines[-5:]
+        return next(line for line in self.lines if reported(line))
 
     def interrupted(self) -> int:
         """Its exit status after Ctrl-C, once everything it wrote has been read."""
@@ -104,11 +104,11 @@ def test_json_lines_of_named_views_say_which_view_they_are(environ: dict[str, st
     log = tmp_path / "train.log"
     log.write_text("\n".join(log_lines()) + "\n")
     with watching(environ, "--json", "--view", "compile", "--view", "cores", str(log)) as running:
-        told = json.loads(running.until(lambda line: json.loads(line)["view"] == "compile" and MODULES[0] in line))
+        reported = json.loads(running.until(lambda line: json.loads(line)["view"] == "compile" and MODULES[0] in line))
         running.until(lambda line: json.loads(line)["view"] == "cores")
         assert running.interrupted() == 130
-    assert [row["module"] for row in told["data"]["rows"]] == MODULES[:2]
-    assert {row["state"] for row in told["data"]["rows"]} == {"hit"}
+    assert [row["module"] for row in reported["data"]["rows"]] == MODULES[:2]
+    assert {row["state"] for row in reported["data"]["rows"]} == {"hit"}
 
 
 def test_a_view_without_json_is_refused(environ: dict[str, str], tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_plain_lines_of_standard_input_end_with_it_and_carry_no_escapes(environ:
     assert "step 10/10, loss 2" in last
 
 
-def test_plain_tells_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
+def test_plain_reports_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
     wait = "2025-03-01 10:00:00.000123:  4242  [INFO]: Another process must be compiling "
     wait += f"{FOLDER}/{MODULES[2]}/model.neff been waiting for: 61.0 minutes\n"
     done = subprocess.run(

@@ -78,14 +78,14 @@ def _cold(program: Any, kept: Path) -> dict[str, Any]:
     inductor, inductor_fails = _attempt(program, INDUCTOR)
     before = _events()
     ours, we_fail = _attempt(program, OURS)
-    told = _told(before)
+    reported = _told(before)
     if inductor_fails:
-        return {"inductor_fails": inductor_fails, "we_fail": we_fail} | told
+        return {"inductor_fails": inductor_fails, "we_fail": we_fail} | reported
     if we_fail:
-        return {"we_fail": we_fail} | told
+        return {"we_fail": we_fail} | reported
     kept.parent.mkdir(parents=True, exist_ok=True)
     torch.save((inductor, eager), kept)
-    return _compared(program, ours, inductor, eager) | told
+    return _compared(program, ours, inductor, eager) | reported
 
 
 def _warm(program: Any, kept: Path) -> dict[str, Any]:
@@ -94,9 +94,9 @@ def _warm(program: Any, kept: Path) -> dict[str, Any]:
     inductor, eager = torch.load(kept, weights_only=True)
     before = _events()
     ours, we_fail = _attempt(program, OURS)
-    told = _told(before)
+    reported = _told(before)
     kept.unlink()
-    return ({"we_fail": we_fail} if we_fail else _compared(program, ours, inductor, eager)) | told
+    return ({"we_fail": we_fail} if we_fail else _compared(program, ours, inductor, eager)) | reported
 
 
 def _compared(program: Any, ours: Any, inductor: Any, eager: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A compiled graph tells how many equal blocks of the model it serves, and nothing where nobody listens."""
+"""A compiled graph reports how many equal blocks of the model it serves, and nothing where nobody listens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(arguments: list[Any]) -> list[Any]:
     return taken
 
 
-def told(folder: Path) -> list[int]:
+def reported(folder: Path) -> list[int]:
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_bytes().splitlines()]
     events = [event for event in map(decode, lines) if isinstance(event, GraphReused)]
     assert all(event.module == MODULE and event.pid is not None for event in events)
@@ -42,13 +42,13 @@ def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_each_set_of_parameters_is_a_block_and_is_told_once(listening: Path) -> None:
+def test_each_set_of_parameters_is_a_block_and_is_reported_once(listening: Path) -> None:
     counted = counting(run, MODULE, FORWARD)
     blocks = [block() for _ in range(3)]
     for _step in range(4):
         for parameters in blocks:
             counted([*parameters, torch.zeros(8)])  # the activation is another tensor at each call
-    assert told(listening) == [1, 2, 3]
+    assert reported(listening) == [1, 2, 3]
 
 
 def test_results_are_those_of_the_graph(listening: Path) -> None:
@@ -61,14 +61,14 @@ def test_only_the_first_calls_are_looked_at(listening: Path) -> None:
     for _call in range(CALLS):
         counted([*first])
     counted([*late])
-    assert told(listening) == [1]
+    assert reported(listening) == [1]
 
 
 def test_what_has_no_memory_of_its_own_is_not_looked_at_again(listening: Path) -> None:
     counted = counting(run, MODULE, FORWARD)
     counted([3, torch.zeros(1)])
     counted(block())
-    assert told(listening) == []
+    assert reported(listening) == []
 
 
 @pytest.mark.parametrize("watch", [None, Watch("backward", (0,), None), Watch("forward", (), None)])

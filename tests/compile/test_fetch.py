@@ -60,7 +60,7 @@ class Rank:
         return found.hit
 
     def fetched(self) -> list[ArtifactFetched]:
-        """What was told of fetches."""
+        """What was reported of fetches."""
         return [event for event in self.events if isinstance(event, ArtifactFetched)]
 
 
@@ -87,9 +87,9 @@ def test_ranks_of_a_node_are_one_question_and_nobody_compiles(tmp_path: Path, sh
     assert source.asked == 1
     assert source.read == 5  # graph, flags, record, two files of the artifact
     assert sum(rank.compiler.compiled for rank in ranks) == 0
-    told = [event for rank in ranks for event in rank.fetched()]
-    assert [event.ended for event in told] == [False, True]
-    assert told[-1].bytes == told[-1].total_bytes > 0
+    reported = [event for rank in ranks for event in rank.fetched()]
+    assert [event.ended for event in reported] == [False, True]
+    assert reported[-1].bytes == reported[-1].total_bytes > 0
     here, there = (
         sorted(each.relative_to(root) for each in root.rglob("model*")) for root in (tmp_path / "node", shared)
     )

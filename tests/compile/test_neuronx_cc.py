@@ -57,12 +57,12 @@ def test_its_scratch_stays_in_the_folder_that_was_asked_for(entry: Path, tmp_pat
     assert {path.name for path in entry.iterdir()} >= {"model.neff", "model.done"}
 
 
-def test_what_a_module_is_made_of_is_told_before_its_compile_begins(entry: Path, tmp_path: Path) -> None:
+def test_what_a_module_is_made_of_is_reported_before_its_compile_begins(entry: Path, tmp_path: Path) -> None:
     (entry / "model.hlo_module.pb").write_bytes(training_step(Step()))
-    told: list[Event] = []
+    reported: list[Event] = []
     options = WrapperOptions(cache_url=str(entry.parent.parent))
-    Wrapper(compiler(tmp_path, 'cp "$3" "$5"\n'), options, emit=told.append).compile_entry(entry)
-    described = told[0]
+    Wrapper(compiler(tmp_path, 'cp "$3" "$5"\n'), options, emit=reported.append).compile_entry(entry)
+    described = reported[0]
     assert isinstance(described, GraphDescribed)
     assert (described.module, described.compiler) == (entry.name, entry.parent.name)
     assert described.graph_bytes == (entry / "model.hlo_module.pb").stat().st_size
@@ -79,7 +79,7 @@ def test_what_it_says_becomes_the_failure_log(entry: Path, tmp_path: Path) -> No
     assert not (entry / "model.done").exists()
 
 
-def test_a_kill_is_told_apart_from_an_error(entry: Path, tmp_path: Path) -> None:
+def test_a_kill_is_distinguished_from_an_error(entry: Path, tmp_path: Path) -> None:
     with pytest.raises(CompilerKilled, match="signal 9"):
         compile_entry(entry, compiler(tmp_path, "kill -9 $$\n"))
 

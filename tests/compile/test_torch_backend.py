@@ -290,7 +290,7 @@ def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches:
     assert not list(own_caches.rglob("model.done"))
 
 
-def test_a_killed_compile_process_is_told_tried_once_more_and_no_failure_of_the_graph(own_caches: Path) -> None:
+def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(own_caches: Path) -> None:
     job = subprocess.Popen(
         [sys.executable, "-c", TRAIN],
         stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ from neuron_top.compile.torch.worker_memory import Account, _WatchedForward, com
 MIB = 1024 * 1024
 
 
-def test_an_optimizers_step_tells_parameters_gradients_and_state() -> None:
+def test_an_optimizers_step_reports_parameters_gradients_and_state() -> None:
     weight = torch.nn.Parameter(torch.zeros(MIB // 4))
     optimizer = torch.optim.Adam([weight])
     weight.grad = torch.ones_like(weight)
@@ -80,7 +80,7 @@ def test_a_watched_graph_gives_what_the_graph_gives_and_looks_once_a_second() ->
     assert watched._looked_at == looked_at
 
 
-def test_the_kernel_tells_the_unique_set_size() -> None:
+def test_the_kernel_reports_the_unique_set_size() -> None:
     size = unique_set_size()
     assert size is not None
     assert size > MIB

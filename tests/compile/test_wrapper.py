@@ -1,4 +1,4 @@
-"""One graph through the cache with a compiler that copies: what is a hit, what is told, what is left behind."""
+"""One graph through the cache with a compiler that copies: what is a hit, what is reported, what is left behind."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> Non
     assert not own_caches.exists()
 
 
-def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
+def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_reported(
     own_caches: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def cannot() -> bytes:
@@ -242,12 +242,12 @@ def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
             path.write_bytes(b"made here")
         return CompileOutcome(seconds=0.0)
 
-    told: list[Event] = []
-    one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), emit=told.append)
+    reported: list[Event] = []
+    one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), emit=reported.append)
     graph = GraphToCompile(key=GRAPH.key, data=cannot, compile_inside=inside)
     assert one.get_or_compile(graph).entry.artifact.read_bytes() == b"made here"
-    (began,) = [event for event in told if isinstance(event, CompileBegan)]
-    (ended,) = [event for event in told if isinstance(event, CompileEnded)]
+    (began,) = [event for event in reported if isinstance(event, CompileBegan)]
+    (ended,) = [event for event in reported if isinstance(event, CompileEnded)]
     assert began.inside_job
     assert ended.ok
     assert "a lambda" in capsys.readouterr().err

@@ -29,7 +29,7 @@ from neuron_top.views.rank_steps import RankSeries, step_map
 from tests.agent.test_agent_logs import serving_logs
 from tests.dashboard.served import READ, Served, serving
 from tests.fleet.database import NODES, answer_at, fill
-from tests.fleet.samples import page, told
+from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
 
@@ -58,7 +58,7 @@ def test_the_api_has_what_the_commands_print(served: Served) -> None:
         assert served.ask(f"/api/fleet/{wrong}").status == status
 
 
-def test_prometheus_is_told_every_agent_with_the_labels_of_the_rules(served: Served) -> None:
+def test_prometheus_is_reported_every_agent_with_the_labels_of_the_rules(served: Served) -> None:
     groups = served.ask("/api/targets").json
     assert [group["targets"] for group in groups] == [[f"127.0.0.1:{9000 + number}"] for number in range(4)]
     first = {"node": "n1", "cluster": "trn", "neurontop_job": "4711", "__scheme__": "http"}
@@ -93,8 +93,10 @@ def test_many_who_ask_at_once_cost_one_question(served: Served, monkeypatch: pyt
 def test_the_blame_of_a_job_is_in_the_api_and_on_the_page(postgres_url: str, tmp_path: Path) -> None:
     ship(postgres_url)
     with serving(StillFeed(), tmp_path, store=postgres_url) as served:
-        told = served.ask("/api/fleet/blame?job=bert").json
-        assert [(row["because"], row["nodes"]) for row in told["repeated"]] == [("lock not seen across nodes", ["n3"])]
+        reported = served.ask("/api/fleet/blame?job=bert").json
+        assert [(row["because"], row["nodes"]) for row in reported["repeated"]] == [
+            ("lock not seen across nodes", ["n3"])
+        ]
         assert served.ask("/api/fleet/blame").status == 400
         assert served.ask("/api/fleet/blame?job=none").status == 404
         with closing(DashboardFleet(served.feeds.settings)) as fleet:
@@ -138,7 +140,9 @@ def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]
 
 def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(served: Served) -> None:
     wanted = set(fleet_page.OUTPUTS.names)
-    assert set(fleet_page.render(None, DARK)) == set(rendered(page([]))) == set(rendered(page([told("n1")]))) == wanted
+    assert (
+        set(fleet_page.render(None, DARK)) == set(rendered(page([]))) == set(rendered(page([reported("n1")]))) == wanted
+    )
     with closing(DashboardFleet(served.feeds.settings)) as fleet:
         with_node = fleet_page.answer_of(fleet, {"node": "n3", "q": "n3", "metric": "memory"})
     assert with_node is not None
@@ -147,7 +151,9 @@ def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(serv
 
 
 def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
-    shown = page([told(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"])
+    shown = page(
+        [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
+    )
     (cells,) = rendered(shown)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
     assert (cells["customdata"], cells["text"]) == ([["n0", "n1", "n2", "n3", "n4"]], [["", "", "▲", "", "✗"]])
     assert cells["z"] == [[40] * 5]
@@ -156,7 +162,7 @@ def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong()
 @pytest.mark.parametrize("metric", ["utilization", "step_seconds", "memory"])
 def test_a_push_for_a_thousand_nodes_that_all_changed_stays_below_ten_kilobytes(metric: str) -> None:
     first, second = (
-        page([told(f"trn-{number:04}", step_seconds=1.0 + (number * by) % 7 / 100) for number in range(1000)])
+        page([reported(f"trn-{number:04}", step_seconds=1.0 + (number * by) % 7 / 100) for number in range(1000)])
         for by in (1, 3)
     )
     _values, marks = outputs_of(rendered(first, metric), {})
@@ -183,9 +189,9 @@ def test_ranks_and_steps_of_a_thousand_ranks_are_a_push_of_ten_kilobytes_with_si
 
 
 def test_phases_are_bars_by_node_with_a_pattern_beside_the_color() -> None:
-    told = [("n1", "compiling", 0, 100), ("n1", "training", 100, 900), ("n2", "lock wait", 0, 100),
+    reported = [("n1", "compiling", 0, 100), ("n1", "training", 100, 900), ("n2", "lock wait", 0, 100),
             ("n2", "training", 100, 900)]  # fmt: skip
-    spans = [PhaseSpan(node=node, phase=phase, since=since, until=until) for node, phase, since, until in told]
+    spans = [PhaseSpan(node=node, phase=phase, since=since, until=until) for node, phase, since, until in reported]
     figure = figures.phases_figure(phase_timeline(1000.0, "j", spans, []), DARK).figure
     by_name = {trace["name"]: trace for trace in figure["data"]}
     assert by_name["waiting"]["y"] == ["n2"]
@@ -204,7 +210,7 @@ def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
         answer_at(postgres_url, "n1", address, machine_id())
         with FleetStore(postgres_url) as store:
             rows = [StepRow(rank=0, steps=[1, 2], seconds=[1.0, 2.0])]
-            store.beat(told("n1", steps=rows))
+            store.beat(reported("n1", steps=rows))
         with serving(StillFeed(), tmp_path, store=postgres_url, read=READ) as served:
             assert served.ask("/api/fleet/nodes/n1/logs").status == 401
             page = served.ask("/api/fleet/nodes/n1/logs?count=3", token=READ).json
@@ -233,7 +239,7 @@ def test_a_core_of_a_node_has_its_place_among_the_others_and_what_history_needs(
     served: Served, postgres_url: str
 ) -> None:
     with FleetStore(postgres_url) as store:
-        store.beat(told("n1", cores={"utilization": [0.9, 0.2, 0.8], "memory": [3.0, 2.0, None]}))
+        store.beat(reported("n1", cores={"utilization": [0.9, 0.2, 0.8], "memory": [3.0, 2.0, None]}))
     core = served.ask("/api/fleet/nodes/n1/cores/1").json
     values = {one["metric"]: (one["text"], one["median"], one["place"]) for one in core["values"]}
     assert values == {"memory": ("2 B", "2 B", 2), "utilization": ("20 %", "80 %", 3)}
@@ -246,7 +252,9 @@ def test_a_core_of_a_node_has_its_place_among_the_others_and_what_history_needs(
 
 
 def test_cells_show_the_compile_phase_in_words_where_a_hand_points() -> None:
-    shown = page([told("n1", phase="compiling"), told("n2", phase="lock wait"), told("n3"), told("n4", phase="")])
+    shown = page(
+        [reported("n1", phase="compiling"), reported("n2", phase="lock wait"), reported("n3"), reported("n4", phase="")]
+    )
     (cells,) = rendered(shown, "compile_phase")["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
     assert cells["z"] == [[67, 100, 0, None]]
     assert "33: extracting, 66: compiling, 100: waiting" in cells["hovertemplate"]

@@ -13,7 +13,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
 from tests.fleet.database import NODES, fill
-from tests.fleet.samples import told
+from tests.fleet.samples import reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
 
@@ -27,11 +27,11 @@ def served(postgres_url: str, tmp_path: Path) -> Iterator[Served]:
     fill(postgres_url)
     with FleetStore(postgres_url) as store:
         for node in NODES:
-            store.beat(told(node, phase="compiling", job="4711"))
+            store.beat(reported(node, phase="compiling", job="4711"))
             seconds = 2.0 if node == "n3" else 1.0
             rows = [StepRow(rank=int(node[1:]), steps=STEPS, seconds=[seconds] * len(STEPS))]
             cores: dict[str, list[float | None]] = {"utilization": [0.9, 0.4, 0.95]}
-            store.beat(told(node, step_seconds=seconds, steps=rows, cores=cores))
+            store.beat(reported(node, step_seconds=seconds, steps=rows, cores=cores))
     with serving(StillFeed(), tmp_path, store=postgres_url) as one:
         yield one
 

@@ -10,7 +10,7 @@ import pytest
 from neuron_top.dashboard.app import PAGES
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
-from tests.dashboard.test_conduct import hits
+from tests.dashboard.test_browser_state import hits
 from tests.tui.feeds import START, StillFeed, job
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]

@@ -116,12 +116,12 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
-def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
+def test_why_a_graph_missed_is_reported_with_its_causes_or_with_what_to_do() -> None:
     reason = MissReason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
-    told = detail_drawer.cache_details(
+    reported = detail_drawer.cache_details(
         MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )
-    assert "batch 8 here, 4 there" in words_of(told)
+    assert "batch 8 here, 4 there" in words_of(reported)
     assert "No cache on this machine" in words_of(detail_drawer.cache_details(None, None))
 
 
@@ -133,7 +133,7 @@ def links(component: Any) -> list[str]:
     return [*([own] if own else []), *(links(component.children) if getattr(component, "children", None) else [])]
 
 
-def test_every_page_that_names_a_graph_leads_to_the_page_that_tells_why_it_missed() -> None:
+def test_every_page_that_names_a_graph_leads_to_the_page_that_reports_why_it_missed() -> None:
     """An alert, a graph that is being compiled, the slowest of a run, and a line of the log."""
     feed = full()
     feed.push(ev.CompileFailed(module=module(4), pid=4002, rank=1, node="trn1", source="job", offset=320))
@@ -403,11 +403,11 @@ def test_a_grid_library_of_another_name_is_left_to_dash() -> None:
 
 def test_the_live_page_begins_with_the_reason_why_the_job_failed() -> None:
     whole = lived(failed_log())
-    told = words_of(whole["live-reason"])
-    assert told.startswith("✗ FAILED train.log")
-    assert "the compiler rejected a graph: [NCC_EVRF031]" in told
-    assert "Next:  Change the model" in told
-    assert "1202 compiling the third graph 1203 [NCC_EVRF031]" in told
+    reported = words_of(whole["live-reason"])
+    assert reported.startswith("✗ FAILED train.log")
+    assert "the compiler rejected a graph: [NCC_EVRF031]" in reported
+    assert "Next:  Change the model" in reported
+    assert "1202 compiling the third graph 1203 [NCC_EVRF031]" in reported
     assert whole["live-state"] == "failed"
     assert "job failed" in words_of(whole["live-alerts"])
     page = live.layout({}).children
@@ -423,16 +423,18 @@ def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_e
 
 def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_last_line() -> None:
     closing = failed_log().read(summary)
-    told = words_of(runs.summary_panel(closing))
-    assert "failed: the compiler rejected a graph" in told
-    assert "errors, warnings 4, 0" in told
-    assert "wall time 59.0 s" in told
+    reported = words_of(runs.summary_panel(closing))
+    assert "failed: the compiler rejected a graph" in reported
+    assert "errors, warnings 4, 0" in reported
+    assert "wall time 59.0 s" in reported
 
 
 def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> None:
     feed = StillFeed()
     view = feed.read(overview)
-    told = words_of(live.render(view, None, feed.read(trends), (), "utilization", DARK, runs=recordings())["live-idle"])
-    assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in told
-    assert "bert-tp" in told
+    reported = words_of(
+        live.render(view, None, feed.read(trends), (), "utilization", DARK, runs=recordings())["live-idle"]
+    )
+    assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in reported
+    assert "bert-tp" in reported
     assert lived(full(4))["live-idle"] is None

@@ -54,6 +54,6 @@ def test_a_compile_and_a_failure_while_training_are_marked_at_their_step() -> No
     assert [(shape["x0"], shape["line"]["color"]) for shape in shapes] == [(500, DARK.bad)]
 
 
-def test_the_time_left_is_told_where_the_number_of_steps_is_known() -> None:
+def test_the_time_left_is_reported_where_the_number_of_steps_is_known() -> None:
     assert overview(trained(50, total=1000), 1050.0).training.left_seconds == 50.0
     assert overview(trained(50), 1050.0).training.left_seconds is None

@@ -30,7 +30,7 @@ def test_verdict_cause_and_class_are_those_of_the_label(name: str) -> None:
         assert diagnosis.cause.cause_class == label["cause_class"]
 
 
-def test_the_end_of_most_jobs_is_told_as_the_label_has_it() -> None:
+def test_the_end_of_most_jobs_is_reported_as_the_label_has_it() -> None:
     if not LABELED:
         pytest.skip("no samples on this machine")
     right = sum(diagnosis.job_ended == label["job_ended"] for label, diagnosis in map(read, LABELED))

@@ -15,9 +15,9 @@ from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
-from tests.diagnose.more_cases import MORE_CASES
+from tests.diagnose.later_cases import LATER_CASES
 
-ALL = [*CASES, *MORE_CASES]
+ALL = [*CASES, *LATER_CASES]
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
 LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
 

@@ -47,11 +47,11 @@ def _told(ran: subprocess.CompletedProcess[str]) -> dict[str, float | str]:
 
 
 def test_every_way_trains_alike_and_regions_are_a_graph_each(shown: Shown) -> None:
-    told = {name: _told(shown[f"run --name {name}"]) for name in ("full", "regions", "blocks", "plugin")}
-    assert {name: one["how"] for name, one in told.items()} == {name: name for name in told}
-    assert len({one["loss"] for one in told.values()}) == 1, told
+    reported = {name: _told(shown[f"run --name {name}"]) for name in ("full", "regions", "blocks", "plugin")}
+    assert {name: one["how"] for name, one in reported.items()} == {name: name for name in reported}
+    assert len({one["loss"] for one in reported.values()}) == 1, reported
     # three equal blocks are one graph; embedding, norm and head have one each
-    assert [one["graphs"] for one in told.values()] == [1, 4, 1, 4], told
+    assert [one["graphs"] for one in reported.values()] == [1, 4, 1, 4], reported
 
 
 def test_the_comparison_has_graphs_compile_time_and_step_time_of_both(shown: Shown) -> None:

@@ -84,7 +84,7 @@ def sketch(names: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Gra
     return of_local(LocalGraph(nodes=nodes, inputs=inputs, outputs=outputs))
 
 
-def test_another_optimizer_is_told_though_it_shares_no_operator() -> None:
+def test_another_optimizer_is_reported_though_it_shares_no_operator() -> None:
     weights = ("f32[8,8]", "f32[8]")
     plain = sketch("add add", weights * 2, weights)
     moments = sketch("mul mul lerp lerp sqrt sqrt div div", weights * 4, weights * 3)
@@ -134,9 +134,9 @@ def test_the_command_explains_a_module(cache: Path, capsys: pytest.CaptureFixtur
     assert main(["explain", module, "--cache", str(cache)]) == 0
     assert "1. batch size" in capsys.readouterr().out
     assert main(["explain", module, "--cache", str(cache), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["causes"][0]["kind"] == "batch size"
-    assert told["compared"] == 1
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["causes"][0]["kind"] == "batch size"
+    assert reported["compared"] == 1
 
 
 def test_the_command_explains_every_miss_of_a_log(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

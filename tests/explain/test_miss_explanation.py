@@ -54,11 +54,13 @@ def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(
     stored(root, training_step(Step()), 1, OLD)
     module = stored(root, training_step(Step(batch=16)), 2, NOW)
     version = COMPILER.partition("-")[2]
-    told = service.why(MissQuery(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
-    assert told.reasons[0].kind == "batch size"
-    assert told.reasons[0].entry.startswith(COMPILER)
-    assert told.headline == told.reasons[0].text
-    assert told.footnote.startswith(f"compared with 1 graph(s) of {root}")
+    reported = service.why(
+        MissQuery(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True)
+    )
+    assert reported.reasons[0].kind == "batch size"
+    assert reported.reasons[0].entry.startswith(COMPILER)
+    assert reported.headline == reported.reasons[0].text
+    assert reported.footnote.startswith(f"compared with 1 graph(s) of {root}")
 
 
 def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, service: MissService) -> None:
@@ -74,8 +76,8 @@ def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, servi
 
 
 def test_where_no_cache_can_be_looked_at_the_answer_says_so(service: MissService) -> None:
-    told = service.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
-    assert (told.headline, told.reasons) == (
+    reported = service.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
+    assert (reported.headline, reported.reasons) == (
         "cannot be known: the cache s3://bucket/cache is not a folder of this machine",
         (),
     )
@@ -87,9 +89,9 @@ def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
     root = tmp_path / "cache"
     module = stored(root, training_step(Step()), 1, OLD)
     stored(root, training_step(Step(batch=16)), 2, NOW)
-    told = service.why(MissQuery(module=module, roots=(str(root),), compiled_here=True))
-    assert told.reasons[0].kind == "nothing near"
-    assert "new here" in told.headline
+    reported = service.why(MissQuery(module=module, roots=(str(root),), compiled_here=True))
+    assert reported.reasons[0].kind == "nothing near"
+    assert "new here" in reported.headline
 
 
 def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, service: MissService) -> None:
@@ -124,7 +126,7 @@ def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the
     assert [first(other_part, when) for when in began] == ["nothing near", "layers"]
 
 
-def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
+def test_an_eviction_by_another_user_is_reported_where_that_journal_may_be_read(
     tmp_path: Path, service: MissService
 ) -> None:
     root = tmp_path / "cache"
@@ -148,6 +150,6 @@ def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
         MovesIntended(plan="p7", at=1.7e9, moves=(move,)),
         PlanEnded(plan="p7", at=1.7e9, done=1, refused=0, moved_bytes=10),
     )
-    told = service.why(MissQuery(module=A, roots=(str(root),)))
-    assert told.reasons[0].kind == "evicted"
-    assert "mallory@node3" in told.headline
+    reported = service.why(MissQuery(module=A, roots=(str(root),)))
+    assert reported.reasons[0].kind == "evicted"
+    assert "mallory@node3" in reported.headline

@@ -6,7 +6,7 @@ from neuron_top.events import StepReported
 from neuron_top.store.batches import pack
 from neuron_top.store.fleet_records import Batch, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
-from tests.fleet.samples import told
+from tests.fleet.samples import reported
 
 NODES = ("n1", "n2", "n3", "n4")
 
@@ -30,7 +30,7 @@ def fill(url: str) -> None:
                     address=address,
                 )
             )  # fmt: skip
-            store.beat(told(node, step_seconds=2.0 if node == "n3" else 1.0))
+            store.beat(reported(node, step_seconds=2.0 if node == "n3" else 1.0))
 
 
 def answer_at(url: str, node: str, address: str, machine: str) -> None:

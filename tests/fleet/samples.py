@@ -25,7 +25,7 @@ def record(node: str, seen: float = NOW - 2, attributes: Mapping[str, Attribute]
     return NodeRecord(node=node, cluster="trn", job="4711", attributes=dict(attributes or {}), version="1", seen=seen)
 
 
-def told(node: str, **more: object) -> NodeNow:
+def reported(node: str, **more: object) -> NodeNow:
     """What a training node says: 32 cores, one of them less busy."""
     given: dict[str, object] = {
         "node": node, "at": NOW - 2, "job": "4711", "phase": "training", "step": 120, "step_seconds": 1.0,

@@ -181,8 +181,8 @@ def test_one_that_was_taken_or_expired_before_a_restart_is_not_begun(postgres_ur
         store.intents.move(strange, IntentState.ASKED, IntentState.PLANNED, {"steps": 1})
         store.intents.move(strange, IntentState.PLANNED, IntentState.CONFIRMED)
         worker._look()
-        (told,) = store.intents.of_batch("c")
-        assert (told.state, "has not planned it" in str(told.result["text"])) == (IntentState.REFUSED, True)
+        (reported,) = store.intents.of_batch("c")
+        assert (reported.state, "has not planned it" in str(reported.result["text"])) == (IntentState.REFUSED, True)
         assert len(node.modules()) == 3
 
 

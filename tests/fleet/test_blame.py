@@ -82,8 +82,8 @@ def run_of(events: list[AnyEvent]) -> Run:
 
 
 def records(cores: int | None = 32, **more: object) -> list[NodeRecord]:
-    told = {**({"cores": cores} if cores else {}), **more}
-    return [NodeRecord(node=node, attributes=dict(told), clock_offset=0.0) for node in NODES]  # type: ignore[arg-type]
+    reported = {**({"cores": cores} if cores else {}), **more}
+    return [NodeRecord(node=node, attributes=dict(reported), clock_offset=0.0) for node in NODES]  # type: ignore[arg-type]
 
 
 def blamed(
@@ -174,8 +174,8 @@ def test_another_compiler_is_named_with_both_versions() -> None:
     first = compile_of("n1", KEYS[0], T, 60, compiler="neuronxcc-2.20.1+a")
     second = compile_of("n2", KEYS[0], T + 100, 60, compiler="neuronxcc-2.21.1+b")
     assert reason(first, second) == (Because.OTHER_COMPILER, "2.20.1+a on n1, 2.21.1+b on n2", True)
-    told = NodeKey(root="/c", key=KEYS[0], node="n9", state="hit", compiler="neuronxcc-2.20.1+a", seen=T)
-    assert reason([], second, (told,))[:2] == (Because.OTHER_COMPILER, "2.20.1+a on n9, 2.21.1+b on n2")
+    reported = NodeKey(root="/c", key=KEYS[0], node="n9", state="hit", compiler="neuronxcc-2.20.1+a", seen=T)
+    assert reason([], second, (reported,))[:2] == (Because.OTHER_COMPILER, "2.20.1+a on n9, 2.21.1+b on n2")
 
 
 def test_other_flags_name_the_flag_or_the_variable() -> None:
@@ -188,7 +188,7 @@ def test_other_flags_name_the_flag_or_the_variable() -> None:
     assert reason(first, second) == (Because.OTHER_FLAGS, "compiler_flags is -O1 on n1, -O2 on n2", True)
 
 
-def test_a_key_that_holds_a_rank_and_another_environment_are_told_apart() -> None:
+def test_a_key_that_holds_a_rank_and_another_environment_are_distinguished() -> None:
     program = {"operators": 3, "op_counts": {"mm": 2, "add": 1}, "inputs": ("f32[8]",)}
     first = compile_of("n1", KEYS[0], T, 60, rank=0, **program)
     second = compile_of("n2", KEYS[1], T + 1, 60, rank=32, **program)
@@ -272,7 +272,7 @@ def test_a_lock_whose_holder_is_gone_is_named_with_those_who_wait() -> None:
     assert blamed({"n1": holds, "n2": waits}).lost_locks == ()
     (lock,) = blamed({"n1": holds, "n2": waits}, gone=("n1",)).lost_locks
     assert (lock.graph, lock.holder, lock.waiting, lock.nodes) == (KEYS[0], "n1", 3, ("n2",))
-    told = EntryChanged(
+    reported = EntryChanged(
         at=T,
         node="n2",
         root="/c",
@@ -282,7 +282,7 @@ def test_a_lock_whose_holder_is_gone_is_named_with_those_who_wait() -> None:
         lock="held",
         lock_holder="pid 7 on n1",
     )
-    waits.apply(told)
+    waits.apply(reported)
     (lock,) = blamed({"n1": run_of([]), "n2": waits}, gone=("n1",)).lost_locks
     assert lock.holder == "n1"
 
@@ -324,11 +324,11 @@ def test_the_command_prints_it_from_the_database(
     ship(postgres_url)
     monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
     assert main(["fleet", "blame", "4711", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    reported = json.loads(capsys.readouterr().out)
     alone = blamed({node: run_of(events_of(text, node)) for node, text in logs().items()})
     for cost in ("compiling", "waiting", "again"):
-        assert told[cost]["seconds"] == pytest.approx(getattr(alone, cost).seconds, abs=1e-3)
-        assert told[cost]["core_hours"] == pytest.approx(getattr(alone, cost).core_hours, abs=1e-6)
+        assert reported[cost]["seconds"] == pytest.approx(getattr(alone, cost).seconds, abs=1e-3)
+        assert reported[cost]["core_hours"] == pytest.approx(getattr(alone, cost).core_hours, abs=1e-6)
     assert main(["fleet", "blame", "bert"]) == 0
     text = capsys.readouterr().out
     assert "lock not seen across nodes" in text
@@ -338,16 +338,16 @@ def test_the_command_prints_it_from_the_database(
     assert main(["fleet", "blame", "nothing"]) == 3
 
 
-def test_the_report_of_a_job_tells_what_fleet_blame_tells(
+def test_the_report_of_a_job_reports_what_fleet_blame_reports(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ship(postgres_url)
     monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
     assert main(["fleet", "blame", "4711", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    reported = json.loads(capsys.readouterr().out)
     assert main(["report", "4711", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["blame"] == told
-    found = msgspec.convert(told, Blame)
+    assert json.loads(capsys.readouterr().out)["blame"] == reported
+    found = msgspec.convert(reported, Blame)
     words = ("Who compiled, who waited", str(Because.LOCK_NOT_SEEN), "4 ranks on 1 node", cost_text(found.again))
     for form in ("md", "html"):
         assert main(["report", "4711", "--format", form]) == 0

@@ -40,7 +40,7 @@ def fleet() -> tuple[list[NodeRecord], list[NodeKey]]:
     return nodes, keys
 
 
-def test_every_way_of_lacking_a_graph_is_told_apart() -> None:
+def test_every_way_of_lacking_a_graph_is_distinguished() -> None:
     check = fleet_check(*fleet(), GRAPHS)
     by_node = {node.node: node for node in check.nodes}
     assert by_node["n3"].lacks == {
@@ -66,7 +66,7 @@ def test_of_several_roots_the_best_counts() -> None:
     assert check.is_complete
 
 
-def test_nothing_told_is_not_complete() -> None:
+def test_a_check_without_reports_is_not_complete() -> None:
     check = fleet_check([NodeRecord(node="n1")], [], GRAPHS)
     assert (check.is_known, check.is_complete) == (False, False)
 
@@ -92,8 +92,8 @@ def test_the_command_prints_the_matrix_and_ends_with_its_status(
     assert main(["fleet", "check", "--nodes", "n1,nobody"]) == 3
     capsys.readouterr()
     assert main(["fleet", "check", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["complete"], told["graphs"], told["nodes"][0]["node"]) == (False, 5, "n3")
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["complete"], reported["graphs"], reported["nodes"][0]["node"]) == (False, 5, "n3")
 
 
 def test_the_cost_of_a_launch_comes_from_past_compiles_and_what_is_unknown_is_named(
@@ -110,9 +110,13 @@ def test_the_cost_of_a_launch_comes_from_past_compiles_and_what_is_unknown_is_na
         store.put_compiles([past(graph, 450.0) for graph in range(4)])
     monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
     assert main(["fleet", "check", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)["cost"]
-    assert (told["seconds"], told["node"], told["node_hours"]) == (1800.0, "n4", 2.0)
-    assert (told["core_hours"], told["without_cores"], told["unknown_graphs"]) == (48.0, ["n4"], [GRAPHS[4]])
+    reported = json.loads(capsys.readouterr().out)["cost"]
+    assert (reported["seconds"], reported["node"], reported["node_hours"]) == (1800.0, "n4", 2.0)
+    assert (reported["core_hours"], reported["without_cores"], reported["unknown_graphs"]) == (
+        48.0,
+        ["n4"],
+        [GRAPHS[4]],
+    )
     assert main(["fleet", "check"]) == 1
     said = capsys.readouterr().out
     assert "4 nodes wait about 30 m 00 s for n4: 2.0 node-hours, 48.0 core-hours without n4" in said
@@ -127,7 +131,7 @@ def past(graph: int, seconds: float) -> CompileRecord:
     )  # fmt: skip
 
 
-def test_nodes_of_a_slurm_job_tell_without_agents(postgres_url: str, slurm: SlurmCluster, tmp_path: Path) -> None:
+def test_nodes_of_a_slurm_job_report_without_agents(postgres_url: str, slurm: SlurmCluster, tmp_path: Path) -> None:
     name = entry(tmp_path / "cache", 1).name
     (tmp_path / "graphs").write_text(name)
     here = {"NEURONTOP_STORE": postgres_url, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "PYTHON": sys.executable}

@@ -7,7 +7,7 @@ from neuron_top.ingest.job_source import MOST_NODES_WITH_CORES, WORST_NODES, Job
 from neuron_top.store.fleet_records import NodeNow, NodeRecord, Spread
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import worst_nodes
-from tests.fleet.samples import GIB, told
+from tests.fleet.samples import GIB, reported
 
 
 def node(number: int, busy: float = 0.9, used: float = 10, seconds: float = 1.0) -> NodeNow:
@@ -17,7 +17,7 @@ def node(number: int, busy: float = 0.9, used: float = 10, seconds: float = 1.0)
         "memory": Spread(low=10 * GIB, median=10 * GIB, high=used * GIB, worst_core=0),
     }
     cores: dict[str, list[float | None]] = {"utilization": [0.95, busy], "memory": [used * GIB, 10 * GIB]}
-    return told(f"n{number}", metrics=metrics, cores=cores, step_seconds=seconds)
+    return reported(f"n{number}", metrics=metrics, cores=cores, step_seconds=seconds)
 
 
 def test_slow_nodes_come_first_then_the_least_busy_and_the_fullest_by_turns() -> None:
@@ -28,7 +28,7 @@ def test_slow_nodes_come_first_then_the_least_busy_and_the_fullest_by_turns() ->
     assert worst_nodes(nodes, 4) == worst_nodes(nodes[::-1], 4)
 
 
-def test_of_too_many_nodes_the_worst_are_shown_with_a_reason_told_once(postgres_url: str) -> None:
+def test_of_too_many_nodes_the_worst_are_shown_with_a_reason_reported_once(postgres_url: str) -> None:
     with FleetStore(postgres_url) as store:
         store.open_job("4711")
         for number in range(MOST_NODES_WITH_CORES + 1):

@@ -14,14 +14,14 @@ from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.theme import choose
 from neuron_top.views.phases import SILENT, WAITING, phase_timeline
 from tests.fleet.database import fill
-from tests.fleet.samples import page, told
+from tests.fleet.samples import page, reported
 
 NOW = 10_000.0
 THEMES = [choose("dark", False, "utf-8", False), choose("dark", True, "utf-8", True)]
 
 
-def spans(node: str, *told: tuple[str, float, float]) -> list[PhaseSpan]:
-    return [PhaseSpan(node=node, since=since, until=until, phase=phase) for phase, since, until in told]
+def spans(node: str, *reported: tuple[str, float, float]) -> list[PhaseSpan]:
+    return [PhaseSpan(node=node, since=since, until=until, phase=phase) for phase, since, until in reported]
 
 
 def fleet(count: int) -> list[PhaseSpan]:
@@ -49,7 +49,7 @@ def test_nodes_that_did_the_same_are_one_row_and_the_worst_comes_first() -> None
 
 
 def test_a_node_that_is_not_heard_of_is_silent_until_now_and_one_that_ended_is_not() -> None:
-    nodes = page([told("n1"), told("n2")], silent=["n1", "n2"]).nodes
+    nodes = page([reported("n1"), reported("n2")], silent=["n1", "n2"]).nodes
     every = [*spans("n1", ("training", 0, 900)), *spans("n2", ("training", 0, 890), ("finished", 895, 900))]
     found = phase_timeline(1000.0, "4711", every, nodes)
     assert [(row.node, row.bars[-1].phase, row.bars[-1].end) for row in found.rows] == [
@@ -102,12 +102,12 @@ def test_heartbeats_make_a_phase_longer_and_a_silence_begins_a_new_one(postgres_
     fill(postgres_url)
     with FleetStore(postgres_url) as store:
         for phase in ("training", "training", "lock wait", "lock wait", "training"):
-            store.beat(told("n1", phase=phase))
+            store.beat(reported("n1", phase=phase))
         kept = [(span.node, span.phase) for span in store.phases("4711") if span.node == "n1"]
         assert kept == [("n1", "training"), ("n1", "lock wait"), ("n1", "training")]
         with store._database.connection() as connection:
             connection.execute("UPDATE neurontop.phases SET since = since - 500, until = until - 500 WHERE node = 'n1'")
-        store.beat(told("n1", phase="training"))
+        store.beat(reported("n1", phase="training"))
         assert len([span for span in store.phases("4711") if span.node == "n1"]) == 4
         assert store.phases("4700") == []
     with FleetService(Settings(store=postgres_url)) as service:
@@ -122,7 +122,7 @@ def test_steps_of_the_job_that_runs_come_from_its_heartbeats_and_of_another_from
     with FleetStore(postgres_url) as store:
         for rank, node in enumerate(("n1", "n2", "n3", "n4")):
             rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
-            store.beat(told(node, steps=rows))
+            store.beat(reported(node, steps=rows))
     with FleetService(Settings(store=postgres_url)) as service:
         found = service.steps()
         assert (found.ranks, found.worst_name, found.worst_step, found.outliers) == (4, "rank 2", 3, 1)

@@ -86,7 +86,7 @@ def test_folding_keeps_every_rank_in_a_row_and_the_slowest_of_each_step(
 
 def reports(ranks: int, steps: int, node: str = "n1") -> list[AnyEvent]:
     """What ranks print, one after the other: a step of rank r takes 1 + r/10 seconds."""
-    told = [
+    reported = [
         (
             100.0 + step * (1 + rank / 10),
             StepReported(at=100.0 + step * (1 + rank / 10), node=node, rank=rank, step=step),
@@ -94,7 +94,7 @@ def reports(ranks: int, steps: int, node: str = "n1") -> list[AnyEvent]:
         for step in range(1, steps + 1)
         for rank in range(ranks)
     ]
-    return [event for _, event in sorted(told, key=lambda one: one[0])]
+    return [event for _, event in sorted(reported, key=lambda one: one[0])]
 
 
 def applied(events: list[AnyEvent]) -> Run:
@@ -128,20 +128,20 @@ def test_memory_is_bounded_however_long_a_job_runs() -> None:
 
 def test_folded_reports_give_the_same_picture() -> None:
     events = reports(4, 60)
-    fold, told = Fold(), []
+    fold, reported = Fold(), []
     for event in events:
-        told += fold.add(event, event.time or 0.0)
-        told += fold.flush(event.time or 0.0)
-    told += fold.flush(1000.0, everything=True)
-    assert len(told) < len(events) / 3
-    before, after = ({one.rank: one.seconds for one in series_of_run(applied(some))} for some in (events, told))
+        reported += fold.add(event, event.time or 0.0)
+        reported += fold.flush(event.time or 0.0)
+    reported += fold.flush(1000.0, everything=True)
+    assert len(reported) < len(events) / 3
+    before, after = ({one.rank: one.seconds for one in series_of_run(applied(some))} for some in (events, reported))
     assert before.keys() == after.keys()
     for rank, seconds in before.items():
         assert after[rank] == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(("ranks", "rows"), [(4, 4), (16, 16), (128, 1)])
-def test_a_heartbeat_tells_a_few_ranks_one_by_one_and_many_as_one(ranks: int, rows: int) -> None:
+def test_a_heartbeat_reports_a_few_ranks_one_by_one_and_many_as_one(ranks: int, rows: int) -> None:
     now = node_now(applied(reports(ranks, 80)), 300.0, "n1", "4711", {}, None)
     assert len(now.steps) == rows
     assert sum(row.ranks for row in now.steps) == ranks

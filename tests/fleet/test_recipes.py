@@ -59,7 +59,7 @@ def prolog(slurm: SlurmCluster, postgres_url: str, tmp_path: Path, programs: Pat
     write_program(slurm.prolog, NO_PROLOG)
 
 
-def test_the_prolog_tells_of_the_nodes_cache_names_what_is_missing_and_drains_nothing(
+def test_the_prolog_reports_the_nodes_cache_names_what_is_missing_and_drains_nothing(
     slurm: SlurmCluster, prolog: Path, postgres_url: str, programs: Path, tmp_path: Path
 ) -> None:
     entry(prolog, 1)

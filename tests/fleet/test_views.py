@@ -11,33 +11,34 @@ from neuron_top.views.fleet import NodeReporting, metric_named, natural, slow_of
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import fleet_text, phases_text, steps_text, trouble_text, wait_text
 from neuron_top.views.states import JobState
-from tests.fleet.samples import GIB, NOW, job, page, told
+from tests.fleet.samples import GIB, NOW, job, page, reported
 
 
 def test_nodes_are_in_the_order_of_their_numbers() -> None:
-    found = page([told("n10"), told("n9"), told("n1"), told("b"), told("10")])
+    found = page([reported("n10"), reported("n9"), reported("n1"), reported("b"), reported("10")])
     assert [node.node for node in found.nodes] == ["10", "b", "n1", "n9", "n10"]
     assert sorted(["a2b10", "a2b9", "a10"], key=natural) == ["a2b9", "a2b10", "a10"]
 
 
 def test_a_node_shows_its_worst_core_by_name_whether_worst_is_low_or_high() -> None:
-    (node,) = page([told("n1")]).nodes
+    (node,) = page([reported("n1")]).nodes
     busy, memory = node.metrics["utilization"], node.metrics["memory"]
     assert (busy.worst, busy.median, busy.worst_core) == (0.4, 0.9, "7")
     assert (memory.worst, memory.worst_core) == (12 * GIB, "3")
     assert (node.metrics["step_seconds"].worst, node.metrics["step_seconds"].worst_core) == (1.0, "")
 
 
-def test_what_a_node_does_not_tell_is_unknown_and_never_zero() -> None:
-    (node,) = page([told("n1", metrics={}, step=None, step_seconds=None, graphs_left=None, worst_wait=None)]).nodes
+def test_what_a_node_does_not_report_is_unknown_and_never_zero() -> None:
+    (node,) = page([reported("n1", metrics={}, step=None, step_seconds=None, graphs_left=None, worst_wait=None)]).nodes
     assert (node.step, node.graphs_left, node.worst("utilization")) == (None, None, None)
     assert set(node.metrics) == {"clock_offset", "compile_phase"}
 
 
 def test_a_job_adds_up_its_nodes_and_names_the_worst() -> None:
     nodes = [
-        told("n1", step=120), told("n2", step=118, worst_wait=90.0), told("n3", phase="compiling", graphs_left=5),
-        told("n4", phase="compiling", graphs_left=3), told("n5", step=119),
+        reported("n1", step=120), reported("n2", step=118, worst_wait=90.0),
+        reported("n3", phase="compiling", graphs_left=5),
+        reported("n4", phase="compiling", graphs_left=3), reported("n5", step=119),
     ]  # fmt: skip
     found = page(nodes, silent=["n5"])
     (one,) = found.jobs
@@ -63,7 +64,7 @@ def test_a_job_adds_up_its_nodes_and_names_the_worst() -> None:
     ],
 )
 def test_a_job_without_a_living_node_has_ended_or_is_cut_off(record: object, state: JobState) -> None:
-    found = page([told("n1")], silent=["n1"], jobs=[record])  # type: ignore[list-item]
+    found = page([reported("n1")], silent=["n1"], jobs=[record])  # type: ignore[list-item]
     assert found.jobs[0].state is state
     ended = state not in (JobState.CUT_OFF, JobState.RUNNING)
     assert found.nodes[0].state is (NodeReporting.ENDED if ended else NodeReporting.SILENT)
@@ -74,8 +75,8 @@ def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_no
     assert slow_of(times) == ["a", "b"]
     assert slow_of({"a": 1.0, "b": 9.0}) == []
     assert slow_of(dict.fromkeys("abcdef", 1.0) | {"g": 1.05}) == []
-    nodes = [told(f"n{number}", step_seconds=1.0) for number in range(4)] + [told("n9", step_seconds=2.0)]
-    other = [told(f"m{number}", job="other", step_seconds=30.0) for number in range(4)]
+    nodes = [reported(f"n{number}", step_seconds=1.0) for number in range(4)] + [reported("n9", step_seconds=2.0)]
+    other = [reported(f"m{number}", job="other", step_seconds=30.0) for number in range(4)]
     found = page([*nodes, *other])
     assert slow_selection(found) == ("n9",)
     assert trouble_text(found.nodes[-1]) == "slow"
@@ -83,8 +84,10 @@ def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_no
         slow_selection(page(other))
 
 
-def test_a_ranking_begins_with_the_worst_and_leaves_out_who_tells_nothing() -> None:
-    found = page([told("n1", step_seconds=1.0), told("n2", step_seconds=3.0), told("n3", step_seconds=None)])
+def test_a_ranking_begins_with_the_worst_and_leaves_out_who_reports_nothing() -> None:
+    found = page(
+        [reported("n1", step_seconds=1.0), reported("n2", step_seconds=3.0), reported("n3", step_seconds=None)]
+    )
     slowest = metric_named("step_seconds")
     assert [(row.node, row.text) for row in top(found, slowest)] == [("n2", "3.0 s"), ("n1", "1.0 s")]
     assert [row.node for row in top(found, slowest, 1)] == ["n2"]
@@ -108,7 +111,7 @@ def fleet_of(count: int, slow: int, seed: int) -> tuple[object, dict[str, dict[s
             "kernel": rng.choice(["6.1", "6.8"]),
             "efa": not bad,
         }
-    nodes = [told(f"n{number}", step_seconds=2.0 if number < slow else 1.0) for number in range(count)]
+    nodes = [reported(f"n{number}", step_seconds=2.0 if number < slow else 1.0) for number in range(count)]
     return page(nodes, attributes=attributes), attributes  # type: ignore[arg-type]
 
 
@@ -125,9 +128,9 @@ def test_what_sets_the_slow_nodes_apart_comes_first_and_what_they_share_with_oth
     assert {"instance_id", "device_count"} <= set(answer.alike)
 
 
-def test_one_node_of_four_can_be_compared_and_nobody_is_told_apart_by_its_name() -> None:
+def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_name() -> None:
     attributes = {f"n{number}": {"host": f"h{number}", "ami": "new" if number == 3 else "old"} for number in range(4)}
-    found = page([told(f"n{number}") for number in range(4)], attributes=attributes)
+    found = page([reported(f"n{number}") for number in range(4)], attributes=attributes)
     assert "host" in differences(found, ["n3"]).alike
     assert differences(found, ["n0"]).rows == ()
     assert [(row.attribute, row.value) for row in differences(found, ["n3"]).rows] == [("ami", "new")]

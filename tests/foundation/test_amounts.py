@@ -14,12 +14,12 @@ from neuron_top.errors import UsageError
     ("text", "size"),
     [("200GB", 200 * 10**9), ("1.5GiB", 3 * 2**29), ("4096", 4096), ("0", 0), ("2k", 2000), (" 7 MiB ", 7 * 2**20)],
 )
-def test_sizes(text: str, size: int) -> None:
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
     assert parse_bytes(text) == size
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("30d", 2_592_000), ("1w2d", 777_600), ("90m", 5400), ("0.5h", 1800)])
-def test_spans(text: str, seconds: float) -> None:
+def test_spans_of_time_are_read_as_people_write_them(text: str, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
 

@@ -39,7 +39,7 @@ def machine(root: Path, *, asset: str = "", image: str = "a" * 32, boot: str = "
         ({"NEURONTOP_NODE": "a\x1b[2J"}, "", socket.gethostname(), "host name"),
     ],
 )
-def test_the_node_is_named_by_the_first_that_tells(
+def test_the_node_is_named_by_the_first_that_reports(
     tmp_path: Path, environ: dict[str, str], asset: str, value: str, origin: str
 ) -> None:
     node = identity(environ, machine(tmp_path, asset=asset)).node
@@ -58,7 +58,7 @@ def test_the_node_is_named_by_the_first_that_tells(
         ({"TORCHELASTIC_RUN_ID": "none"}, "on-n1", "own"),
     ],
 )
-def test_the_job_is_named_by_the_first_that_tells(environ: dict[str, str], value: str, origin: str) -> None:
+def test_the_job_is_named_by_the_first_that_reports(environ: dict[str, str], value: str, origin: str) -> None:
     job = identity({**environ, "NEURONTOP_NODE": "n1"}).job
     assert job.value == value
     assert job.origin.startswith(origin)
@@ -70,7 +70,7 @@ def test_two_machines_of_one_image_are_two_and_two_containers_of_one_machine_are
     assert first == machine_id(machine(tmp_path / "c", image="", boot="boot-1"))
 
 
-def test_a_machine_that_tells_nothing_still_has_names(tmp_path: Path) -> None:
+def test_a_machine_that_reports_nothing_still_has_names(tmp_path: Path) -> None:
     assert instance_id(tmp_path) == ""
     assert identity({}, tmp_path).machine == ""
 
@@ -78,6 +78,6 @@ def test_a_machine_that_tells_nothing_still_has_names(tmp_path: Path) -> None:
 def test_config_shows_the_names_with_their_origins() -> None:
     environ = os.environ | {"SLURMD_NODENAME": "n3", "SLURM_JOB_ID": "4711"}
     command = [sys.executable, "-m", "neuron_top", "config", "--json"]
-    told = json.loads(subprocess.run(command, env=environ, capture_output=True, check=True, timeout=120).stdout)
-    assert told["node"] == {"value": "n3", "origin": "environment SLURMD_NODENAME"}
-    assert told["job"] == {"value": "4711", "origin": "environment SLURM_JOB_ID"}
+    reported = json.loads(subprocess.run(command, env=environ, capture_output=True, check=True, timeout=120).stdout)
+    assert reported["node"] == {"value": "n3", "origin": "environment SLURMD_NODENAME"}
+    assert reported["job"] == {"value": "4711", "origin": "environment SLURM_JOB_ID"}

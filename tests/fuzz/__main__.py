@@ -35,21 +35,23 @@ class Counts:
 
     def __init__(self, seconds: float) -> None:
         self.inputs = self.bytes = 0
-        self.began = self.told = time.monotonic()
+        self.began = self.reported = time.monotonic()
         self.end = self.began + seconds
 
     def add(self, size: int) -> None:
         """One more input."""
         self.inputs += 1
         self.bytes += size
-        if time.monotonic() - self.told >= 30:
+        if time.monotonic() - self.reported >= 30:
             self.tell()
 
     def tell(self) -> None:
         """Print where we are."""
-        self.told = time.monotonic()
+        self.reported = time.monotonic()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        print(f"{self.inputs} inputs, {self.bytes} bytes, {self.told - self.began:.0f} s, peak {peak} MiB", flush=True)
+        print(
+            f"{self.inputs} inputs, {self.bytes} bytes, {self.reported - self.began:.0f} s, peak {peak} MiB", flush=True
+        )
 
 
 def one(data: bytes, target: Target, counts: Counts) -> None:

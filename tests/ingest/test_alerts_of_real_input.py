@@ -171,7 +171,7 @@ def test_the_alert_comes_with_its_evidence_and_a_next_step(tmp_path: Path, case:
     assert alert.since is not None
 
 
-def test_a_recorded_job_whose_cache_is_switched_off_is_told(tmp_path: Path) -> None:
+def test_a_recorded_job_whose_cache_is_switched_off_is_reported(tmp_path: Path) -> None:
     line = f"2026-03-04 10:00:00.000123:  4242  [INFO]: Compilation Successfully Completed for model.{GRAPHS[0]}.hlo.pb"
     environ = os.environ | {"NEURON_CC_FLAGS": "--no_cache -O1", "NEURONTOP_STATE_DIR": str(tmp_path)}
     job = [sys.executable, "-m", "neuron_top", "run", "--plain", "--", sys.executable, "-c", f"print({line!r})"]

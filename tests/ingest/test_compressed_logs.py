@@ -112,7 +112,7 @@ def test_data_that_is_made_to_fill_a_machine_is_given_up(
         ("train.log.bz2", ""),
     ],
 )
-def test_the_name_tells_which_log_a_file_was(name: str, log: str) -> None:
+def test_the_name_reports_which_log_a_file_was(name: str, log: str) -> None:
     assert log_of(name) == log
 
 
@@ -122,14 +122,14 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def followed(source: LogFiles, told: list[AnyEvent]) -> threading.Thread:
-    thread = threading.Thread(target=source.start, args=(told.append,))
+def followed(source: LogFiles, reported: list[AnyEvent]) -> threading.Thread:
+    thread = threading.Thread(target=source.start, args=(reported.append,))
     thread.start()
     return thread
 
 
-def counted(told: list[AnyEvent]) -> list[int]:
-    return [int(event.module[7:27]) for event in told if isinstance(event, events.CacheHit) and event.module]
+def counted(reported: list[AnyEvent]) -> list[int]:
+    return [int(event.module[7:27]) for event in reported if isinstance(event, events.CacheHit) and event.module]
 
 
 def test_a_folder_gives_its_rotated_logs_the_oldest_first_and_each_line_once(tmp_path: Path) -> None:
@@ -138,20 +138,20 @@ def test_a_folder_gives_its_rotated_logs_the_oldest_first_and_each_line_once(tmp
     for age, (name, data) in enumerate(zip(names, (*contents, gzip.compress(hits(95, 1))), strict=True)):
         (tmp_path / name).write_bytes(data)
         os.utime(tmp_path / name, (1000 + age, 1000 + age))
-    buffer, told = LogBuffer(), list[AnyEvent]()
+    buffer, reported = LogBuffer(), list[AnyEvent]()
     listed = [path.name for path in assembly._expanded([tmp_path])]
     assert listed == ["other.txt.gz", *names[:4]]
     source = LogFiles(lambda: assembly._expanded([tmp_path]), buffer)
-    thread = followed(source, told)
-    until(lambda: len(counted(told)) >= 21)
+    thread = followed(source, reported)
+    until(lambda: len(counted(reported)) >= 21)
     # Now it is rotated once more: nothing of it may be read a second time.
     (tmp_path / "train.log.1").rename(tmp_path / "train.log.4")
     (tmp_path / "train.log").rename(tmp_path / "train.log.1")
     (tmp_path / "train.log").write_bytes(hits(20, 5))
-    until(lambda: len(counted(told)) >= 26)
+    until(lambda: len(counted(reported)) >= 26)
     source.stop()
     thread.join()
-    assert counted(told) == [90, *range(25)]
+    assert counted(reported) == [90, *range(25)]
 
 
 def test_lines_of_a_compressed_log_can_be_scrolled_through(tmp_path: Path) -> None:
@@ -172,15 +172,15 @@ def _settings(folder: Path) -> assembly.Settings:
     return assembly.Settings(state_dir=str(folder / "state"))
 
 
-def test_a_cut_log_in_a_folder_is_told_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_cut_log_in_a_folder_is_reported_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     whole = gzip.compress(hits(0, 400) + os.urandom(4000))
     (tmp_path / "train.log.gz").write_bytes(whole[:-2000])
-    told: list[AnyEvent] = []
+    reported: list[AnyEvent] = []
     source = LogFiles(lambda: assembly._expanded([tmp_path]), LogBuffer())
-    thread = followed(source, told)
-    until(lambda: any(isinstance(event, events.SourceUnavailable) for event in told))
+    thread = followed(source, reported)
+    until(lambda: any(isinstance(event, events.SourceUnavailable) for event in reported))
     source.stop()
     thread.join()
-    assert counted(told) == list(range(400))
-    (reason,) = [event.reason for event in told if isinstance(event, events.SourceUnavailable)]
+    assert counted(reported) == list(range(400))
+    (reason,) = [event.reason for event in reported if isinstance(event, events.SourceUnavailable)]
     assert "train.log.gz" in reason

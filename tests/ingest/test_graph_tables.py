@@ -32,28 +32,28 @@ def table(folder: Path, rank: int, *rows: str) -> Path:
     return path
 
 
-def test_a_table_beside_a_log_measures_the_compile_that_the_log_told_of_and_adds_the_others(tmp_path: Path) -> None:
+def test_a_table_beside_a_log_measures_the_compile_that_the_log_reported_and_adds_the_others(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(LOG)
     table(tmp_path, 0, ROW, OTHER)
-    told: list[str] = []
-    run = read_logs([str(log)], 3600.0, notify=told.append)
+    reported: list[str] = []
+    run = read_logs([str(log)], 3600.0, notify=reported.append)
     graph = run.compiles.graphs[KEY]
     assert (graph.duration.seconds, graph.duration.precision) == (36.0, Precision.MEASURED)
     assert (graph.misses, graph.operators) == (1, 7)
     assert run.compiles.totals.misses == 2
     assert run.compiles.counts.stage_seconds["lowering"] == 4.0
-    assert len(told) == 1
-    assert "metric_table_graph_stats_rank0.csv is read too" in told[0]
+    assert len(reported) == 1
+    assert "metric_table_graph_stats_rank0.csv is read too" in reported[0]
 
 
 def test_a_named_table_is_read_once_and_alone(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(LOG)
     path = table(tmp_path, 0, ROW)
-    told: list[str] = []
-    run = read_logs([str(log), str(path)], 3600.0, notify=told.append)
-    assert (run.compiles.totals.misses, told) == (1, [])
+    reported: list[str] = []
+    run = read_logs([str(log), str(path)], 3600.0, notify=reported.append)
+    assert (run.compiles.totals.misses, reported) == (1, [])
     alone = read_logs([str(path)], 3600.0)
     assert alone.compiles.graphs[GRAPH].duration.seconds == 36.0
 

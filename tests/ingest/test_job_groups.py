@@ -36,7 +36,7 @@ def jobs_of(*paths: str, heads: dict[str, Head] | None = None) -> list[list[str]
         ("/l/stdout.log", "/l/stderr.log"),
     ],
 )
-def test_one_job_by_evidence(paths: tuple[str, ...]) -> None:
+def test_logs_with_common_evidence_are_one_job(paths: tuple[str, ...]) -> None:
     assert jobs_of(*paths) == [list(paths)]
 
 
@@ -53,7 +53,7 @@ def test_one_job_by_evidence(paths: tuple[str, ...]) -> None:
         ("/d/run_a/attempt_0/0/stdout.log", "/d/run_b/attempt_0/0/stdout.log"),
     ],
 )
-def test_several_jobs(paths: tuple[str, ...]) -> None:
+def test_logs_without_common_evidence_are_several_jobs(paths: tuple[str, ...]) -> None:
     assert jobs_of(*paths) == [[path] for path in paths]
 
 

@@ -1,4 +1,4 @@
-"""The live feed: what sources tell reaches the run, the store and the screen, whatever breaks in between."""
+"""The live feed: what sources report reaches the run, the store and the screen, whatever breaks in between."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINE = (
 
 
 class Given:
-    """A source that tells what it was given, then waits until it is stopped."""
+    """A source that reports what it was given, then waits until it is stopped."""
 
     name = "given"
 
@@ -103,7 +103,7 @@ def test_every_event_is_stamped_with_its_arrival_and_its_node() -> None:
     assert [(event.seen, bool(event.node)) for event in kept.events] == [(1234.5, True)]
 
 
-def test_a_source_that_breaks_is_told_and_the_others_go_on() -> None:
+def test_a_source_that_breaks_is_reported_and_the_others_go_on() -> None:
     bell = Bell()
     broken = Given([], then=ValueError("no such counter"))
     feed = LiveFeed([broken, Given(steps(3))], buffer=LogBuffer())
@@ -165,7 +165,7 @@ def test_a_log_that_is_rotated_is_counted_once(tmp_path: Path) -> None:
     feed = LiveFeed([LogFiles(lambda: [path], buffer)], buffer=buffer)
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.compiles.totals.hits == 1)
-    # In one step: a look between two would see the log vanish and appear, which is told otherwise.
+    # In one step: a look between two would see the log vanish and appear, which is reported otherwise.
     (tmp_path / "train.log.1").hardlink_to(path)
     (tmp_path / "next").write_bytes(LINE + b"tail\n")
     (tmp_path / "next").replace(path)

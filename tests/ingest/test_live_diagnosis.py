@@ -53,7 +53,7 @@ class Log:
             "/jobs/a.log", LogBuffer(), clock=lambda: self.now, now=lambda: now, written=written
         )
         self.end = 0
-        self.told: list[Diagnosis] = []
+        self.reported: list[Diagnosis] = []
 
     def takes(self, data: bytes, after: float = 0.0) -> None:
         self.now += after
@@ -65,42 +65,42 @@ class Log:
         self._keep(self.ingestor.quiet())
 
     def _keep(self, events: list[AnyEvent]) -> None:
-        self.told += [event.diagnosis for event in events if isinstance(event, JobDiagnosed)]
+        self.reported += [event.diagnosis for event in events if isinstance(event, JobDiagnosed)]
 
 
-def test_a_failure_is_told_within_a_second_of_a_growing_log_and_at_once_where_it_pauses() -> None:
+def test_a_failure_is_reported_within_a_second_of_a_growing_log_and_at_once_where_it_pauses() -> None:
     growing, pausing = Log(), Log()
     for log in (growing, pausing):
         log.takes(b"begin\n")
         log.takes(CRASH, after=0.1)
-        assert [told.failed for told in log.told] == [False]
+        assert [reported.failed for reported in log.reported] == [False]
     growing.takes(b"more\n", after=1.0)
     pausing.pauses(QUIET_SECONDS)
     for log in (growing, pausing):
-        assert [told.failed for told in log.told] == [False, True]
-        assert log.told[-1].causes[0].text == "ValueError: no such layer"
-        assert log.told[-1].causes[0].line == 4
-        assert log.told[-1].job_ended is JobEnd.FAILED
+        assert [reported.failed for reported in log.reported] == [False, True]
+        assert log.reported[-1].causes[0].text == "ValueError: no such layer"
+        assert log.reported[-1].causes[0].line == 4
+        assert log.reported[-1].job_ended is JobEnd.FAILED
 
 
-def test_what_is_overcome_is_told_to_be_so() -> None:
+def test_what_is_overcome_is_reported_to_be_so() -> None:
     log = Log()
     log.takes(REPEATED)
-    assert log.told[-1].failed
+    assert log.reported[-1].failed
     log.takes(STEPS, after=1.0)
-    assert (log.told[-1].failed, log.told[-1].recovered) == (False, True)
+    assert (log.reported[-1].failed, log.reported[-1].recovered) == (False, True)
 
 
 def test_a_message_that_repeats_for_an_hour_makes_few_events_and_its_count_is_right_in_the_end() -> None:
     log = Log()
     for _ in range(3600):
         log.takes(REPEATED, after=1.0)
-    assert len(log.told) <= 2 + 3600 / COUNT_SECONDS
+    assert len(log.reported) <= 2 + 3600 / COUNT_SECONDS
     log._keep(log.ingestor.flush())
-    assert log.told[-1].causes[0].count == 3600
+    assert log.reported[-1].causes[0].count == 3600
 
 
-def test_a_count_that_was_not_told_yet_is_told_in_a_pause() -> None:
+def test_a_count_that_was_not_reported_yet_is_reported_in_a_pause() -> None:
     log = Log()
     log.takes(REPEATED)
     log.takes(REPEATED, after=2.0)
@@ -108,36 +108,36 @@ def test_a_count_that_was_not_told_yet_is_told_in_a_pause() -> None:
     assert not log.ingestor.settled
     log.pauses(COUNT_SECONDS)
     assert log.ingestor.settled
-    assert [told.causes[0].count for told in log.told] == [1, 2]
+    assert [reported.causes[0].count for reported in log.reported] == [1, 2]
 
 
-def test_an_answer_that_stays_the_same_is_told_once() -> None:
+def test_an_answer_that_stays_the_same_is_reported_once() -> None:
     log = Log()
     for _ in range(50):
         log.takes(b"INFO: a line without a failure\n", after=2.0)
         log.pauses(QUIET_SECONDS)
-    assert log.told == [Diagnosis()]
+    assert log.reported == [Diagnosis()]
 
 
 def test_the_unfinished_last_line_of_an_old_file_counts_at_once() -> None:
     log = Log(written=OLD)
     log.takes(CRASH.rstrip(b"\n"))
     log._keep(log.ingestor.caught_up())
-    assert log.told[-1].causes[0].text == "ValueError: no such layer"
+    assert log.reported[-1].causes[0].text == "ValueError: no such layer"
 
 
 def test_an_unfinished_line_that_nobody_ends_counts_after_a_while_and_its_end_belongs_to_it() -> None:
     log = Log()
     log.takes(b"loading\n" + CRASH.rstrip(b"\n"))
     log.pauses(QUIET_SECONDS)
-    assert not log.told[-1].failed
+    assert not log.reported[-1].failed
     assert not log.ingestor.settled
     log.pauses(LAST_LINE_SECONDS)
-    assert log.told[-1].failed
+    assert log.reported[-1].failed
     assert log.ingestor.settled
     log.takes(b" 7\n" + REPEATED, after=1.0)
-    assert [cause.line for cause in log.told[-1].causes] == [5, 4]
-    assert log.told[-1].causes[0].offset == len(b"loading\n" + CRASH) + 2
+    assert [cause.line for cause in log.reported[-1].causes] == [5, 4]
+    assert log.reported[-1].causes[0].offset == len(b"loading\n" + CRASH) + 2
 
 
 def test_dots_of_a_compiler_are_waited_for_without_end() -> None:
@@ -147,17 +147,17 @@ def test_dots_of_a_compiler_are_waited_for_without_end() -> None:
     assert log.ingestor.settled
     log.pauses(3600.0)
     log.takes(b"..\nCompiler status PASS\n")
-    assert all(not told.failed for told in log.told)
+    assert all(not reported.failed for reported in log.reported)
 
 
 def test_another_file_under_the_name_begins_with_nothing_wrong() -> None:
     log = Log()
     log.takes(CRASH)
     log._keep(log.ingestor.on_rotation(Rotation.TRUNCATED))
-    assert [told.failed for told in log.told][-2:] == [True, False]
+    assert [reported.failed for reported in log.reported][-2:] == [True, False]
     log.end = 0
     log.takes(REPEATED, after=2.0)
-    assert (log.told[-1].causes[0].line, log.told[-1].causes[0].offset) == (1, 0)
+    assert (log.reported[-1].causes[0].line, log.reported[-1].causes[0].offset) == (1, 0)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -166,7 +166,7 @@ def test_a_watched_log_is_diagnosed_as_a_read_one(case: Case) -> None:
     for start in range(0, len(case.log), 97):
         log.takes(case.log[start : start + 97], after=0.3)
     log._keep(log.ingestor.flush())
-    assert log.told[-1] == diagnose(case.log, "log:/jobs/a.log")
+    assert log.reported[-1] == diagnose(case.log, "log:/jobs/a.log")
 
 
 def overview_of(feed: LiveFeed | ReplayFeed) -> Overview:
@@ -231,25 +231,25 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, str]:
     return Settings(state_dir=str(state)), done.stderr
 
 
-def test_a_recorded_job_tells_the_reason_at_its_end_and_in_its_replay(recorded: tuple[Settings, str]) -> None:
+def test_a_recorded_job_reports_the_reason_at_its_end_and_in_its_replay(recorded: tuple[Settings, str]) -> None:
     settings, shown = recorded
     assert "failed: the program raised an error: ValueError: no such layer (line 3" in shown
     with SqliteStore(settings.state_path / "neurontop.db", read_only=True) as store:
         found = find_recording(store, "last").id
         run = load_run(store, found)
-        told = [event.diagnosis for event in store.replay(found) if isinstance(event, JobDiagnosed)]
-    assert run.job.diagnosis == told[-1]
-    assert told[-1].job_ended is JobEnd.FAILED
+        reported = [event.diagnosis for event in store.replay(found) if isinstance(event, JobDiagnosed)]
+    assert run.job.diagnosis == reported[-1]
+    assert reported[-1].job_ended is JobEnd.FAILED
     replay = ReplayFeed(StoreLocation(settings.state_path / "neurontop.db"), "last")
     replay.show(replay.clock.end)
     replay.clock.seek(replay.clock.end)
     view = overview_of(replay)
     assert (view.header.state, view.header.exit_code) == (JobState.FAILED, 3)
-    assert view.diagnosis == told[-1]
+    assert view.diagnosis == reported[-1]
     assert view.alerts[0].title == "job failed"
 
 
-def test_what_a_recording_has_told_is_not_read_again(recorded: tuple[Settings, str]) -> None:
+def test_what_a_recording_has_reported_is_not_read_again(recorded: tuple[Settings, str]) -> None:
     settings, _ = recorded
     output = next((settings.state_path / "runs").glob(f"*/{OUTPUT_NAME}"))
     kept = output.rename(output.with_suffix(".away"))

@@ -206,7 +206,7 @@ def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_a
         ("other.log.1", False),
     ],
 )
-def test_earlier_files_of_a_log_are_told_by_their_names(tmp_path: Path, name: str, is_one: bool) -> None:
+def test_earlier_files_of_a_log_are_known_by_their_names(tmp_path: Path, name: str, is_one: bool) -> None:
     (tmp_path / "train.log").touch()
     (tmp_path / name).write_bytes(b"abc")
     assert earlier(str(tmp_path / "train.log")) == ([(str(tmp_path / name), 3)] if is_one else [])

@@ -36,7 +36,7 @@ def test_it_is_summed_up_by_kind_with_its_largest_entries_first(tmp_path: Path) 
     assert all(kind.used is not None for kind in one.kinds)
 
 
-def test_it_is_not_walked_at_every_look(tmp_path: Path) -> None:
+def test_another_cache_is_walked_at_most_once_in_a_while(tmp_path: Path) -> None:
     place, now = filled(tmp_path / "inductor"), [0.0]
     found = [Root(kind="inductor", path=str(place), origin="", exists=True)]
     caches = OtherCaches(lambda: found, lambda: now[0])

@@ -97,7 +97,7 @@ def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None
     assert {line.text for line in feed.log_tail(5)} == {"from rank 0", "from rank 1"}
 
 
-def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
+def test_a_cache_root_is_distinguished_from_a_folder_of_logs(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "cache" / "neuronxcc-2.1" / "MODULE_1+a").mkdir(parents=True)
     assert is_cache_root(tmp_path / "cache")
@@ -154,7 +154,7 @@ FAILURE = (
 )
 
 
-def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_before() -> None:
+def test_what_the_end_of_a_log_reports_comes_after_a_moment_of_quiet_and_not_before() -> None:
     now = 100.0
     ingestor = LogIngestor("train.log", LogBuffer(), clock=lambda: now)
     begun = ingestor.take(0, FAILURE)
@@ -170,7 +170,7 @@ def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_befor
     assert not any(isinstance(event, CompileFailed) for event in ingestor.flush())
 
 
-def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
+def test_a_followed_log_reports_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
     path, heard = tmp_path / "train.log", Heard()
     path.write_bytes(FAILURE)
     source = LogFiles(lambda: [path], LogBuffer())
@@ -183,7 +183,7 @@ def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed
         thread.join(60)
 
 
-def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
+def test_a_pipe_that_stays_open_reports_a_failure_at_its_end() -> None:
     reading, writing = os.pipe()
     heard, source = Heard(), StandardInput(LogBuffer(), reading)
     thread = threading.Thread(target=source.start, args=(heard,))
@@ -223,6 +223,6 @@ def test_a_disk_too_small_for_the_copy_of_a_pipe_ends_the_copy_with_a_word_and_n
         [sys.executable, "-c", WITHOUT_SPACE], input=lines, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
-    told = done.stdout.splitlines()
-    assert told.count("SourceUnavailable copy of standard input") == 1, done.stdout
-    assert told[-1] == "5000 {} {}"
+    reported = done.stdout.splitlines()
+    assert reported.count("SourceUnavailable copy of standard input") == 1, done.stdout
+    assert reported[-1] == "5000 {} {}"

@@ -31,7 +31,7 @@ def read(data: bytes, sizes: list[int] | None = None, rank: int | None = 3) -> l
     return events + reader.flush()
 
 
-def test_the_published_table() -> None:
+def test_the_published_table_is_read_whole() -> None:
     data = corpus("telemetry", "t8_torchneuron_metric_table_graph_stats_rank0.csv").read_bytes()
     expected = json.loads(corpus("telemetry", "t8_torchneuron_metric_table_graph_stats_rank0.expect.json").read_text())
     assert is_graph_table(data)
@@ -45,7 +45,7 @@ def test_the_published_table() -> None:
     assert data[rows[1].offset or 0 :].startswith(rows[1].module.encode())
 
 
-def test_the_name_of_the_file_tells_the_rank() -> None:
+def test_the_name_of_the_file_reports_the_rank() -> None:
     reader = GraphTableReader.of_file("/runs/a/metric_table_graph_stats_rank12.csv")
     (row,) = only(GraphMeasured, reader.feed((HEADER + "g,n,m,True,7,,1,2,3000000\n").encode()))
     assert (row.rank, row.compile_seconds, row.collectives, row.at) == (12, 3.0, True, None)
@@ -60,7 +60,7 @@ def test_columns_are_found_by_name_and_a_broken_row_costs_only_itself() -> None:
 
 
 @pytest.mark.parametrize("first", [b"", b"a,b\n", b"graph_id,x\n", b"2026-01-01 graph_id torch_neuronx_compile_us\n"])
-def test_what_is_no_table(first: bytes) -> None:
+def test_other_files_are_not_graph_tables(first: bytes) -> None:
     assert not is_graph_table(first)
 
 

@@ -12,7 +12,7 @@ from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from tests.builders import BF16, F32, field, hlo, instruction, replica_groups, shape, small_hlo, varint
 
 
-def test_a_graph_is_told_in_figures() -> None:
+def test_a_graph_is_summarized_in_numbers() -> None:
     graph = read_hlo(small_hlo())
     assert (graph.name, graph.entry, graph.computations, graph.instructions) == ("SyncTensorsGraph.1", "main", 1, 5)
     assert [str(one) for one in graph.parameters] == ["bf16[8,16]", "bf16[16,4]"]

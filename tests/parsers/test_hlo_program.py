@@ -72,7 +72,7 @@ def test_device_lists_of_newer_modules_are_groups_too() -> None:
     assert listed(2, 3).held[HeldKind.GROUPS] == ["all-gather {2,3}"]
 
 
-def test_a_large_graph_keeps_few_texts_and_still_tells_the_rest_apart() -> None:
+def test_a_large_graph_keeps_few_texts_and_still_reports_the_rest_apart() -> None:
     def many(last: int) -> Program:
         values = [*range(HELD_KEPT + 5), last]
         return read_program(

@@ -30,7 +30,7 @@ def payload_of(data: bytes, size: int = 65536) -> Payload:
     return read_payload(header, pieces(data, size))
 
 
-def test_a_good_file_passes_and_tells_what_it_needs() -> None:
+def test_a_good_file_passes_and_reports_what_it_needs() -> None:
     data = neff(name=b"/tmp/work/model.MODULE_176283691422090868+f7f529f3.neff", features=0x402)
     assert head_problem(data[:HEAD_BYTES], len(data)) is None
     header = read_header(data[:HEAD_BYTES], len(data))
@@ -89,14 +89,14 @@ def test_two_sub_graphs_add_up() -> None:
     assert (payload.subgraphs, payload.constants_bytes, payload.problems) == (2, 2000, ())
 
 
-def test_a_wrong_digest_is_told_and_an_unknown_package_version_is_not_judged() -> None:
+def test_a_wrong_digest_is_reported_and_an_unknown_package_version_is_not_judged() -> None:
     assert payload_of(neff(digest=b"\1" * 32)).digest_ok is False
     unknown = payload_of(neff(package=7))
     assert unknown.digest_ok is None
     assert unknown.sound
 
 
-def test_a_cut_archive_is_told() -> None:
+def test_a_cut_archive_is_reported() -> None:
     tar = archive(SMALL_PAYLOAD)
     cut = payload_of(neff(package=1, payload=tar[:1500]))
     assert any("ends inside" in problem for problem in cut.problems)
@@ -104,12 +104,12 @@ def test_a_cut_archive_is_told() -> None:
     assert any("gzip" in problem for problem in payload_of(neff(payload=stump)).problems)
 
 
-def test_names_that_lead_out_and_links_are_told() -> None:
+def test_names_that_lead_out_and_links_are_reported() -> None:
     problems = payload_of(neff((("../x", b"1"), ("/etc/passwd", b"2")))).problems
     assert sum("leads out" in problem for problem in problems) == 2
 
 
-def test_a_definition_that_is_not_there_is_told() -> None:
+def test_a_definition_that_is_not_there_is_reported() -> None:
     assert any("not in the archive" in problem for problem in payload_of(neff((("kelf-0.json", KELF),))).problems)
 
 

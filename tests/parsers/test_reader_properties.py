@@ -85,8 +85,8 @@ def test_blocks_of_a_splitter_give_the_events_that_portions_give(data: bytes, si
 def test_a_moment_of_quiet_before_the_end_changes_no_count(data: bytes) -> None:
     data += b"\n"
     quiet, plain = LogReader("log:x"), LogReader("log:x")
-    told = [*quiet.feed(data), *quiet.flush_idle(), *quiet.flush_idle(), *quiet.flush()]
-    assert sorted(map(encode, told)) == sorted(map(encode, [*plain.feed(data), *plain.flush()]))
+    reported = [*quiet.feed(data), *quiet.flush_idle(), *quiet.flush_idle(), *quiet.flush()]
+    assert sorted(map(encode, reported)) == sorted(map(encode, [*plain.feed(data), *plain.flush()]))
     assert quiet.tally.as_json() == plain.tally.as_json()
 
 

@@ -84,7 +84,7 @@ def test_a_table_gives_rows_by_device_bank_core_and_neff_with_names() -> None:
     assert event.rows[2].kinds == {"model_code": GIB, "dma_rings": 0}
 
 
-def test_a_table_whose_header_was_lost_still_tells_who_held_what() -> None:
+def test_a_table_whose_header_was_lost_still_reports_who_held_what() -> None:
     log = (
         "              |  TOTAL  |   Code   | Tensors  |\n"
         "ND 3 HBM 1    | 3.000GB | 1.000GB  | 2.000GB  |\n"

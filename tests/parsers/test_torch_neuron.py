@@ -76,7 +76,7 @@ def test_a_record_that_a_line_holds_twice_counts_once_and_two_processes_count_tw
     assert len(only(LockWaited, read(once + line(BROKEN, "WARNING", pid=8)))) == 2
 
 
-def test_a_hit_that_two_lines_tell_is_one_and_either_line_alone_is_one() -> None:
+def test_a_hit_that_two_lines_report_is_one_and_either_line_alone_is_one() -> None:
     for text in (hit(), line(f"Cache hit key= {KEY} size= 77"), line(f"[NEFF_CACHE] Cache HIT for key: {KEY}", "INFO")):
         (found,) = read(text)
         assert isinstance(found, CacheHit)
@@ -127,7 +127,7 @@ def test_who_waits_for_a_compile_and_finds_it_has_not_compiled() -> None:
     assert run.compiles.counts.misses_announced == 2
 
 
-def test_a_wait_is_told_when_it_begins_and_each_minute() -> None:
+def test_a_wait_is_reported_when_it_begins_and_each_minute() -> None:
     waits = only(LockWaited, read(line(f"Lock contention, retrying path= {LOCK} delay_ms= 1000") * 150))
     assert [wait.minutes for wait in waits] == [None, 1.0, 2.0]
 
@@ -154,7 +154,7 @@ MESSAGE = 'error message="COMPILATION FAILED: [INTERNAL_ERROR] [NCC_IBTN006] nar
         + f"{RAISED}\n{MESSAGE}\nneff cache key={GRAPH}\n",
     ],
 )
-def test_a_failed_compile_is_told_once_with_its_graph_and_the_compilers_words(text: str) -> None:
+def test_a_failed_compile_is_reported_once_with_its_graph_and_the_compilers_words(text: str) -> None:
     events = read("Traceback (most recent call last):\n  File 'a.py', line 1\n" + text + "Epoch: 3\n")
     (failed,) = only(CompileFailed, events)
     assert (failed.module, failed.code, failed.generation) == (GRAPH, "NCC_IBTN006", LogGeneration.NATIVE)
@@ -163,7 +163,7 @@ def test_a_failed_compile_is_told_once_with_its_graph_and_the_compilers_words(te
     assert "Epoch" not in {error.exception for error in only(ErrorRaised, events)}
 
 
-def test_a_failure_whose_graph_is_not_named_is_told_when_another_line_comes_or_the_log_rests() -> None:
+def test_a_failure_whose_graph_is_not_named_is_reported_when_another_line_comes_or_the_log_rests() -> None:
     reader = LogReader("log:x")
     assert only(CompileFailed, reader.feed(f"{RAISED}\n{MESSAGE}\n".encode())) == []
     assert [event.module for event in only(CompileFailed, reader.flush_idle())] == [None]

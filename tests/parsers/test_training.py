@@ -81,7 +81,7 @@ def test_facts_follow_the_banner_and_come_from_the_layout() -> None:
     assert facts == {"Num examples": "1950", "Total optimization steps": "20", "tensor_parallel_size": "8"}
 
 
-def test_tracebacks_of_two_ranks_are_told_apart() -> None:
+def test_tracebacks_of_two_ranks_are_distinguished() -> None:
     log = ""
     for line in ("Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "    f()"):
         log += f"[rank0]: {line}\n[rank1]: {line}\n"

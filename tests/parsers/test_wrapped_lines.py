@@ -192,7 +192,7 @@ def _counts(text: str) -> dict[str, Any]:
 
 @settings(deadline=None, max_examples=300)
 @given(key=keys, line=st.sampled_from(sorted(LISTS)))
-def test_a_key_of_any_length_is_told_whole(key: str, line: str) -> None:
+def test_a_key_of_any_length_is_reported_whole(key: str, line: str) -> None:
     counts = _counts(line.format(key) + "\n")
     assert (counts["modules"], counts[LISTS[line]], counts["flag_hashes"]) == ([key], [key], [key.partition("+")[2]])
 

@@ -51,13 +51,13 @@ def test_a_hexadecimal_key_that_begins_with_digits_is_kept_whole_in_events() -> 
     assert hit.module == key
 
 
-def test_a_start_tells_graph_target_and_work_directory() -> None:
+def test_a_start_reports_graph_target_and_work_directory() -> None:
     argv = f"neuronx-cc compile --target=trn1 /tmp/w/1/model.{M2}.hlo_module.pb --output /tmp/w/1/model.{M2}.neff"
     (start,) = only(CompileStarted, read(g2(f"Call compiler with cmd: {argv}")))
     assert (start.module, start.target, start.workdir) == (M2, "trn1", "/tmp/w/1")
 
 
-def test_a_lock_wait_tells_minutes_and_a_cut_one_does_not() -> None:
+def test_a_lock_wait_reports_minutes_and_a_cut_one_does_not() -> None:
     whole = f"Another process must be compiling {FOLDER}/{M1}/model.hlo_module.pb, been waiting for: 3.0 minutes"
     waits = only(LockWaited, read(g3(whole) + g3(whole[:-14])))
     assert [wait.minutes for wait in waits] == [3.0, None]
@@ -177,7 +177,7 @@ def test_the_dots_of_an_unfinished_line_can_be_seen_before_it_ends() -> None:
     assert reader.pending == "...."
 
 
-def test_a_failure_at_the_end_of_a_quiet_log_is_told_once_with_what_came_of_its_message() -> None:
+def test_a_failure_at_the_end_of_a_quiet_log_is_reported_once_with_what_came_of_its_message() -> None:
     reader = LogReader("log:x")
     log = g3(f"Failed compilation with ['neuronx-cc', '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR")
     log += "[ERROR] [NCC_EXXX001] too many teapots\n"

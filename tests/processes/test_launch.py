@@ -71,7 +71,7 @@ def test_the_exit_status_is_the_commands_own(run_name: str) -> None:
     assert Watched("raise SystemExit(7)", run_name).end() == 7
 
 
-def test_death_by_a_signal_is_told_as_a_shell_tells_it(run_name: str) -> None:
+def test_death_by_a_signal_is_reported_as_a_shell_reports_it(run_name: str) -> None:
     code = Watched("import os; os.kill(os.getpid(), 9)", run_name).end()
     assert (code, shell_status(code)) == (-9, 137)
 

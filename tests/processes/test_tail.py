@@ -74,7 +74,7 @@ def test_a_file_cut_and_grown_past_the_old_size_is_read_again_from_its_start(tmp
     assert text_of(found) == b"much longer than before\n"
 
 
-def test_a_file_that_vanishes_and_returns_is_told_once_each(tmp_path: Path) -> None:
+def test_a_file_that_vanishes_and_returns_is_reported_once_each(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"one\n")
     tail = FileTail(path)

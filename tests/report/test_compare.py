@@ -52,7 +52,7 @@ def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Compariso
     ]
 
 
-def test_one_graph_or_its_regions_are_told_apart_by_operators_and_by_what_equal_blocks_shared() -> None:
+def test_one_graph_or_its_regions_are_distinguished_by_operators_and_by_what_equal_blocks_shared() -> None:
     def ran(*operators: int, blocks: int) -> Run:
         keys = (A, B, C)[: len(operators)]
         events = [
@@ -143,9 +143,9 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
 
     view = compare(report(plain(30.0), 0.0), report(plain(2.0, 3.0), 0.0))
     assert view.answer == ("Time spent compiling fell from 30.0 s to 5.0 s (−83 %).",)
-    told = {one.name: (one.a, one.b) for one in view.metrics}
-    assert told["compile_share"] == (0.3, 0.05)
-    assert told["torch_graphs"] == (1, 2)
-    assert told["torch_misses"] == (1, 2)
-    assert told["torch_seconds"] == (30, 5)
+    reported = {one.name: (one.a, one.b) for one in view.metrics}
+    assert reported["compile_share"] == (0.3, 0.05)
+    assert reported["torch_graphs"] == (1, 2)
+    assert reported["torch_misses"] == (1, 2)
+    assert reported["torch_seconds"] == (30, 5)
     assert "PyTorch compiled 1 graph itself, outside the compile cache." in report(plain(30.0), 0.0).headline

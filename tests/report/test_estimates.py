@@ -31,7 +31,7 @@ def test_each_compile_is_kept_out_of_its_own_estimate() -> None:
     assert leave_one_out([compiled("MODULE_1+a", 10.0)]) == ()
 
 
-def test_similar_sizes_are_told_apart_from_the_same_graph() -> None:
+def test_similar_sizes_are_distinguished_from_the_same_graph() -> None:
     past = [compiled(f"MODULE_{number}+a", 10.0 + number, 1000 + number) for number in range(4)]
     (error,) = leave_one_out(past)
     assert (error.ground, error.estimated) == ("similar size", 4)

@@ -32,18 +32,18 @@ from tests.tui.feeds import failed_log
 LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
 
 
-def told(view: Report, name: str) -> Metric:
+def reported(view: Report, name: str) -> Metric:
     return next(one for one in view.metrics if one.name == name)
 
 
 def test_overlapping_compiles_and_waits_count_once() -> None:
     view = report(sample(), 0.0)
     # 0…31 compiles and the wait behind them, 50…60, 62…70
-    assert told(view, "compile_wall").value == pytest.approx(31 + 10 + 8)
-    assert told(view, "compile_share").value == pytest.approx(0.49)
-    assert told(view, "compile_sum").value == pytest.approx(20 + 20 + 10 + 8)
-    assert told(view, "wall").value == 100.0
-    assert told(view, "wall").provenance is Provenance.MEASURED
+    assert reported(view, "compile_wall").value == pytest.approx(31 + 10 + 8)
+    assert reported(view, "compile_share").value == pytest.approx(0.49)
+    assert reported(view, "compile_sum").value == pytest.approx(20 + 20 + 10 + 8)
+    assert reported(view, "wall").value == 100.0
+    assert reported(view, "wall").provenance is Provenance.MEASURED
 
 
 def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
@@ -69,7 +69,7 @@ def test_tracing_for_our_own_back_end_is_a_part_of_its_own_and_no_compiling() ->
         ("compile", 10.0, 20.0),
         ("trace", 20.0, 25.0),
     ]
-    assert (told(view, "compile_wall").value, told(view, "tracing").value) == pytest.approx((10.0, 10.0))
+    assert (reported(view, "compile_wall").value, reported(view, "tracing").value) == pytest.approx((10.0, 10.0))
     assert (
         view.headline[1] == "Compiling held it up for 10.0 s, 10 % of its time, and PyTorch's tracing for 10.0 s more."
     )
@@ -82,19 +82,19 @@ def test_blocks_that_shared_a_compiled_graph_and_what_was_compiled_are_counted()
     shared = [ev.GraphReused(module=A, pid=pid, blocks=blocks, at=T0 + 30) for pid in (10, 11) for blocks in (1, 2, 3)]
     described = [ev.GraphDescribed(module=key, pid=10, operators=count, at=T0) for key, count in ((A, 40), (B, 60))]
     view = report(made(described, compiled(A, 10, 0, 9), hit(B, 10, 12), shared), 0.0)
-    assert told(view, "block_hits").value == 4
-    assert told(view, "operators_compiled").value == 40
+    assert reported(view, "block_hits").value == 4
+    assert reported(view, "operators_compiled").value == 40
     assert {line.key: line.block_hits for line in view.graphs} == {A: 4, B: None}
-    assert told(report(sample(), 0.0), "block_hits").value is None
+    assert reported(report(sample(), 0.0), "block_hits").value is None
 
 
 def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_bar() -> None:
     def frame(number: int, began: float, *reasons: str) -> list[ev.AnyEvent]:
         identity = {"pid": 10, "compile_id": f"0/{number}", "source": "torch-trace:10"}
-        told: list[ev.AnyEvent] = [ev.FrameCompileBegan(at=T0 + began, function="forward", **identity)]
-        told += [ev.FrameRecompiled(at=T0 + began, reasons=reasons, **identity)] if reasons else []
+        reported: list[ev.AnyEvent] = [ev.FrameCompileBegan(at=T0 + began, function="forward", **identity)]
+        reported += [ev.FrameRecompiled(at=T0 + began, reasons=reasons, **identity)] if reasons else []
         return [
-            *told,
+            *reported,
             ev.GraphCaptured(at=T0 + began, **identity),
             ev.FrameCompiled(began=T0 + began, seconds=4.0, at=T0 + began + 4, **identity),
             ev.BackwardCompiled(began=T0 + began + 5, seconds=2.0, at=T0 + began + 7, **identity),
@@ -148,7 +148,7 @@ def test_a_failure_has_its_class_code_and_advice() -> None:
     assert "smaller batch" in one.advice
 
 
-def test_a_compile_killed_from_outside_is_told_as_such() -> None:
+def test_a_compile_killed_from_outside_is_reported_as_such() -> None:
     failed = ev.CompileFailed(module=A, pid=1, at=T0 + 5, message="compiler died", exit_status=-9)
     (one,) = report(made([failed]), 0.0).failures
     assert one.kind == "environment"
@@ -156,8 +156,8 @@ def test_a_compile_killed_from_outside_is_told_as_such() -> None:
 
 def test_time_that_hits_saved_rests_on_what_is_remembered() -> None:
     run = made(hit(A, 10, 1), hit(B, 10, 2))
-    assert told(report(run, 0.0), "saved").provenance is Provenance.UNKNOWN
-    saved = told(report(run, 0.0, memory={A: Remembered(seconds=300.0)}), "saved")
+    assert reported(report(run, 0.0), "saved").provenance is Provenance.UNKNOWN
+    saved = reported(report(run, 0.0, memory={A: Remembered(seconds=300.0)}), "saved")
     assert (saved.value, saved.provenance) == (300.0, Provenance.ESTIMATED)
     assert "1 of 2" in saved.note
 
@@ -169,7 +169,7 @@ def test_memory_peaks_by_core_and_kind() -> None:
 
 def test_cost_follows_the_price() -> None:
     view = report(made(compiled(A, 10, 0, 1800), until=3600.0), 0.0, prices=Prices(per_hour=20.0))
-    assert (told(view, "cost").value, told(view, "compile_cost").value) == (20.0, 10.0)
+    assert (reported(view, "cost").value, reported(view, "compile_cost").value) == (20.0, 10.0)
 
 
 def test_the_figures_that_people_ask_for_say_how_they_are_known() -> None:
@@ -177,11 +177,11 @@ def test_the_figures_that_people_ask_for_say_how_they_are_known() -> None:
     assert all(one.provenance is not Provenance.UNKNOWN for one in view.metrics if one.value is not None)
     assert all(one.note for one in view.metrics)
     assert "1 wait for another's compile (10.0 s)" in view.headline[-1]
-    nothing = told(report(made(compiled(A, 10, 0, 20)), 0.0), "saved")
+    nothing = reported(report(made(compiled(A, 10, 0, 20)), 0.0), "saved")
     assert (nothing.provenance, nothing.note) == (Provenance.UNKNOWN, "no graph came from the cache alone")
 
 
-def test_lock_waits_slowest_compiles_memory_over_time_and_environment_are_told() -> None:
+def test_lock_waits_slowest_compiles_memory_over_time_and_environment_are_reported() -> None:
     run = sample()
     run.apply(ev.HostSampled(memory_total=64 << 30, memory_used=8 << 30, at=T0 + 30))
     view = report(run, 0.0)
@@ -237,15 +237,15 @@ def test_five_lines_at_the_top_whatever_happened() -> None:
 
 
 def test_graphs_that_were_only_extracted_are_counted_once_each_and_stand_in_the_five_lines() -> None:
-    told = [ev.GraphExtracted(module=module, pid=pid, at=T0 + 1) for module in (A, B) for pid in (10, 11)]
-    view = report(made(told), 0.0)
+    reported = [ev.GraphExtracted(module=module, pid=pid, at=T0 + 1) for module in (A, B) for pid in (10, 11)]
+    view = report(made(reported), 0.0)
     assert next(one.value for one in view.metrics if one.name == "extracted") == 2
     assert "2 graphs were extracted, to be compiled beforehand." in view.headline
 
 
 def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
     view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
-    assert told(view, "compile_wall").provenance is Provenance.UNKNOWN
+    assert reported(view, "compile_wall").provenance is Provenance.UNKNOWN
     assert any("without any time" in note for note in view.notes)
 
 
@@ -280,7 +280,7 @@ def test_the_parts_of_the_wall_time_add_up_to_it() -> None:
     assert {one.name: one.seconds for one in view.parts} == pytest.approx(
         {"compiling": 30 + 10 + 8, "waiting": 1, "training": (50 - 35) + 2 + 20, "rest": 4 + 10}
     )
-    assert sum(one.seconds for one in view.parts) == pytest.approx(told(view, "wall").value)
+    assert sum(one.seconds for one in view.parts) == pytest.approx(reported(view, "wall").value)
 
 
 _moments = st.integers(0, 300).map(lambda tenth: T0 + tenth / 10)
@@ -341,14 +341,14 @@ def test_reports_of_real_logs_count_what_was_counted_there(name: str) -> None:
     expected = json.loads(Path(path).with_suffix(".expect.json").read_text())
     run = read_logs([str(path)], 3600.0)
     view = report(run, end_of(run))
-    assert told(view, "hits").value == expected.get("hits", 0)
-    if not expected.get("compile_report"):  # a report's failures are the run's too, though no ERROR line tells them
+    assert reported(view, "hits").value == expected.get("hits", 0)
+    if not expected.get("compile_report"):  # a report's failures are the run's too, though no ERROR line reports them
         by_status = path.read_bytes().count(b"Compiler status ERROR")  # `errors` counts those with a command line
         given_up = expected.get("gave_up", 0) if not expected.get("errors") else 0  # without the line of its failure
         native = path.read_bytes().count(b"Compilation error occurred on Neuron")  # counted apart in the tally
-        assert told(view, "failures").value == expected.get("errors", 0) + by_status + given_up + native
-    assert told(view, "cached_failures").value == expected.get("failed_hits", 0)
-    assert told(view, "graphs_hit").value <= len(expected.get("modules_hit", []))
+        assert reported(view, "failures").value == expected.get("errors", 0) + by_status + given_up + native
+    assert reported(view, "cached_failures").value == expected.get("failed_hits", 0)
+    assert reported(view, "graphs_hit").value <= len(expected.get("modules_hit", []))
     assert sorted(line.key for line in view.graphs if line.hits) == sorted(
         graph.key for graph in run.compiles.graphs.values() if graph.hits
     )
@@ -359,7 +359,7 @@ def test_reports_of_real_logs_count_what_was_counted_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOGS or ["none"])
-def test_no_report_of_a_real_log_denies_what_its_lines_tell(name: str) -> None:
+def test_no_report_of_a_real_log_denies_what_its_lines_report(name: str) -> None:
     """A log whose compiler passed, failed or ended with an error is never told as one in which nothing happened."""
     run = read_logs([str(corpus("logs", name))], 3600.0)
     view = report(run, end_of(run))
@@ -370,7 +370,7 @@ def test_no_report_of_a_real_log_denies_what_its_lines_tell(name: str) -> None:
         assert not view.headline[-1].startswith("No compile failed")
     if not any(line.attempts and line.seconds for line in view.graphs):
         assert view.precompile == ()
-    assert sum(one.seconds for one in view.parts) == pytest.approx(told(view, "wall").value or 0.0, abs=1e-3)
+    assert sum(one.seconds for one in view.parts) == pytest.approx(reported(view, "wall").value or 0.0, abs=1e-3)
 
 
 def test_a_comparison_says_which_run_failed_and_why() -> None:

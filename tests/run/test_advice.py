@@ -75,7 +75,7 @@ def test_a_recompile_has_its_function_place_and_reasons() -> None:
     assert [event.reason for event in events if event.reason] == [reason, reason]
 
 
-def test_advice_is_told_once_with_how_often_and_of_which_devices() -> None:
+def test_advice_is_reported_once_with_how_often_and_of_which_devices() -> None:
     tracker = AdviceTracker()
     text = "".join(PAGE.format(n=n) for n in range(58)) + OVERFLOW + RESET.format(device=3) + RESET.format(device=11)
     for event in read(text + RECOMPILES):
@@ -102,7 +102,7 @@ def test_what_is_kept_is_bounded() -> None:
     assert len(tracker.advice) < 100
 
 
-def test_the_tally_the_report_and_the_alerts_tell_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tally_the_report_and_the_alerts_report_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "job.log"
     log.write_text(
         PAGE.format(n=1)
@@ -111,10 +111,10 @@ def test_the_tally_the_report_and_the_alerts_tell_of_it(tmp_path: Path, capsys: 
         + "INFO:Neuron:Finished building model in 72.08 seconds\n"
     )
     assert main(["tally", str(log)]) == 0
-    told = capsys.readouterr().out
-    assert "a larger Scratchpad page is recommended" in told
-    assert "a device failed to reset (device 7)" in told
-    assert "Finished building model: 72.08 s" in told
+    reported = capsys.readouterr().out
+    assert "a larger Scratchpad page is recommended" in reported
+    assert "a device failed to reset (device 7)" in reported
+    assert "Finished building model: 72.08 s" in reported
     assert main(["report", "--format", "md", "-o", str(tmp_path / "r.md"), str(log)]) == 0
     report = (tmp_path / "r.md").read_text()
     assert "step was compiled again" in report
@@ -136,7 +136,7 @@ def test_a_diagnosis_of_full_memory_has_the_runtimes_advice() -> None:
         assert ("the runtime itself recommends" in advice) is wanted
 
 
-def test_real_logs_tell_their_advice() -> None:
+def test_real_logs_report_their_advice() -> None:
     lines = advice_lines(read_logs([str(corpus("logs/51-runtime-scratchpad-advice-wan22.log"))], 3600.0).advice)
     assert {line.what for line in lines} == {
         "a larger Scratchpad page is recommended",

@@ -49,7 +49,7 @@ def sampled(at: float, *utilization: float, memory: int = 10) -> CoresSampled:
     return CoresSampled(kind=CoreKind.NEURON, cores=cores, at=at, period=1.0)
 
 
-def test_a_quiet_run_has_none():
+def test_a_quiet_run_raises_no_alert():
     assert not raised(5.0, RunStarted(run="r", at=0.0), sampled(4.5, 0.9, 0.9), CacheHit(module=A, pid=1, at=1.0))
 
 
@@ -154,7 +154,7 @@ def test_a_full_disk_a_trial_run_and_a_dead_worker_are_said():
     assert "rank 1 (SIGKILL)" in found["worker died"].evidence
 
 
-def test_a_worker_of_a_parallel_compile_that_met_an_exception_is_told_with_it() -> None:
+def test_a_worker_of_a_parallel_compile_that_met_an_exception_is_reported_with_it() -> None:
     found = raised(
         9.0,
         WorkerStarted(worker="sub-process 0", pid=1, at=1.0),

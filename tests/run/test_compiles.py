@@ -78,7 +78,7 @@ TELLERS = [
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(len(TELLERS)))))
-def test_one_compile_told_by_log_lines_and_side_channel_in_any_order_is_one_miss(order: tuple[int, ...]):
+def test_one_compile_known_by_log_lines_and_side_channel_in_any_order_is_one_miss(order: tuple[int, ...]):
     compiles = run_of(*(TELLERS[index] for index in order)).compiles
     graph = compiles.graphs[A]
     assert (compiles.totals.misses, compiles.totals.graphs_missed, compiles.totals.failures) == (1, 1, 0)
@@ -99,7 +99,7 @@ def test_a_compile_that_moves_into_the_job_is_one_compile():
     ]
 
 
-def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interleave():
+def test_a_retry_after_a_failure_is_a_second_attempt_however_the_reporters_interleave():
     compiles = run_of(
         CompileBegan(module=A, pid=1, at=1.0),
         CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause=CompileCause.ERROR),
@@ -252,7 +252,9 @@ WAITED_FOR = ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_second
     ],
     ids=["told behind the line", "told before it", "told twice", "nobody was waited for", "it compiled itself"],
 )
-def test_a_hit_after_a_wait_that_no_line_told_is_counted_once(events: tuple[AnyEvent, ...], after_wait: int) -> None:
+def test_a_hit_after_a_wait_that_no_line_reported_is_counted_once(
+    events: tuple[AnyEvent, ...], after_wait: int
+) -> None:
     run = run_of(*events)
     assert (
         sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.workers.values())
@@ -284,7 +286,7 @@ def test_a_stored_failure_is_not_a_failure_of_this_run():
     assert compiles.totals.hit_rate == 0.0
 
 
-def test_a_killed_compile_is_told_from_one_that_failed():
+def test_a_killed_compile_is_distinguished_from_one_that_failed():
     killed = run_of(CompileFailed(module=A, pid=1, at=1.0, code="F137", message="forcibly killed"))
     failed = run_of(CompileFailed(module=A, pid=1, at=1.0, exit_status=70))
     assert killed.compiles.graphs[A].last_attempt.killed
@@ -303,7 +305,7 @@ def test_the_report_of_a_parallel_compile_counts_graphs_that_no_line_named():
     assert run.compiles.graphs[A].duration.seconds == 7.5
 
 
-def test_the_report_does_not_count_again_what_lines_told():
+def test_the_report_does_not_count_again_what_lines_reported():
     run = run_of(
         CompileStarted(module=A, pid=5, generation=LogGeneration.G2, at=10.0),
         CompilerPassed(),

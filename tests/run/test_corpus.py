@@ -43,7 +43,7 @@ def read(path: Path) -> tuple[Run, dict[str, object]]:
     return run, expected
 
 
-def test_what_torchneuron_tells_in_real_logs() -> None:
+def test_what_torchneuron_reports_in_real_logs() -> None:
     waiting, _ = read(corpus("logs", "57-native-stale-lock-ray.log"))
     (graph,) = waiting.compiles.graphs.values()
     waits = [wait for worker in graph.workers.values() for wait in worker.waits]
@@ -57,11 +57,11 @@ def test_what_torchneuron_tells_in_real_logs() -> None:
 @pytest.mark.parametrize("name", LOGS or ["none"])
 def test_counts_of_real_logs(name: str) -> None:
     run, expected = read(corpus("logs", name))
-    told = {key: expected.get(key, 0) for key in COUNTS if key in expected}
+    reported = {key: expected.get(key, 0) for key in COUNTS if key in expected}
     report = expected.get("compile_report") or []
     if report:  # the report's failures are the run's too, though no ERROR line stands for them
-        told.pop("errors", None)
-    assert {key: COUNTS[key](run) for key in told} == told
+        reported.pop("errors", None)
+    assert {key: COUNTS[key](run) for key in reported} == reported
 
 
 @pytest.mark.parametrize("name", LOGS or ["none"])
@@ -79,9 +79,9 @@ def test_distinct_graphs_of_real_logs(name: str) -> None:
     run, expected = read(corpus("logs", name))
     graphs = run.compiles.graphs.values()
     hit = sorted(graph.module for graph in graphs if graph.hits)
-    told = sorted(expected.get("modules_hit", []))
-    assert len(hit) == len(told)
-    assert all(found.startswith(cut) for found, cut in zip(hit, told, strict=True))  # a wrapped line may cut one
+    reported = sorted(expected.get("modules_hit", []))
+    assert len(hit) == len(reported)
+    assert all(found.startswith(cut) for found, cut in zip(hit, reported, strict=True))  # a wrapped line may cut one
     missed = {graph.module for graph in graphs if graph.misses and graph.module}
     assert missed >= set(expected.get("modules_completed", [])) | set(expected.get("modules_started", []))
     if expected.get("compile_starts"):

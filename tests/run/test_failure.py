@@ -1,4 +1,4 @@
-"""Whether a job has failed, as its logs, its exit code and our clock tell."""
+"""Whether a job has failed, as its logs, its exit code and our clock report."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ LOG = "log:/jobs/train.log"
 def growing(*, failed: bool = True, end: JobEnd = JobEnd.FAILED, seen: float = NOW) -> Run:
     """A log that last grew at `seen`."""
     run = Run()
-    told = diagnosed(failed=failed).diagnosis
+    reported = diagnosed(failed=failed).diagnosis
     run.apply(ev.StepReported(step=7, loss=2.0, at=NOW - 60, seen=NOW - 60, source=LOG))
     run.apply(ev.OutputGrew(path="/jobs/train.log", end=99, lines=3, seen=seen, source=LOG))
     run.apply(
         ev.JobDiagnosed(
-            diagnosis=Diagnosis(failed=told.failed, recovered=told.recovered, job_ended=end, causes=told.causes),
+            diagnosis=Diagnosis(
+                failed=reported.failed, recovered=reported.recovered, job_ended=end, causes=reported.causes
+            ),
             source=LOG,
             seen=seen,
         )
@@ -109,7 +111,7 @@ def test_the_alert_says_the_cause_and_the_next_step_and_comes_first() -> None:
     assert found[0].next_step.startswith("Change the model")
 
 
-def test_a_failure_without_a_cause_is_told_by_its_exit_status() -> None:
+def test_a_failure_without_a_cause_is_known_by_its_exit_status() -> None:
     run = Run()
     run.apply(ev.JobDiagnosed(diagnosis=Diagnosis(failed=True, job_ended=JobEnd.FAILED), source=LOG, seen=NOW))
     run.apply(ev.RunFinished(run="r", exit_code=3, at=NOW))
@@ -135,12 +137,12 @@ def test_of_several_logs_of_a_job_one_that_failed_is_enough() -> None:
         (False, Confidence.LOW, None),
     ],
 )
-def test_the_headline_of_a_job_that_goes_on_tells_only_what_is_nearly_certain(
+def test_the_headline_of_a_job_that_goes_on_reports_only_what_is_nearly_certain(
     over: bool, confidence: Confidence, begins: str | None
 ) -> None:
-    told = diagnosed().diagnosis
-    cause = msgspec.structs.replace(told.causes[0], confidence=confidence)
-    found = headline(msgspec.structs.replace(told, causes=(cause,)), over=over)
+    reported = diagnosed().diagnosis
+    cause = msgspec.structs.replace(reported.causes[0], confidence=confidence)
+    found = headline(msgspec.structs.replace(reported, causes=(cause,)), over=over)
     assert (found is None) == (begins is None)
     assert found is None or found.text.startswith(begins or "")
 

@@ -26,13 +26,13 @@ mixed_events = st.lists(interrupted, min_size=1, max_size=5).map(
 
 
 def folded(events: list[AnyEvent], every: int = 0) -> list[AnyEvent]:
-    """What a fold tells in their place; it is asked for what waits after each `every` events."""
-    fold, told = Fold(), []
+    """What a fold reports in their place; it is asked for what waits after each `every` events."""
+    fold, reported = Fold(), []
     for number, event in enumerate(events, 1):
-        told += fold.add(event, float(number))
+        reported += fold.add(event, float(number))
         if every and number % every == 0:
-            told += fold.flush(float(number), everything=number % (2 * every) == 0)
-    return [*told, *fold.flush(float(len(events)), everything=True)]
+            reported += fold.flush(float(number), everything=number % (2 * every) == 0)
+    return [*reported, *fold.flush(float(len(events)), everything=True)]
 
 
 def run_of(events: list[AnyEvent]) -> Run:
@@ -80,8 +80,8 @@ def totals(run: Run) -> dict[str, Any]:
 @given(mixed_events, st.integers(0, 9))
 @settings(max_examples=150)
 def test_folded_and_unfolded_events_give_the_same_totals(events: list[AnyEvent], every: int) -> None:
-    told = [decode(encode(event)) for event in folded(events, every)]
-    assert totals(run_of(told)) == totals(run_of(events))
+    reported = [decode(encode(event)) for event in folded(events, every)]
+    assert totals(run_of(reported)) == totals(run_of(events))
 
 
 @given(event_lists, st.integers(0, 9))
@@ -95,24 +95,24 @@ def hit(module: str, pid: int, at: float) -> CacheHit:
 
 def test_hits_of_128_ranks_become_one_event_with_the_first_and_the_last_in_it() -> None:
     events: list[AnyEvent] = [hit(module, pid, 100.0 + pid) for module in (A, B) for pid in range(128)]
-    told = folded(events)
-    assert [type(event).__name__ for event in told] == ["CacheHit", "CacheHit", "EventsFolded", "EventsFolded"]
-    assert told[:2] == [events[0], events[128]]
-    many = told[2]
+    reported = folded(events)
+    assert [type(event).__name__ for event in reported] == ["CacheHit", "CacheHit", "EventsFolded", "EventsFolded"]
+    assert reported[:2] == [events[0], events[128]]
+    many = reported[2]
     assert isinstance(many, EventsFolded)
     assert (many.count, many.first, many.last) == (127, 101.0, events[127])
-    assert len(run_of(told).compiles.graphs[A].workers) == 2
+    assert len(run_of(reported).compiles.graphs[A].workers) == 2
 
 
-def test_a_fold_that_goes_on_is_told_ever_more_seldom() -> None:
+def test_a_fold_that_goes_on_is_reported_ever_more_seldom() -> None:
     fold = Fold()
     fold.add(hit(A, 0, 0.0), 0.0)
-    told = []
+    reported = []
     for second in range(1, 601):
         fold.add(hit(A, second, float(second)), float(second))
-        told += [second for _ in fold.flush(float(second))]
-    assert told[:4] == [6, 17, 38, 79]
-    assert told[-1] - told[-2] == 61
+        reported += [second for _ in fold.flush(float(second))]
+    assert reported[:4] == [6, 17, 38, 79]
+    assert reported[-1] - reported[-2] == 61
 
 
 def test_a_clock_that_is_set_back_holds_nothing_back() -> None:

@@ -12,7 +12,7 @@ from tests.run.samples import A
 NODES = ("n1", "n2", "n3", "n4", "n5")
 
 
-def told(events: list[AnyEvent], now: float = 1000.0) -> dict[AlertKind, str]:
+def reported(events: list[AnyEvent], now: float = 1000.0) -> dict[AlertKind, str]:
     run = Run()
     for event in events:
         run.apply(event)
@@ -25,19 +25,19 @@ def alive(node: str, at: float, offset: float = 0.0) -> AnyEvent:
 
 def test_a_node_that_went_silent_while_others_go_on() -> None:
     events = [alive(node, 998.0) for node in NODES[1:]]
-    assert "n1: nothing for" in told([alive("n1", 800.0), *events])[AlertKind.NODE_SILENT]
-    assert AlertKind.NODE_SILENT not in told([alive("n1", 990.0), *events])
-    assert AlertKind.NODE_SILENT not in told([alive(node, 800.0) for node in NODES])  # all: the job is over
+    assert "n1: nothing for" in reported([alive("n1", 800.0), *events])[AlertKind.NODE_SILENT]
+    assert AlertKind.NODE_SILENT not in reported([alive("n1", 990.0), *events])
+    assert AlertKind.NODE_SILENT not in reported([alive(node, 800.0) for node in NODES])  # all: the job is over
     stopped = ev.AgentStopped(node="n1", at=800.0, source="agent")
-    assert AlertKind.NODE_SILENT not in told([alive("n1", 800.0), stopped, *events])
+    assert AlertKind.NODE_SILENT not in reported([alive("n1", 800.0), stopped, *events])
 
 
 def test_a_node_that_compiles_what_another_found() -> None:
     found = ev.CacheHit(node="n1", at=100.0, pid=1, module=A, generation=LogGeneration.G3, source="log:a")
     began = ev.CompileStarted(node="n2", at=200.0, pid=1, module=A, generation=LogGeneration.G2, source="log:a")
-    assert "n2 compiled 1 graph" in told([found, began])[AlertKind.NODE_COMPILES_AGAIN]
+    assert "n2 compiled 1 graph" in reported([found, began])[AlertKind.NODE_COMPILES_AGAIN]
     late = ev.CacheHit(node="n1", at=300.0, pid=1, module=A, generation=LogGeneration.G3, source="log:a")
-    assert AlertKind.NODE_COMPILES_AGAIN not in told([began, late])  # the usual: one compiles, the others find it
+    assert AlertKind.NODE_COMPILES_AGAIN not in reported([began, late])  # the usual: one compiles, the others find it
 
 
 def test_ranks_that_wait_for_a_node_that_is_gone() -> None:
@@ -45,9 +45,9 @@ def test_ranks_that_wait_for_a_node_that_is_gone() -> None:
     waited = ev.LockWaited(
         node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation=LogGeneration.G3, source="log:a"
     )
-    found = told([began, waited, alive("n2", 999.0)])
+    found = reported([began, waited, alive("n2", 999.0)])
     assert "whose lock n1 holds" in found[AlertKind.LOCK_HOLDER_GONE]
-    assert AlertKind.LOCK_HOLDER_GONE not in told([began, waited, alive("n1", 999.0), alive("n2", 999.0)])
+    assert AlertKind.LOCK_HOLDER_GONE not in reported([began, waited, alive("n1", 999.0), alive("n2", 999.0)])
 
 
 def test_a_lock_whose_holder_only_the_cache_names() -> None:
@@ -59,16 +59,16 @@ def test_a_lock_whose_holder_only_the_cache_names() -> None:
     waited = ev.LockWaited(
         node="n2", at=990.0, pid=2, module=A, minutes=4.0, generation=LogGeneration.G3, source="log:a"
     )
-    assert "n1" in told([who, lock, waited, alive("n2", 999.0)])[AlertKind.LOCK_HOLDER_GONE]
+    assert "n1" in reported([who, lock, waited, alive("n2", 999.0)])[AlertKind.LOCK_HOLDER_GONE]
 
 
-def test_versions_that_differ() -> None:
+def test_versions_that_differ_raise_an_alert() -> None:
     events: list[AnyEvent] = [
         ev.NodeDescribed(node=node, at=1.0, attributes={"compiler": "2.21" if node != "n4" else "2.19"})
         for node in NODES
     ]
-    assert told(events)[AlertKind.VERSIONS_DIFFER] == "1 of 5 nodes have compiler 2.19, most have 2.21: n4"
-    assert AlertKind.VERSIONS_DIFFER not in told(events[:3])
+    assert reported(events)[AlertKind.VERSIONS_DIFFER] == "1 of 5 nodes have compiler 2.19, most have 2.21: n4"
+    assert AlertKind.VERSIONS_DIFFER not in reported(events[:3])
 
 
 def steps(node: str, seconds: float) -> list[AnyEvent]:
@@ -77,14 +77,14 @@ def steps(node: str, seconds: float) -> list[AnyEvent]:
     ]
 
 
-def test_a_node_slower_than_the_rest() -> None:
+def test_a_node_slower_than_the_rest_raises_an_alert() -> None:
     paces = dict(zip(NODES, (1.0, 1.02, 0.98, 1.01, 1.6), strict=True))
     events = [event for node, pace in paces.items() for event in steps(node, pace)]
-    assert "n5" in told(events, 115.0)[AlertKind.NODE_SLOW]
+    assert "n5" in reported(events, 115.0)[AlertKind.NODE_SLOW]
     even = [event for node in NODES for event in steps(node, 1.0 if node != "n5" else 1.05)]
-    assert AlertKind.NODE_SLOW not in told(even, 115.0)
+    assert AlertKind.NODE_SLOW not in reported(even, 115.0)
 
 
-def test_a_clock_that_is_off() -> None:
-    assert told([alive("n1", 999.0), alive("n2", 999.0, -3.5)])[AlertKind.CLOCK_SKEW].startswith("n2: -3.5 s")
-    assert AlertKind.CLOCK_SKEW not in told([alive("n1", 999.0, 0.4)])
+def test_a_clock_that_is_off_raises_an_alert() -> None:
+    assert reported([alive("n1", 999.0), alive("n2", 999.0, -3.5)])[AlertKind.CLOCK_SKEW].startswith("n2: -3.5 s")
+    assert AlertKind.CLOCK_SKEW not in reported([alive("n1", 999.0, 0.4)])

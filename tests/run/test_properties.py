@@ -80,7 +80,7 @@ def test_alerts_have_unique_keys_and_say_what_to_do(events: list[AnyEvent]) -> N
 
 @given(event_lists, st.integers(2, 4))
 @settings(max_examples=30)
-def test_told_again_by_a_second_reader_of_the_side_channel_the_run_is_another_but_never_breaks(
+def test_reported_again_by_a_second_reader_of_the_side_channel_the_run_is_another_but_never_breaks(
     events: list[AnyEvent], times: int
 ) -> None:
     run_of(events * times).canonical()

@@ -100,7 +100,7 @@ def test_a_process_number_given_out_again_is_a_new_process():
     assert [process.rank for process in run.job.alive] == [3]
 
 
-def test_a_death_that_the_launcher_tells_twice_is_one_and_keeps_what_either_knows():
+def test_a_death_that_the_launcher_reports_twice_is_one_and_keeps_what_either_knows():
     run = Run()
     run.apply(WorkerDied(pid=7, exit_code=-9, signal="SIGKILL", at=1.0))
     run.apply(WorkerDied(pid=7, rank=3, first=True, at=2.0))

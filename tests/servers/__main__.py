@@ -197,8 +197,8 @@ class Fleet:
         return f"{len(steps)} of 4 ranks have begun, {max(steps, default=0)} of {STEPS} steps are printed"
 
     def _job_state(self) -> str:
-        told = self.slurm.run("scontrol", "--oneliner", "show", "job", self.job)
-        return told.partition("JobState=")[2].partition(" ")[0]
+        reported = self.slurm.run("scontrol", "--oneliner", "show", "job", self.job)
+        return reported.partition("JobState=")[2].partition(" ")[0]
 
     def _document(self) -> dict[str, Any]:
         """What the commands print, in one object."""

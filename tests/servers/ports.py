@@ -1,4 +1,4 @@
-"""Free TCP ports of loopback for servers that are told theirs beforehand."""
+"""Free TCP ports of loopback for servers that are reported theirs beforehand."""
 
 from __future__ import annotations
 

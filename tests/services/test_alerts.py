@@ -135,6 +135,6 @@ def test_the_command_lists_acknowledges_and_undoes(
     assert main(["alerts", "mute", "nothing"]) == 3
 
 
-def test_rows_of_a_book_survive_json() -> None:
+def test_the_alert_book_survives_json() -> None:
     book = noted(AlertBook(muted={"x\ty": 1.0}), "job", [A], 100.0)
     assert msgspec.json.decode(msgspec.json.encode(book), type=AlertBook) == book

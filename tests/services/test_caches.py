@@ -225,13 +225,13 @@ def test_a_look_serves_several_plans_and_criteria_take_what_they_name(
     assert len(plan.steps) == 1
 
 
-def test_names_are_told_apart_in_one_place(service: CacheService, tmp_path: Path) -> None:
+def test_names_are_distinguished_in_one_place(service: CacheService, tmp_path: Path) -> None:
     assert service.backend("s3://bucket//prefix/").root == "s3://bucket/prefix"
     assert service.backend(f"file://{tmp_path}").root == os.path.realpath(tmp_path)
     for wrong in ("gs://bucket", "s3://user:secret@bucket", "s3://"):
-        with pytest.raises(UsageError) as told:
+        with pytest.raises(UsageError) as reported:
             service.backend(wrong)
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(reported.value)
     with pytest.raises(UsageError, match="not a folder of this machine"):
         service.resolve("s3://bucket/prefix", folder=True)
 

@@ -74,7 +74,7 @@ def test_a_command_and_a_webhook_get_the_alert(tmp_path: Path, posted: tuple[str
     assert warned == []
 
 
-def test_each_alert_is_told_once_and_a_new_one_too(tmp_path: Path) -> None:
+def test_each_alert_is_reported_once_and_a_new_one_too(tmp_path: Path) -> None:
     out = tmp_path / "alerts.json"
     run = failed()
     feed: Any = StillFeed(run)
@@ -136,7 +136,7 @@ def test_the_address_of_a_webhook_is_checked_and_never_shown(tmp_path: Path) -> 
     assert shown("webhook_error", "https://hooks.example/T0/secret") == "https://hooks.example/…"
 
 
-def test_watching_a_log_tells_its_alerts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watching_a_log_reports_its_alerts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, out = tmp_path / "train.log", tmp_path / "alerts.json"
     log.write_text(
         "2026-02-04 19:31:29.000382:  250618  ERROR ||NEURON_CC_WRAPPER||: Compilation failed for "

@@ -71,7 +71,7 @@ def test_at_lnc_1_two_cores_of_trn2_share_a_bank_and_what_is_left_of_it() -> Non
     assert [level.headroom for level in bank_levels(cores)] == [23 * GIB, 19 * GIB, 15 * GIB, 11 * GIB]
 
 
-def test_a_bank_of_which_no_core_tells_has_unknown_headroom() -> None:
+def test_a_bank_of_which_no_core_reports_has_unknown_headroom() -> None:
     (level,) = bank_levels([CoreSample(core=0, device=0, bank=0, capacity=5), CoreSample(core=1)])
     assert (level.used, level.headroom) == (None, None)
 

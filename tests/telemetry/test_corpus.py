@@ -56,9 +56,9 @@ def test_a_process_total_on_devices_is_the_sum_over_its_cores(name: str) -> None
 @pytest.mark.parametrize("name", RECORDS)
 def test_merged_cores_keep_the_sum_of_all_processes_and_fit_their_banks(name: str) -> None:
     for record in decoded(name):
-        told = [event for event in events_of(record) if isinstance(event, events.CoresSampled)]
-        assert len(told) == 1
-        sampled = told[0].cores
+        reported = [event for event in events_of(record) if isinstance(event, events.CoresSampled)]
+        assert len(reported) == 1
+        sampled = reported[0].cores
         assert len(sampled) == (record.hardware.devices or 0) * (record.hardware.cores_per_device or 0)
         held = sum(core.memory or 0 for core in sampled)
         assert held == sum(runtime.device_memory or 0 for runtime in record.runtimes or ())
@@ -112,11 +112,11 @@ def test_names_cut_at_255_characters_still_lead_to_their_cache_entry() -> None:
 
 def test_four_containers_with_one_tag_stay_four_processes_on_four_cores() -> None:
     (record,) = decoded("nm_inf1.xlarge_4runtimes_same_tag.json")
-    told = events_of(record)
-    (sampled,) = [event for event in told if isinstance(event, events.CoresSampled)]
+    reported = events_of(record)
+    (sampled,) = [event for event in reported if isinstance(event, events.CoresSampled)]
     assert [core.pid for core in sampled.cores] == [20843, 21050, 21411, 21741]
     assert all(core.utilization and 0.02 < core.utilization < 0.05 for core in sampled.cores)
-    (processes,) = [event for event in told if isinstance(event, events.NeuronProcessesSampled)]
+    (processes,) = [event for event in reported if isinstance(event, events.NeuronProcessesSampled)]
     assert {process.tag for process in processes.processes} == {"1"}
     assert {process.cpu for process in processes.processes} == {None}
     (level,) = bank_levels(sampled.cores)

@@ -102,7 +102,7 @@ def test_a_drivers_tree_is_read_as_its_listing_names_it(tmp_path: Path, name: st
         assert groups - silent <= set(found.counts) <= groups
 
 
-def test_identity_and_counters_of_the_published_values_are_told(tmp_path: Path) -> None:
+def test_identity_and_counters_of_the_published_values_are_reported(tmp_path: Path) -> None:
     base, _ = rebuilt(tmp_path, "sysfs_inf2.xlarge_driver2.26_tree.txt", cores=2)
     values = corpus("telemetry", "sysfs_inf2.xlarge_values.txt").read_text()
     named = dict(re.findall(r"^([\w/]+) += ([\w.]+)$", values, re.MULTILINE))
@@ -164,11 +164,11 @@ def test_a_published_square_wave_is_smoothed_and_its_peak_kept(name: str) -> Non
 def test_memory_of_a_second_trainer_lies_on_the_monitors_third_core() -> None:
     """Trn2 hands out its cores in an order of its own: the published run holds memory on index 2, not on 0."""
     lines = corpus("telemetry", "series_trn2.3xlarge_lnc2_tp2_memory_1hz.log").read_text().splitlines()
-    told = [json.loads(found[1]) for line in lines if (found := re.search(r"\[MEM\] \S+ (\{.*\}) <<<", line))]
-    held = {core for one in told for core, size in one["hbm_gb"].items() if size}
+    reported = [json.loads(found[1]) for line in lines if (found := re.search(r"\[MEM\] \S+ (\{.*\}) <<<", line))]
+    held = {core for one in reported for core, size in one["hbm_gb"].items() if size}
     assert held
     assert min(held, key=int) == "2"
-    for one in told:
+    for one in reported:
         for core, kinds in one["hbm_breakdown"].items():
             assert sum(kinds.values()) == pytest.approx(one["hbm_gb"][core], abs=0.05)
 
@@ -180,11 +180,11 @@ def test_operations_of_a_published_burst_come_through_as_rates() -> None:
         for row in re.findall(r"period=([\d.]+) +effective_flops= +([\d.]+) TFLOPS +util=([\d.]+)", text)
     ]
     assert len(rows) >= 12
-    reader, told = MonitorReader(), []
+    reader, reported = MonitorReader(), []
     for period, tera, busy in rows:
         core = {0: {"neuroncore_utilization": busy, "effective_flops": tera * 1e12}}
         events = reader.feed(line(record(runtime(5, neuroncore_counters=counters(core, period)))))
-        told += [event.cores[0] for event in events if isinstance(event, CoresSampled)]
-    rates = [(core.flops, core.utilization) for core in told[1:]]  # the first record has no period yet
+        reported += [event.cores[0] for event in events if isinstance(event, CoresSampled)]
+    rates = [(core.flops, core.utilization) for core in reported[1:]]  # the first record has no period yet
     assert rates == [(pytest.approx(tera * 1e12), pytest.approx(busy / 100)) for _, tera, busy in rows[1:]]
-    assert told[0].flops is None
+    assert reported[0].flops is None

@@ -153,14 +153,14 @@ def test_the_command_finds_devices_and_trouble_and_ends_with_1(tmp_path: Path) -
         NEURON_COMPILE_CACHE_URL=str(tmp_path / "afile"),
     )
     assert result.returncode == 1, result.stderr
-    told = json.loads(result.stdout)
-    assert told["facts"]["driver"] == [2, 26, 5, 0]
-    assert told["facts"]["root_in_force"] == str(tmp_path / "afile")
-    texts = {finding["text"]: finding for finding in told["findings"]}
+    reported = json.loads(result.stdout)
+    assert reported["facts"]["driver"] == [2, 26, 5, 0]
+    assert reported["facts"]["root_in_force"] == str(tmp_path / "afile")
+    texts = {finding["text"]: finding for finding in reported["findings"]}
     assert any("1 Neuron device" in text for text in texts)
     assert any(str(tmp_path / "bin/neuron-ls") in text for text in texts)
     broken = [text for text, finding in texts.items() if finding["level"] == "problem"]
-    assert told["problems"] == len(broken)
+    assert reported["problems"] == len(broken)
     assert any("a file is in the place of the cache" in text for text in broken)
 
 
@@ -170,12 +170,12 @@ def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_pa
     with subprocess.Popen(job, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         running.stdout.readline()
-        told = json.loads(doctor(tmp_path, "--json").stdout)
+        reported = json.loads(doctor(tmp_path, "--json").stdout)
         running.communicate("\n")
-    (seen,) = [job for job in told["facts"]["jobs"] if job["pid"] == running.pid]
+    (seen,) = [job for job in reported["facts"]["jobs"] if job["pid"] == running.pid]
     assert seen["root"] == str(tmp_path / "shared")
     assert any("NEURON_CC_CACHE" in warning for warning in seen["warnings"])
-    users = {root["path"]: root["used_by"] for root in told["facts"]["roots"]}
+    users = {root["path"]: root["used_by"] for root in reported["facts"]["roots"]}
     assert users[str(tmp_path / "shared")] == [running.pid]
 
 

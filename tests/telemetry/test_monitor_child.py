@@ -94,7 +94,7 @@ def test_the_configuration_asks_for_every_group_in_whole_seconds(tmp_path: Path)
     assert {metric["type"] for metric in config["system_metrics"]} >= {"neuron_hw_counters", "vcpu_usage"}
 
 
-def test_a_child_that_dies_is_started_again_and_its_last_words_are_told(tmp_path: Path) -> None:
+def test_a_child_that_dies_is_started_again_and_its_last_words_are_reported(tmp_path: Path) -> None:
     command = monitor(tmp_path, "say(7)\nprint('driver went away', file=sys.stderr)\nsys.exit(3)")
     with driven(MonitorSource(command=command, backoff=Backoff(0.01))) as running:
         found = running.until(events.SourceUnavailable, 3)
@@ -105,15 +105,15 @@ def test_a_child_that_dies_is_started_again_and_its_last_words_are_told(tmp_path
     assert sizes(found) == [7, 7, 7]
 
 
-def test_a_child_that_is_killed_is_told_by_its_signal(tmp_path: Path) -> None:
+def test_a_child_that_is_killed_is_known_by_its_signal(tmp_path: Path) -> None:
     command = monitor(tmp_path, "say(7)\nos.kill(os.getpid(), 9)")
     with driven(MonitorSource(command=command, backoff=Backoff(30))) as running:
-        (*_, told) = running.until(events.SourceUnavailable)
-    assert isinstance(told, events.SourceUnavailable)
-    assert "ended by signal 9" in told.reason
+        (*_, reported) = running.until(events.SourceUnavailable)
+    assert isinstance(reported, events.SourceUnavailable)
+    assert "ended by signal 9" in reported.reason
 
 
-def test_garbage_between_records_is_told_and_passed_over(tmp_path: Path) -> None:
+def test_garbage_between_records_is_reported_and_passed_over(tmp_path: Path) -> None:
     command = monitor(tmp_path, "say(1)\nprint('\\x1b[2J{\"neuron_runtime_data\": [')\nsay(2)\ntime.sleep(3600)")
     with driven(MonitorSource(command=command)) as running:
         found = running.until(events.CoresSampled, 2)
@@ -137,23 +137,23 @@ def test_a_child_that_ignores_the_request_to_end_is_ended(tmp_path: Path) -> Non
     wait_until_gone(sampled.cores[0].pid)
 
 
-def test_a_tool_that_cannot_be_started_is_told(tmp_path: Path) -> None:
+def test_a_tool_that_cannot_be_started_is_reported(tmp_path: Path) -> None:
     broken = tmp_path / "neuron-monitor"
     broken.write_text("#!/nonexistent/interpreter\n")
     broken.chmod(0o755)
     with driven(MonitorSource(command=str(broken), backoff=Backoff(30))) as running:
-        (told,) = running.until(events.SourceUnavailable)
-    assert isinstance(told, events.SourceUnavailable)
-    assert str(broken) in told.reason
+        (reported,) = running.until(events.SourceUnavailable)
+    assert isinstance(reported, events.SourceUnavailable)
+    assert str(broken) in reported.reason
 
 
 def test_stop_before_start_and_twice_is_fine(tmp_path: Path) -> None:
     source = MonitorSource(command=monitor(tmp_path, "say(1)\ntime.sleep(3600)"))
     source.stop()
     source.stop()
-    told: list[AnyEvent] = []
-    source.start(told.append)
-    assert told == []
+    reported: list[AnyEvent] = []
+    source.start(reported.append)
+    assert reported == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])

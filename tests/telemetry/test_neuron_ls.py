@@ -51,7 +51,7 @@ def test_what_is_no_listing_is_refused_with_a_reason(text: str) -> None:
         read_devices(text)
 
 
-def test_a_machine_without_devices_is_told_with_the_tools_own_words(tmp_path: Path) -> None:
+def test_a_machine_without_devices_is_reported_with_the_tools_own_words(tmp_path: Path) -> None:
     said = 'level=error msg="no neuron device found"'
     tool = executable(tmp_path, "neuron-ls", f"print({said!r}, file=sys.stderr); sys.exit(1)")
     listing = list_devices(tool)
@@ -69,7 +69,7 @@ def test_output_that_is_no_json_is_a_reason(tmp_path: Path) -> None:
     assert "cannot be read" in list_devices(executable(tmp_path, "neuron-ls", "print('+----+')")).reason
 
 
-def test_a_look_tells_only_what_changed(tmp_path: Path) -> None:
+def test_a_look_reports_only_what_changed(tmp_path: Path) -> None:
     tool = executable(tmp_path, "neuron-ls", f"print(open({str(tmp_path / 'out')!r}).read(), end='')")
     (tmp_path / "out").write_text(json.dumps([NEW]))
     look = NeuronLsPoller(tool)

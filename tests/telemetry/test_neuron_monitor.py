@@ -66,7 +66,7 @@ def test_a_period_counts_as_partial_against_the_period_that_was_asked_for() -> N
     assert only(events.CoresSampled, read(record(use), requested=2.0)).cores[0].utilization == 0.5
 
 
-def test_tallies_stay_counts_of_their_period_and_are_told_per_process() -> None:
+def test_tallies_stay_counts_of_their_period_and_are_reported_per_process() -> None:
     stats = {
         "period": 1.0,
         "error_summary": {"numerical": 2},
@@ -134,7 +134,7 @@ def test_a_null_group_leaves_the_other_groups_alone(group: str) -> None:
     assert any(isinstance(event, events.ExecutionsCounted) for event in found) == (group != "execution_stats")
 
 
-def test_a_report_whose_element_carries_an_error_is_not_used_but_told() -> None:
+def test_a_report_whose_element_carries_an_error_is_not_used_but_reported() -> None:
     broken = runtime(4, error="runtime gone", memory_used=memory({0: {"tensors": 8}}))
     found = read(record(broken))
     assert only(events.CoresSampled, found).cores[0].memory is None
@@ -246,7 +246,7 @@ def test_devices_are_announced_once_and_again_when_they_change() -> None:
     assert found[1].devices[3].cores == (12, 13, 14, 15)
 
 
-def test_a_broken_line_is_told_and_the_next_one_read() -> None:
+def test_a_broken_line_is_reported_and_the_next_one_read() -> None:
     reader = MonitorReader()
     found = reader.feed(b'{"neuron_runtime_data": [}\n\x1b[31mnonsense\n' + line(record()))
     broken = [event for event in found if isinstance(event, events.LineMalformed)]
@@ -272,7 +272,7 @@ def test_odd_documents_are_malformed_or_empty_but_never_an_exception(text: str) 
     MonitorReader().feed(text.encode() + b"\n")
 
 
-def test_an_endless_line_is_told_once_and_not_kept() -> None:
+def test_an_endless_line_is_reported_once_and_not_kept() -> None:
     reader = MonitorReader()
     found: list[events.AnyEvent] = []
     for _ in range(40):

@@ -56,7 +56,7 @@ def metadata_service() -> Iterator[dict[str, str]]:
         server.server_close()
 
 
-def test_the_metadata_service_tells_zone_and_image() -> None:
+def test_the_metadata_service_reports_zone_and_image() -> None:
     with metadata_service() as environ:
         assert on_ec2(environ=environ)
         assert ask(environ, seconds=10.0) == {
@@ -98,7 +98,7 @@ def test_attributes_of_a_trainium_node(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("environ", [{}, {"NEURON_COMPILE_CACHE_URL": "s3://bucket/prefix"}])
-def test_what_cannot_be_told_is_left_out(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_what_cannot_be_reported_is_left_out(tmp_path: Path, environ: dict[str, str]) -> None:
     found = attributes(identity(environ), environ, tmp_path, metadata={})
     assert "zone" not in found
     assert "devices" not in found

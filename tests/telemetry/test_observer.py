@@ -150,7 +150,7 @@ def test_both_spellings_give_the_same_cores_host_and_machine(spell: Callable[[st
     assert not any(isinstance(event, events.ExecutionsCounted) for event in found), "a total alone is no tally"
 
 
-def test_a_name_that_is_not_known_is_told_and_others_are_not_ours() -> None:
+def test_a_name_that_is_not_known_is_reported_and_others_are_not_ours() -> None:
     scrape = read_scrape(MACHINE + CORES)
     assert (scrape.unknown, scrape.unknown_count) == (("neuron_core_invented_here_avg",), 1)
     assert "names not known: neuron_core_invented_here_avg" in observer.described(scrape)
@@ -222,9 +222,9 @@ def test_physical_cores_are_added_up_to_logical_ones() -> None:
     samples = {core.core: core for core in only(events.CoresSampled, found).cores}
     assert sorted(samples) == [0, 1, 2, 3]
     assert (samples[1].utilization, samples[1].physical, samples[1].memory) == (0.25, {2: 0.2, 3: 0.3}, 200)
-    told = {event.physical: event.counts for event in found if isinstance(event, events.CoreCountersRead)}
-    assert told[7] == {"hw_err_hbm_ue": 7}
-    assert 0 not in told
+    reported = {event.physical: event.counts for event in found if isinstance(event, events.CoreCountersRead)}
+    assert reported[7] == {"hw_err_hbm_ue": 7}
+    assert 0 not in reported
 
 
 def test_running_totals_become_what_was_added_since_the_last_scrape() -> None:
@@ -266,7 +266,7 @@ def test_hostile_names_labels_and_amounts_are_bounded_and_made_visible() -> None
     assert only(events.CoresSampled, found).cores[0].memory == neuron_observer.json_fields.LARGEST_BYTES
 
 
-def test_more_samples_than_are_taken_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_samples_than_are_taken_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neuron_observer, "MOST_SAMPLES", 3)
     scrape = read_scrape(CORES)
     assert scrape.documented == 3
@@ -340,20 +340,20 @@ def test_nobody_answers() -> None:
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/metrics"
         with pytest.raises(NoScrape, match="refused"):
             fetch(url)
-        told: list[AnyEvent] = []
+        reported: list[AnyEvent] = []
         for by_person in (False, True):
             source = ObserverSource(ObserverAddress(url, by_person), retry=0.01)
-            thread = threading.Thread(target=source.start, args=(told.append,))
+            thread = threading.Thread(target=source.start, args=(reported.append,))
             thread.start()
             if by_person:
-                while not told:
+                while not reported:
                     time.sleep(0.01)
             else:
                 time.sleep(0.1)
-                assert not told, "the default is tried quietly"
+                assert not reported, "the default is tried quietly"
             source.stop()
             thread.join()
-    assert "refused" in only(events.SourceUnavailable, told).reason
+    assert "refused" in only(events.SourceUnavailable, reported).reason
 
 
 @pytest.mark.parametrize(
@@ -392,11 +392,11 @@ def test_stop_ends_an_answer_in_progress(server: Answers) -> None:
 
 
 def test_core_samples_are_held_back_while_the_monitor_delivers(server: Answers) -> None:
-    told: list[AnyEvent] = []
+    reported: list[AnyEvent] = []
     arrived = threading.Event()
 
     def take(event: AnyEvent) -> None:
-        told.append(event)
+        reported.append(event)
         arrived.set()
 
     source = ObserverSource(ObserverAddress(server.url), silent=lambda: True)
@@ -406,8 +406,8 @@ def test_core_samples_are_held_back_while_the_monitor_delivers(server: Answers) 
     source.stop()
     thread.join()
     assert source.delivering
-    assert [type(event) for event in told] == [events.SourceAvailable]
-    assert "neuron_core_invented_here_avg" in only(events.SourceAvailable, told).detail
+    assert [type(event) for event in reported] == [events.SourceAvailable]
+    assert "neuron_core_invented_here_avg" in only(events.SourceAvailable, reported).detail
 
 
 def test_it_is_among_the_sources_of_a_machine_and_feeds_the_same_rows(

@@ -97,7 +97,7 @@ def test_power_is_unknown_unless_it_says_valid(text: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_only_root_may_read_is_told_and_passed_over(tmp_path: Path) -> None:
+def test_a_file_that_only_root_may_read_is_reported_and_passed_over(tmp_path: Path) -> None:
     base = trees.device(tmp_path, 0, 2)
     (base / "connected_devices").chmod(0)
     tree = SysfsTree(tmp_path)
@@ -122,7 +122,7 @@ def test_the_overlay_takes_memory_and_power_from_the_driver_and_the_rest_from_th
     assert merged == msgspec.structs.replace(driver, utilization=0.5, pid=7)
 
 
-def test_a_driver_that_comes_later_is_noticed_and_its_absence_is_told_once(tmp_path: Path) -> None:
+def test_a_driver_that_comes_later_is_noticed_and_its_absence_is_reported_once(tmp_path: Path) -> None:
     look = SysfsPoller(SysfsTree(tmp_path), clock=lambda: 1.0)
     (absent,) = look()
     assert "not loaded" in absent.reason  # type: ignore[union-attr]

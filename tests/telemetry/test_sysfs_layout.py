@@ -74,14 +74,14 @@ MOVES = [devices_moved, devices_moved_together, devices_in_their_class, cores_mo
 
 
 @pytest.mark.parametrize("move", MOVES)
-def test_a_driver_that_moved_its_files_tells_the_same(usual: Path, move: object) -> None:
+def test_a_driver_that_moved_its_files_reports_the_same(usual: Path, move: object) -> None:
     before = SysfsTree(usual)
-    told = before.sample(), before.errors(), before.counters(), before.found()
+    reported = before.sample(), before.errors(), before.counters(), before.found()
     assert before.layout.usual
     assert callable(move)
     move(usual)
     after = SysfsTree(usual)
-    assert (after.sample(), after.errors(), after.counters(), after.found()) == told
+    assert (after.sample(), after.errors(), after.counters(), after.found()) == reported
     assert after.layout.base in after.layout.describe()
 
 

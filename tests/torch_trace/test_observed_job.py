@@ -88,7 +88,7 @@ def warm(cold: Observed) -> Observed:
     return observe(place, "warm", TORCH_TRACE=str(place / "the users own"))
 
 
-def test_graphs_breaks_recompiles_and_misses_of_a_plain_job_are_told(cold: Observed) -> None:
+def test_graphs_breaks_recompiles_and_misses_of_a_plain_job_are_reported(cold: Observed) -> None:
     view = cold.view
     assert {row.state for row in view.frames} == {"compiled"}
     assert {row.backend for row in view.frames if row.graphs} == {"inductor"}, view.frames
@@ -124,9 +124,9 @@ def test_the_replay_says_what_was_said_live(cold: Observed) -> None:
 
 
 def test_the_closing_lines_count_what_pytorch_compiled_just_as_the_report_does(cold: Observed) -> None:
-    told = {one.name: one.value for one in report(cold.run, cold.run.job.finished or 0.0).metrics}
-    assert cold.stored["compile_seconds"] == pytest.approx(told["compile_wall"])
-    assert cold.stored["compile_share"] == pytest.approx(told["compile_share"])
+    reported = {one.name: one.value for one in report(cold.run, cold.run.job.finished or 0.0).metrics}
+    assert cold.stored["compile_seconds"] == pytest.approx(reported["compile_wall"])
+    assert cold.stored["compile_share"] == pytest.approx(reported["compile_share"])
     assert cold.stored["compile_seconds"] >= max(row.seconds or 0.0 for row in cold.view.frames)
     (line,) = [line for line in cold.process.stderr.splitlines() if line.strip().startswith("compile time")]
     assert "0.0 s" not in line, line
@@ -134,10 +134,10 @@ def test_the_closing_lines_count_what_pytorch_compiled_just_as_the_report_does(c
 
 def test_each_second_of_the_wall_time_is_shared_out_once(cold: Observed) -> None:
     view = report(cold.run, cold.run.job.finished or 0.0)
-    told = {one.name: one.value for one in view.metrics}
+    reported = {one.name: one.value for one in view.metrics}
     parts = {part.name: part.seconds for part in view.parts}
-    assert sum(parts.values()) == pytest.approx(told["wall"])
-    assert parts["compiling"] == pytest.approx(told["compile_wall"])
+    assert sum(parts.values()) == pytest.approx(reported["wall"])
+    assert parts["compiling"] == pytest.approx(reported["compile_wall"])
 
 
 def test_the_trace_stays_in_the_recording_and_where_the_user_wanted_it(cold: Observed, warm: Observed) -> None:

@@ -104,7 +104,7 @@ def asked(about: dict[str, object], kind: str = "compilation_metrics") -> list[t
 
 @pytest.mark.parametrize("kind", ["compilation_metrics", "bwd_compilation_metrics"])
 @pytest.mark.parametrize("keys", ["fa,fb", ["fa", "fb"]])
-def test_the_sums_of_a_compile_tell_each_look_up_with_its_key(kind: str, keys: object) -> None:
+def test_the_sums_of_a_compile_report_each_look_up_with_its_key(kind: str, keys: object) -> None:
     about = {"inductor_fx_remote_cache_hit_count": 2, "inductor_fx_remote_cache_hit_keys": keys,
              "aotautograd_remote_cache_miss_count": 1}  # fmt: skip
     assert asked(about, kind) == [
@@ -114,7 +114,7 @@ def test_the_sums_of_a_compile_tell_each_look_up_with_its_key(kind: str, keys: o
     ]
 
 
-def test_without_a_remote_cache_nothing_is_told() -> None:
+def test_without_a_remote_cache_nothing_is_reported() -> None:
     assert asked({"inductor_fx_remote_cache_hit_count": 0, "inductor_fx_remote_cache_miss_count": None}) == []
 
 

@@ -33,7 +33,7 @@ START = 1_790_000_000.0
 
 
 class StillFeed:
-    """A run at one moment. `push` adds events and tells the screen, as a live feed does."""
+    """A run at one moment. `push` adds events and reports the screen, as a live feed does."""
 
     def __init__(self, events: Iterable[ev.AnyEvent] = (), now: float = START, lines: Sequence[LogLine] = ()) -> None:
         self.run, self.now, self.lines = Run(), now, list(lines)

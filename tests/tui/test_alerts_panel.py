@@ -1,4 +1,4 @@
-"""Alerts tell all they have to tell wherever there is room, and never take more lines than they were given."""
+"""Alerts report all they have to tell wherever there is room, and never take more lines than they were given."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_where_nothing_runs_the_last_jobs_are_listed_as_far_as_there_is_room() -
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_disk_that_fills_up_is_told_before_any_job_runs(width: int) -> None:
+def test_a_disk_that_fills_up_is_reported_before_any_job_runs(width: int) -> None:
     run = Run()
     run.apply(ev.CacheScanned(root="/cache", states={"hit": 3}, size=10 * 2**20, free=9 * 2**20, at=1.0))
     shown = "\n".join(strip.text for strip in welcome_panel(LOOK, overview(run, 2.0), width, 30))

@@ -128,7 +128,7 @@ async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -
     assert caches.everything(root) == before
 
 
-async def test_a_confirmed_plan_is_carried_out_told_reopened_and_undone(root: Path) -> None:
+async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root: Path) -> None:
     before = caches.everything(root)
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "down", "space", "space", "e", "right", "enter")
@@ -275,7 +275,7 @@ async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:
         assert any("pinned" in line.text for line in page(app).lines)
 
 
-async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: Path) -> None:
+async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_executor(root: Path) -> None:
     before = caches.everything(root)
     async with cache_screen(root, read_only=True) as (app, pilot):
         for key in ("e", "r", "u", "v", "p", "U"):
@@ -292,7 +292,7 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
     assert caches.everything(root) == before
 
 
-async def test_room_is_made_in_one_step_and_what_could_go_is_told_with_its_price(root: Path) -> None:
+async def test_room_is_made_in_one_step_and_what_could_go_is_reported_with_its_price(root: Path) -> None:
     async with cache_screen(root, cache_max_size="1GB") as (app, pilot):
         await press(app, pilot, "b")
         shown = app.screen.query_one(Page).text

@@ -92,7 +92,7 @@ def test_a_control_character_is_seen_for_what_it_is_in_ascii_too() -> None:
     assert drawing.Line(LOOK, 10).put("a\x1b[2J\x7fb").strip().text == "a␛[2J␡b   "
 
 
-def test_a_paragraph_loses_no_word_and_begins_every_line_where_it_is_told() -> None:
+def test_a_paragraph_loses_no_word_and_begins_every_line_where_it_is_reported() -> None:
     strips = drawing.paragraph(LOOK, "one two three four five six seven", 24, left=4)
     assert [strip.cell_length for strip in strips] == [24] * len(strips)
     assert all(strip.text.startswith("    ") and strip.text[4] != " " for strip in strips)

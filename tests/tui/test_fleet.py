@@ -22,7 +22,7 @@ from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import fleet_cells
 from tests.agent.test_agent_logs import serving_logs
 from tests.fleet.database import answer_at, fill
-from tests.fleet.samples import page, told
+from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed
 
@@ -123,7 +123,7 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
     with FleetStore(postgres_url) as store:
         for rank, node in enumerate(("n1", "n2", "n3", "n4")):
             rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
-            store.beat(told(node, steps=rows))
+            store.beat(reported(node, steps=rows))
     async with shown(postgres_url, (80, 24)) as (app, pilot):
         await pilot.press("r")
         await until(app, pilot, lambda text: "the slowest: rank 2, step 3" in text)
@@ -165,7 +165,7 @@ async def test_a_database_that_is_away_is_said(postgres_url: str) -> None:
 
 def cells(count: int, width: int, height: int = 15) -> list[Strip]:
     view = page(
-        [told(f"n{number}", step_seconds=9.0 if number == 7 else 1.0) for number in range(count)], silent=["n3"]
+        [reported(f"n{number}", step_seconds=9.0 if number == 7 else 1.0) for number in range(count)], silent=["n3"]
     )
     drawn = panel.FleetView(view, fleet_cells(view.nodes, metric_named("utilization")), width)
     strips = panel.cells_panel(
@@ -196,7 +196,7 @@ async def test_enter_opens_the_worst_core_of_a_node_and_arrows_go_from_core_to_c
     fill(postgres_url)
     metrics = {"utilization": Spread(low=0.2, median=0.8, high=0.9, worst_core=1)}
     with FleetStore(postgres_url) as store:
-        store.beat(told("n1", metrics=metrics, cores={"utilization": [0.9, 0.2, 0.8]}))
+        store.beat(reported("n1", metrics=metrics, cores={"utilization": [0.9, 0.2, 0.8]}))
     async with shown(postgres_url, size) as (app, pilot):
         await pilot.press("/", *"n1", "enter", "down", "enter")
         await until(app, pilot, lambda text: "Node n1" in text)

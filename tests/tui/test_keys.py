@@ -142,7 +142,7 @@ async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel()
 
 
 @pytest.mark.parametrize("opened_first", [True, False], ids=["on its page", "on its row"])
-async def test_w_tells_why_a_graph_missed(opened_first: bool) -> None:
+async def test_w_reports_why_a_graph_missed(opened_first: bool) -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("down", "down", "down", *(["enter"] if opened_first else []), "w")
         await drawn(app, pilot)
@@ -376,7 +376,7 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
 
 
 class Clock:
-    """A replay's clock that writes down what it is told."""
+    """A replay's clock that writes down what it is reported."""
 
     start, end, now, speed, paused = 0.0, 100.0, 30.0, 1.0, False
 

@@ -42,7 +42,7 @@ def test_the_reason_comes_before_the_advice_and_nothing_is_wider_or_higher_than_
     assert lines[0].startswith("✗ failed: ")
 
 
-def test_with_room_all_of_it_is_told(theme: Theme) -> None:
+def test_with_room_the_whole_reason_is_shown(theme: Theme) -> None:
     view = view_of(feeds.failed_log())
     height = size_request(view, 80).full
     text = " ".join(" ".join(strip.text for strip in reason_panel(theme, view, 80, height)).split())

@@ -61,10 +61,10 @@ async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_askin
         assert app.screen is screen, "one recording alone was compared"
         await pilot.press("down", "c")
         await settled(app, pilot)
-        told = app.screen.query_one(Page).text
-        assert "first" in told, told
-        assert "second" in told, told
-        assert "Metrics" in told, told
+        reported = app.screen.query_one(Page).text
+        assert "first" in reported, reported
+        assert "second" in reported, reported
+        assert "Metrics" in reported, reported
         await pilot.press("escape")
         doomed = screen.table.order.current
         assert doomed is not None

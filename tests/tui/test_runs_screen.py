@@ -95,9 +95,9 @@ def test_the_reason_comes_from_the_closing_summary() -> None:
         return run_row(record, 9.0, recorder_alive=False).reason
 
     cause = '{"class": "%s", "text": "no space left", "line": 3}'
-    told = '{"state": "failed", "diagnosis": {"failed": %s, "causes": [%s]}}'
-    known = reason(told % ("true", cause % CauseClass.COMPILE_KILLED.value))
+    reported = '{"state": "failed", "diagnosis": {"failed": %s, "causes": [%s]}}'
+    known = reason(reported % ("true", cause % CauseClass.COMPILE_KILLED.value))
     assert known == f"{describe(CauseClass.COMPILE_KILLED)}: no space left"
-    assert reason(told % ("true", cause % "of-next-year")) == "no space left"
-    assert reason(told % ("false", cause % CauseClass.COMPILE_KILLED.value)) == ""
+    assert reason(reported % ("true", cause % "of-next-year")) == "no space left"
+    assert reason(reported % ("false", cause % CauseClass.COMPILE_KILLED.value)) == ""
     assert reason('{"state": "failed"}') == reason("") == ""

@@ -24,7 +24,7 @@ def test_least_median_and_most_of_each_moment() -> None:
     assert list(view.times) == sorted(view.times)
 
 
-def test_a_core_that_told_nothing_is_not_counted_and_no_peak_is_lost() -> None:
+def test_a_core_that_reported_nothing_is_not_counted_and_no_peak_is_lost() -> None:
     long = [Point(second / 10, 0.2, 0.9 if second == 777 else 0.2) for second in range(3000)]
     view = bands_of([long, []])
     assert view.cores == 1
@@ -32,7 +32,7 @@ def test_a_core_that_told_nothing_is_not_counted_and_no_peak_is_lost() -> None:
     assert max(view.high) == 0.9
 
 
-def test_nothing_told_has_no_times() -> None:
+def test_bands_without_samples_have_no_times() -> None:
     assert bands_of([[], []]).times == ()
 
 

@@ -64,7 +64,7 @@ def test_a_kind_that_a_program_named_keeps_its_sign_beside_any_others() -> None:
     assert memory_sign("kv_cache").hatched
 
 
-def test_every_state_of_a_graph_that_is_told_has_a_color() -> None:
+def test_every_state_of_a_graph_that_is_reported_has_a_color() -> None:
     assert {state.value for state in GraphState} - set(STATES) == {"known"}
 
 

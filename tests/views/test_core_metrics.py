@@ -73,16 +73,16 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
 
 
 def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_prometheus(tmp_path: Path) -> None:
-    """Power as the driver's sysfs tells it, FLOP/s as neuron-monitor does, each through the source that reads it."""
+    """Power as the driver's sysfs reports it, FLOP/s as neuron-monitor does, each through the source that reads it."""
     trees.device(tmp_path, 0, 2)
     driver = SysfsTree(tmp_path).sample().cores[0]
     counters = records.counters({0: {"neuroncore_utilization": 50, "effective_flops": 41.3e12}})
     reader = MonitorReader()
-    told = [
+    reports = [
         *reader.feed(records.line(records.record(records.runtime(1, neuroncore_counters=counters)))),
         *reader.flush(),
     ]
-    (monitor,) = (event for event in told if isinstance(event, ev.CoresSampled))
+    (monitor,) = (event for event in reports if isinstance(event, ev.CoresSampled))
     known = feed(power=driver.power, flops=monitor.cores[0].flops)
     (row,) = known.read(overview).cores
     assert (row.power, row.flops) == (pytest.approx(0.1886), 41.3e12)

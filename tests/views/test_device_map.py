@@ -86,7 +86,7 @@ def test_old_values_are_no_outliers_and_keep_their_age() -> None:
     ({0: (1, 2), 1: (0, 2), 2: (0, 1), 3: (4, 5), 4: (3, 5), 5: (3, 4)}, Topology.OTHER, None),
     ({}, Topology.UNKNOWN, None),
 ])  # fmt: skip
-def test_the_shape_of_the_links_is_told_only_where_it_is_one(
+def test_the_shape_of_the_links_is_reported_only_where_it_is_one(
     links: dict[int, tuple[int, ...]], expected: Topology, sides: tuple[int, int] | None
 ) -> None:
     view = device_map((), 0.0, links=links)

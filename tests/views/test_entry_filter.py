@@ -27,7 +27,7 @@ ROW = EntryRow(
         ("2.21", True),
     ],
 )
-def test_terms(query: str, keeps: bool) -> None:
+def test_a_filter_keeps_the_rows_that_match_its_terms(query: str, keeps: bool) -> None:
     assert entry_filter(query)(ROW) is keeps
 
 

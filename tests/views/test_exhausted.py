@@ -47,7 +47,7 @@ def test_no_failure_is_no_view() -> None:
     assert exhausted_memory(Exhaustions()) is None
 
 
-def test_failures_are_told_once_for_a_core() -> None:
+def test_failures_are_reported_once_for_a_core() -> None:
     view = exhausted_memory(exhausted(failed(10, 1), failed(2, 0), failed(10, 1), failed(2, 3, programs=3)))
     assert view is not None
     assert [(core.device, core.core, core.count) for core in view.cores] == [(2, 0, 1), (2, 3, 1), (10, 1, 2)]
@@ -92,7 +92,7 @@ def test_many_programs_are_worth_a_word() -> None:
     assert "9 programs are loaded at once" in view.advice[1]
 
 
-def test_a_failure_without_place_or_table_is_told_all_the_same() -> None:
+def test_a_failure_without_place_or_table_is_reported_all_the_same() -> None:
     view = exhausted_memory(exhausted(DeviceMemoryExhausted(requested=5), failed(0, 0), DeviceMemoryExhausted()))
     assert view is not None
     assert (view.cores[0].place, view.cores[0].count) == ("a device that was not named", 2)
@@ -114,7 +114,7 @@ def test_what_is_kept_is_bounded() -> None:
         ("", ""),
     ],
 )
-def test_a_program_is_named_by_what_tells_it_apart(path: str, name: str) -> None:
+def test_a_program_is_named_by_what_distinguishes_it(path: str, name: str) -> None:
     assert program_name(path) == name
 
 
@@ -155,6 +155,6 @@ def test_sixty_four_failures_of_a_real_job_are_sixty_four_cores(capsys: pytest.C
     assert next(iter(view.kinds)) == "tensors"
     assert view.programs[0].name == "context_encoding_model/_tp0_bk47/MODULE_96cabc735c116a55fbed+943a36ed"
     assert main(["tally", str(log)]) == 0
-    told = capsys.readouterr().out
-    assert "device memory ran out: 64 allocations failed on 64 cores of 16 devices" in told
-    assert "programs are loaded at once" in told
+    reported = capsys.readouterr().out
+    assert "device memory ran out: 64 allocations failed on 64 cores of 16 devices" in reported
+    assert "programs are loaded at once" in reported

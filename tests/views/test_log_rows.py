@@ -61,13 +61,13 @@ def test_a_text_without_anything_in_front_stays_as_it_is(text: str) -> None:
     assert tuple(columns(line(text))) == ("", "", "", text)
 
 
-def test_a_level_is_left_out_only_where_a_sign_tells_it() -> None:
+def test_a_level_is_left_out_only_where_a_sign_reports_it() -> None:
     text = "2026-02-14 09:30:11 ERROR ||X||: bad"
     assert columns(line(text))[2:] == ("X", "ERROR bad")
     assert columns(line(text, LineLevel.ERROR))[2:] == ("X", "bad")
 
 
-def test_the_rank_that_an_event_told_counts() -> None:
+def test_the_rank_that_an_event_reported_counts() -> None:
     assert columns(line("hello", rank=7)).who == "r7"
 
 
@@ -107,7 +107,7 @@ def test_errors_that_differ_in_numbers_are_alike_and_steps_are_not() -> None:
     assert len(grouped([stamped(0, f"step {number}") for number in range(5)]).rows) == 5
 
 
-def test_errors_that_no_event_told_of_are_alike_too() -> None:
+def test_errors_that_no_event_reported_are_alike_too() -> None:
     lines = [line(f"2026-Feb-04 21:48:02.40898{n} 3046:34 ERROR  TDRV:insert     Duplicate key: {n}") for n in range(9)]
     (row,) = grouped(lines).rows
     assert (row.columns.component, row.columns.message, row.times) == ("TDRV:insert", "ERROR Duplicate key: 0", 9)

@@ -49,7 +49,7 @@ def ended(how: JobEnd, *causes: Cause) -> ev.JobDiagnosed:
 CAUSE = Cause(CauseClass.RUNTIME_OOM, 12, 99, LOG, "failed to allocate", 3, (0,), Confidence.HIGH, "shrink it", ())
 
 
-def test_training_tells_progress_and_remaining_time() -> None:
+def test_training_reports_progress_and_remaining_time() -> None:
     one = at(run_of(*(step(number, NOW + number) for number in range(1, 41))), NOW + 41)
     assert (one.state, one.progress, one.freshness) == (VerdictState.TRAINING, 0.2, Freshness.LIVE)
     assert one.left is not None
@@ -60,7 +60,7 @@ def test_training_tells_progress_and_remaining_time() -> None:
     assert freshness_text(at(run_of(step(1, NOW)), NOW + 12)) == "live, 12 s ago"
 
 
-def test_compiling_waiting_and_serving_are_told_apart() -> None:
+def test_compiling_waiting_and_serving_are_distinguished() -> None:
     began = ev.CompileBegan(module="MODULE_1+a", pid=1, rank=0, at=NOW, source=LOG)
     waits = ev.LockWaited(module="MODULE_1+a", pid=2, rank=1, at=NOW, source=LOG)
     compiling = at(run_of(began, waits), NOW + 30)
@@ -76,7 +76,7 @@ def test_compiling_waiting_and_serving_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_a_log_that_tells_of_a_good_end_is_completed_and_not_live(closed: bool) -> None:
+def test_a_log_that_reports_a_good_end_is_completed_and_not_live(closed: bool) -> None:
     run = run_of(step(200, NOW), ended(JobEnd.FINISHED))
     if closed:
         run.apply(ev.OutputGrew(path="/jobs/train.log", end=9, lines=1, closed=True, seen=NOW, source=LOG))
@@ -117,7 +117,7 @@ def test_errors_that_nothing_explains_are_an_alert() -> None:
     assert one.alert == "error lines that nothing explains: 2 in the log, the last: something odd"
 
 
-def test_nothing_and_old_telemetry_alone() -> None:
+def test_a_machine_with_nothing_or_old_telemetry_is_idle() -> None:
     nothing = at(Run(), NOW)
     assert (nothing.state, nothing.age, freshness_text(nothing)) == (VerdictState.IDLE, None, "live")
     sample = ev.CoresSampled(

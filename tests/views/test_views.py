@@ -131,7 +131,7 @@ def test_time_left_is_shown_only_where_the_past_gives_ground_for_it():
     assert card.estimate is None  # B may take for ever
 
 
-def test_a_core_shows_headroom_peak_and_what_its_worker_tells_of_its_memory():
+def test_a_core_shows_headroom_peak_and_what_its_worker_reports_its_memory():
     run = run_of(
         ProcessSeen(pid=7, role="worker", rank=2, at=1.0),
         CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, pid=7, memory=80, capacity=100),), at=2.0),
@@ -268,7 +268,7 @@ def test_the_closing_summary_says_what_the_run_cost():
     assert [(graph.key, graph.seconds) for graph in view.slowest] == [(A, 10.0)]
 
 
-def test_a_list_of_recordings_tells_running_from_cut_off_and_reads_the_closing_summary():
+def test_a_list_of_recordings_reports_running_from_cut_off_and_reads_the_closing_summary():
     closing = msgspec.json.encode(summary(run_of(STARTED, RunFinished(run="r", exit_code=3, at=109.0)), 109.0)).decode()
 
     def row(**changes: object) -> RunRecord:

@@ -52,9 +52,9 @@ def holder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 def test_a_key_has_one_holder_until_it_is_given_back(holder: Holder) -> None:
     one, two = holder("n1"), holder("n2")
     assert one.claim(KEY, 60.0).mine
-    told = two.claim(KEY, 60.0)
-    assert (told.mine, told.node) == (False, "n1")
-    assert 50.0 < told.seconds_left <= 60.0
+    reported = two.claim(KEY, 60.0)
+    assert (reported.mine, reported.node) == (False, "n1")
+    assert 50.0 < reported.seconds_left <= 60.0
     assert two.claim(OTHER, 60.0).mine
     assert one.renew(KEY, 60.0)
     two.release(KEY)  # not its own

@@ -31,7 +31,7 @@ cat "$3" "$3" > "$5" && echo "$number $node" >> "$FOLDER/compiled"
 
 
 class Site:
-    """A folder with collected graphs and a compiler that every node sees; files in it tell the compiler what to do.
+    """A folder with collected graphs and a compiler that every node sees; files in it report the compiler what to do.
 
     `no-compiler-on-NODE`: it does not start there. `kill-NUMBER`: it kills, once, the process that called it.
     `wait`: it waits while the file is there. `full-on-NODE`: it finds no room there. `seconds`: how long it takes.
@@ -56,7 +56,7 @@ class Site:
         }
 
     def mark(self, name: str) -> Path:
-        """Make one of the files that tell the compiler what to do."""
+        """Make one of the files that report the compiler what to do."""
         path = self.folder / name
         path.touch()
         return path

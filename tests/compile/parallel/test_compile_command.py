@@ -50,8 +50,8 @@ def test_a_script_that_crashes_stops_the_compile_unless_told_otherwise(tmp_path)
     assert "NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE" in stopped.stderr
     assert jobs.files(tmp_path, "model.done") == []
     environ["NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE"] = "1"
-    told = jobs.compile_command(["--", sys.executable, job], environ, tmp_path)
-    assert told.returncode == 0, told.stderr
+    reported = jobs.compile_command(["--", sys.executable, job], environ, tmp_path)
+    assert reported.returncode == 0, reported.stderr
     assert len(jobs.files(tmp_path, "model.done")) == 2
 
 

@@ -45,7 +45,7 @@ def test_what_ends_the_same_everywhere_is_not_submitted_again(fault):
 
 
 @pytest.mark.parametrize("fault", list(Fault))
-def test_attempts_end(fault):
+def test_a_task_that_goes_on_failing_is_given_up(fault):
     task, attempts = TASK, 1
     while (again := next_attempt(task, failed(fault, node=f"n{attempts}"))) is not None:
         task, attempts = again, attempts + 1

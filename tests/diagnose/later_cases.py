@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.diagnose.cases import Case
 
-MORE_CASES = (
+LATER_CASES = (
     Case(
         "srun's task numbers",
         "script_error",

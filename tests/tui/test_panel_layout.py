@@ -56,7 +56,7 @@ def test_a_small_screen_shows_every_panel() -> None:
     assert boxes["log"].height >= 4
 
 
-def test_needs_come_before_wishes() -> None:
+def test_minimum_heights_come_before_full_ones() -> None:
     assert share_out(5, [SizeRequest(1, 9), SizeRequest(3, 3)]) == [2, 3]
 
 

@@ -39,20 +39,20 @@ print("2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
 """
 
 
-def test_a_trace_of_pytorch_that_nobody_recorded_is_told_by_its_first_line_and_reported(
+def test_a_trace_of_pytorch_that_nobody_recorded_is_known_by_its_first_line_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     traces = [tmp_path / f"dedicated_log_torch_trace_rank_{rank}_x.log" for rank in (0, 1)]
     for rank, trace in enumerate(traces):
         trace.write_text(WHOLE.replace(" 71 torch", f" {71 + rank} torch"), encoding="utf-8")
     assert main(["report", *map(str, traces), "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    frames = told["torch"]["frames"]
+    reported = json.loads(capsys.readouterr().out)
+    frames = reported["torch"]["frames"]
     assert {(one["rank"], one["pid"], one["function"]) for one in frames if one["graphs"]} == {
         (0, 71, "forward"),
         (1, 72, "forward"),
     }
-    assert "PyTorch compiled 2 graphs itself" in " ".join(told["headline"])
+    assert "PyTorch compiled 2 graphs itself" in " ".join(reported["headline"])
 
 
 DATED = (

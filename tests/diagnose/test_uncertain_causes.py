@@ -1,4 +1,4 @@
-"""What only guesses at a reason is not told as one."""
+"""What only guesses at a reason is not reported as one."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_worker_is_found_at_the_next_look_and_others_are_not_asked_again(asked
     end(other)
 
 
-def test_an_environment_is_taken_apart_only_where_it_tells_something() -> None:
+def test_an_environment_is_taken_apart_only_where_it_reports_something() -> None:
     child = process(LOCAL_RANK="3")
     try:
         while "LOCAL_RANK" not in (proc.environment_of(child.pid) or {}):

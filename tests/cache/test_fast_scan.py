@@ -63,7 +63,7 @@ def test_an_artifact_that_fails_its_test_and_a_second_name_of_a_file_are_left_to
     assert both_ways(tmp_path, COMPILER, shared.name)[0] is None
 
 
-def test_the_access_time_of_an_artifact_read_later_is_told_by_both_ways(tmp_path: Path) -> None:
+def test_the_access_time_of_an_artifact_read_later_is_known_by_both_ways(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, PLAIN)
     set_age(folder, 1000.0)
     artifact = folder / "model.neff"

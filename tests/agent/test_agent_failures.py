@@ -1,4 +1,4 @@
-"""What goes wrong around an agent, with a real PostgreSQL: nothing is lost, nothing is told twice.
+"""What goes wrong around an agent, with a real PostgreSQL: nothing is lost, nothing is reported twice.
 
 Counts are compared with those of the same logs read on one machine. Killed agents and servers: `test_agent.py`.
 """
@@ -39,7 +39,7 @@ class Wire:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Nothing arrives any more, in either direction, and nobody is told."""
+        """Nothing arrives any more, in either direction, and nobody is reported."""
         self._open.clear()
 
     def mend(self) -> None:
@@ -116,7 +116,7 @@ def test_two_machines_with_one_name_at_once_leave_one_that_is_right(tmp_path: Pa
     until(postgres_url, figures(read(log)), seconds=240)
     with FleetStore(postgres_url) as store:
         (record,) = store.nodes("bert")
-    # The other machine, as far as the database can tell: the same name, and another boot.
+    # The other machine, as far as the database can show: the same name, and another boot.
     program = (
         "import sys; from neuron_top import identity; identity.machine_id = lambda root=None: 'another-boot'; "
         "from neuron_top.cli.main import main; sys.exit(main())"
@@ -163,8 +163,8 @@ def test_a_full_disk_under_the_spool_loses_nothing_and_the_agent_goes_on(tmp_pat
         with full(disk):
             with log.open("ab", buffering=0) as file:
                 file.write(b"".join(lines[len(lines) // 2 :]))
-            while "until there is room" not in (told := process.stderr.readline()):
-                assert told, "the agent ended"
+            while "until there is room" not in (reported := process.stderr.readline()):
+                assert reported, "the agent ended"
             assert process.poll() is None
         until(postgres_url, figures(read(whole)), seconds=240)
         process.send_signal(signal.SIGTERM)
@@ -208,7 +208,7 @@ sys.exit(main())
 """
 
 
-def test_a_clock_that_is_set_back_by_an_hour_loses_nothing_and_is_told(tmp_path: Path, postgres_url: str) -> None:
+def test_a_clock_that_is_set_back_by_an_hour_loses_nothing_and_is_reported(tmp_path: Path, postgres_url: str) -> None:
     whole, log, moved = tmp_path / "whole.log", tmp_path / "job.log", tmp_path / "moved"
     write_job(whole)
     lines = whole.read_bytes().splitlines(keepends=True)
