@@ -6,7 +6,6 @@ stands alone: a node shows its worst core by name, a job its worst node.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -18,14 +17,11 @@ from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.run.state import JobState as RunState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
+from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
 from neuron_top.views.states import JobState, job_text
 
 SILENT_SECONDS = 60.0
 """An agent that was not heard of for so long is silent."""
-SLOW_DEVIATIONS = 4.5
-"""Median absolute deviations above the median that make a node slow: three standard deviations of a normal one."""
-SLOW_SHARE = 0.1
-"""And by so much of the median at least: nodes that differ by less are alike."""
 
 
 class NodeReporting(StrEnum):
@@ -221,12 +217,6 @@ def shown_job(page: FleetPage, name: str | None) -> JobRow:
     return found
 
 
-def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
-    """An order of names in which n10 comes after n9."""
-    parts = re.split(r"([0-9]+)", name)
-    return tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts if part)
-
-
 def _node_row(
     now: float, record: NodeRecord, reported: NodeNow | None, ended: set[str], slow: frozenset[str]
 ) -> NodeRow:
@@ -310,13 +300,6 @@ def worst_nodes(nows: Sequence[NodeNow], count: int) -> list[str]:
     full = [(-one.metrics["memory"].high, one.node) for one in nows if "memory" in one.metrics]
     by_turns = (node for pair in zip_longest(sorted(idle), sorted(full)) for _, node in filter(None, pair))
     return list(dict.fromkeys((*slow, *by_turns)))[:count]
-
-
-def median_of(values: Iterable[float]) -> float:
-    """The middle one, or the mean of the two in the middle."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _job_row(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobRow:

@@ -9,8 +9,9 @@ import msgspec
 from neuron_top.errors import NothingToShow
 from neuron_top.units import number_text
 from neuron_top.views.core_metrics import CORE_METRICS
-from neuron_top.views.fleet import NodeRow, median_of
+from neuron_top.views.fleet import NodeRow
 from neuron_top.views.metric import value_text
+from neuron_top.views.spread import median_of
 
 
 class NodeHistory(msgspec.Struct, frozen=True, kw_only=True):

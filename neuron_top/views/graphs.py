@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache.model.failures import failure_of
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
@@ -187,6 +186,10 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     over, now = run.over(now), run.effective_now(now)
+    from neuron_top.cache.model.failures import (
+        failure_of,  # tables of graphs, which the first frame has, need no advice
+    )
+
     return GraphPage(
         now=now,
         row=graph_row(run, graph, now, estimator or Estimator(), over=over),

@@ -9,7 +9,8 @@ import msgspec
 from neuron_top.run.state import JobState
 from neuron_top.store.fleet_records import PhaseSpan
 from neuron_top.views.colors import Hue
-from neuron_top.views.fleet import SILENT_SECONDS, NodeReporting, NodeRow, natural
+from neuron_top.views.fleet import SILENT_SECONDS, NodeReporting, NodeRow
+from neuron_top.views.spread import natural
 
 SILENT = "silent"
 WAITING = "waiting"

@@ -8,14 +8,17 @@ step on all ranks (of all steps, where fewer than three ranks report): that is a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
-from neuron_top.store.fleet_records import NodeNow, StepRow
 from neuron_top.units import count_text
-from neuron_top.views.fleet import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
+from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
+
+if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run
+    from neuron_top.store.fleet_records import NodeNow, StepRow
 
 LEAST_RANKS = 3
 """Fewer have no typical one among them."""
@@ -97,6 +100,8 @@ def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
 
 def heartbeat_rows(run: Run) -> list[StepRow]:
     """What a node's heartbeat says about its ranks."""
+    from neuron_top.store.fleet_records import StepRow  # as above
+
     every = series_of_run(run)
     if len(every) > TOLD_RANKS:
         every = [_folded(every)]

@@ -26,6 +26,7 @@ FIRST_FRAME_MODULES = {
     "ingest.log_file_map",
     "ingest.log_line",
     "ingest.log_query",
+    "late_pattern",
     "parsers.lines",
     "parsers.wide",
     "plain_files",

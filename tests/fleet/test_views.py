@@ -7,9 +7,10 @@ import random
 import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.views.fleet import NodeReporting, metric_named, natural, slow_of, sorted_nodes, top
+from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import fleet_text, phases_text, steps_text, trouble_text, wait_text
+from neuron_top.views.spread import natural
 from neuron_top.views.states import JobState
 from tests.fleet.samples import GIB, NOW, job, page, reported
 
