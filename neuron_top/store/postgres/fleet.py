@@ -29,7 +29,7 @@ from neuron_top.store.fleet_records import (
 )
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.intents import Intents
-from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
+from neuron_top.store.postgres.landing import in_transaction, land, land_ahead, lock_part, move_mark
 from neuron_top.store.postgres.recordings import decoded, put_compiles, storable
 from neuron_top.store.records import CompileRecord
 
@@ -176,6 +176,9 @@ class FleetStore:
             return self.shipped(node, spool)
         if any(later.sequence <= earlier.sequence for earlier, later in itertools.pairwise(batches)):
             raise UsageError("batches are shipped in the order of their sequence")
+        with self._database.connection() as connection:
+            if land_ahead(connection, node, spool, batches):
+                return batches[-1].sequence
         runs = sorted({batch.run for batch in batches})  # one order for all, so that two never wait for each other
         in_transaction(self._database, lambda connection: _land(connection, node, spool, runs, batches))
         with self._database.connection() as connection:
@@ -292,29 +295,22 @@ class FleetStore:
         The batches of one spool come in order. Numbers of arrival would have gaps that are filled later, because
         transactions end in another order than they begin in; marks of spools have none.
         """
-        behind = [part for part in self.parts(run) if part.sequence > cursor.get((part.node, part.spool), 0)]
-        if not behind:
-            return []
         with self._database.connection() as connection:
+            marks = connection.execute(
+                "SELECT node, spool, sequence FROM neurontop.parts WHERE run = %s", (run,)
+            ).fetchall()
+            behind = [
+                (node, spool, cursor.get((node, spool), 0), mark)
+                for node, spool, mark in marks
+                if mark > cursor.get((node, spool), 0)
+            ]
+            if not behind:
+                return []
             rows = connection.execute(
-                "SELECT e.node, e.spool, e.sequence, e.number, e.data, e.format "
-                "FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) AS b (node, spool, read, mark) "
-                "CROSS JOIN LATERAL (SELECT * FROM neurontop.events v WHERE v.run = %s AND v.node = b.node "
-                "AND v.spool = b.spool AND v.sequence > b.read AND v.sequence <= b.mark "
-                "ORDER BY v.sequence LIMIT %s) e "
-                "ORDER BY e.number LIMIT %s",
-                (
-                    [part.node for part in behind],
-                    [part.spool for part in behind],
-                    [cursor.get((part.node, part.spool), 0) for part in behind],
-                    [part.sequence for part in behind],
-                    run,
-                    _NEWS_AT_ONCE,
-                    _NEWS_AT_ONCE,
-                ),
+                _BEHIND, (*map(list, zip(*behind, strict=True)), run, *[_NEWS_AT_ONCE] * 2)
             ).fetchall()
         if not rows:  # dropped with their partition: nothing is left to read up to the marks
-            cursor.update({(part.node, part.spool): part.sequence for part in behind})
+            cursor.update({(node, spool): mark for node, spool, _read, mark in behind})
         landed = []
         for node, spool, sequence, number, data, written_as in rows:
             cursor[node, spool] = sequence
@@ -450,6 +446,14 @@ WITH newest AS (
 )
 INSERT INTO neurontop.phases (job, node, since, until, phase)
 SELECT %(job)s, %(node)s, {_NOW}, {_NOW}, %(phase)s WHERE NOT EXISTS (SELECT 1 FROM grown) ON CONFLICT DO NOTHING
+"""
+_BEHIND = """
+SELECT e.node, e.spool, e.sequence, e.number, e.data, e.format
+FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) AS b (node, spool, read, mark)
+CROSS JOIN LATERAL (
+    SELECT * FROM neurontop.events v WHERE v.run = %s AND v.node = b.node AND v.spool = b.spool
+    AND v.sequence > b.read AND v.sequence <= b.mark ORDER BY v.sequence LIMIT %s
+) e ORDER BY e.number LIMIT %s
 """
 _OF_JOB = "WHERE %s::text IS NULL OR job = %s"
 _IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"

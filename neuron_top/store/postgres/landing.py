@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from psycopg import errors
 
-from neuron_top.store.batches import Packed
+from neuron_top.store.batches import FORMAT, Packed
+from neuron_top.store.fleet_records import Batch
 from neuron_top.store.postgres.connection import Database, Opened
 
 Result = TypeVar("Result")
@@ -18,6 +19,7 @@ _COLUMNS = "run, node, spool, sequence, first, last, count, format, data"
 _VALUES = "%s, %s, %s, %s, %s, %s, %s, %s, %s"
 _FEWER_THAN_COPIED = 8
 """Rows that are inserted as they are: a temporary table is emptied at each commit, which costs more than they do."""
+_AHEAD = "SELECT neurontop.land(%s, %s, %s, {}::bigint[], {}::float8[], {}::float8[], {}::integer[], %s, {}::bytea[])"
 
 
 def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Result:
@@ -42,6 +44,25 @@ def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
         )
         row = connection.execute(_MARK, part).fetchone()
     return int(row[0]) if row is not None else 0
+
+
+def land_ahead(connection: Opened, node: str, spool: str, batches: Sequence[Batch]) -> bool:
+    """What an agent that keeps up ships: a few batches of one run, all of them above its mark, in one statement.
+
+    They land, the mark moves, and who listens is woken. False, and nothing is done, where they are not of that kind.
+    """
+    run = batches[0].run
+    if len(batches) >= _FEWER_THAN_COPIED or any(batch.run != run for batch in batches):
+        return False
+    columns = zip(*((one.sequence, one.first, one.last, one.count, one.data) for one in batches), strict=True)
+    sequences, firsts, lasts, counts, contents = columns
+    array = f"ARRAY[{', '.join(['%s'] * len(batches))}]"  # of single values: psycopg makes a list's text in Python
+    values = (run, node, spool, *sequences, *firsts, *lasts, *counts, FORMAT, *contents)
+    try:
+        landed = connection.execute(_AHEAD.format(*[array] * 5).encode(), values).fetchone()
+        return landed is not None and bool(landed[0])
+    except errors.CheckViolation:  # no partition for this day: `in_transaction` makes it
+        return False
 
 
 def land(connection: Opened, rows: Sequence[Row]) -> None:
