@@ -116,14 +116,14 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
 
     def view_of_run(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
-            return feeds.cached_view(_run(request), view)
+            return await asyncio.to_thread(feeds.cached_view, _run(request), view)  # it may wait for a source
 
         return handler
 
     def view_by_key(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def handler(request: Request) -> Any:
             key = request.path_params["key"]
-            page = feeds.read(_run(request), lambda run, now: view(run, now, key))
+            page = await asyncio.to_thread(feeds.read, _run(request), lambda run, now: view(run, now, key))
             if page is None:
                 raise NothingToShow(f"this run has no {key}")
             return page
@@ -142,7 +142,7 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
         return await asyncio.to_thread(documents.comparison_of, feeds, a, b)
 
     async def recordings(_request: Request) -> tuple[RunRow, ...]:
-        return feeds.recordings()
+        return await asyncio.to_thread(feeds.recordings)
 
     async def entries(_request: Request) -> EntryTable:
         return await asyncio.to_thread(caches.table)

@@ -6,6 +6,7 @@ up for good after ten attempts to reconnect. `push.py` sends one small message p
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from pathlib import Path
@@ -171,7 +172,8 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
     )
     async def offered(search: str, _typed: str) -> Any:
-        options = run_options(feeds.recordings(), feeds.jobs(), feeds.dropped_here(), is_replay=feeds.is_replay)
+        recordings, jobs = await asyncio.to_thread(lambda: (feeds.recordings(), feeds.jobs()))
+        options = run_options(recordings, jobs, feeds.dropped_here(), is_replay=feeds.is_replay)
         return options, state_of(search).get("run") or "live"
 
     @app.callback(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -18,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.limits import client_of
+from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
@@ -36,13 +38,18 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there; with
     `?run=…` it says what a message of the socket would."""
     sockets: dict[WebSocket, str] = {}
+    answers = SharedAnswers[str](LEAST_SECONDS, stale=MOST_SECONDS)
+
+    async def news(run: str) -> str:
+        # In a thread: it asks for the recordings and for what is kept of alerts. Once for all who look at the run.
+        return await answers.get(run, partial(_news, feeds, run))
 
     @server.get(f"{prefix}alive", include_in_schema=False)
     async def alive(request: Request) -> Response:
         run = request.query_params.get("run")
         with contextlib.suppress(NeuronTopError):
             if run is not None:
-                return Response(_news(feeds, run), media_type="application/json")
+                return Response(await news(run), media_type="application/json")
         return Response(status_code=204)
 
     @server.websocket(f"{prefix}push")
@@ -53,7 +60,7 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
             return
         await socket.accept()
         sockets[socket] = who
-        notifier = asyncio.create_task(_notify(socket, feeds, socket.query_params.get("run", LIVE)))
+        notifier = asyncio.create_task(_notify(socket, feeds, socket.query_params.get("run", LIVE), news))
         try:
             while True:
                 await socket.receive_text()
@@ -91,7 +98,7 @@ def _card(card: JobCard) -> dict[str, str | float | None]:
     }
 
 
-async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
+async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str, news: Callable[[str], Awaitable[str]]) -> None:
     try:
         feeds.feed(run)
     except NeuronTopError:
@@ -100,5 +107,5 @@ async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
     version = -1
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)
-        await socket.send_text(_news(feeds, run))
+        await socket.send_text(await news(run))
         await asyncio.sleep(LEAST_SECONDS)

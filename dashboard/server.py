@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Sequence
 
 import uvicorn
@@ -20,6 +21,8 @@ from neuron_top.services.feeds import Feed
 from neuron_top.settings import Settings
 
 CLOSE_SECONDS = 3
+SWITCH_SECONDS = 0.0005
+"""So long may a thread that reads events keep the loop from answering; Python's own 5 ms come twice in each answer."""
 
 
 def serve(
@@ -38,6 +41,7 @@ def serve(
     Raises UsageError for a taken port.
     """
     listener = _listener(host, port)
+    sys.setswitchinterval(SWITCH_SECONDS)
     feeds = FeedRegistry(settings, feed)
     caches = DashboardCaches(settings, roots, feeds.notify)
     fleet = DashboardFleet(settings)

@@ -20,6 +20,7 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.dashboard.reason_panel import reason_panel
+from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
@@ -298,8 +299,13 @@ def _no_cores(view: Overview) -> str:
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: PageRequest) -> dict[str, Any]:
-        whole, desk = feeds.shown(asked.run)
+    known = SharedAnswers[tuple[Overview, AlertDesk, Sequence[RunRow]]](0.0)  # shared by those who ask at once
+
+    async def answer(asked: PageRequest) -> dict[str, Any]:
+        run = asked.run
+        whole, desk, recordings = await known.get(
+            (run, feeds.version(run)), lambda: (*feeds.shown(run), feeds.recordings())
+        )
         view = of_node(whole, asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
@@ -316,7 +322,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             axis=axis,
             smooth="smooth" in (smooth or []),
             alerts=desk,
-            runs=feeds.recordings(),
+            runs=recordings,
         )
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, CONTROLS)

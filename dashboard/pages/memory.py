@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -254,7 +255,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     @app.callback(Output("memory-with", "options"), Output("memory-with", "value"), Input("url", "search"))
     async def runs(search: str) -> Any:
-        return run_options(feeds.recordings()), state_of(search).get("with")
+        return run_options(await asyncio.to_thread(feeds.recordings)), state_of(search).get("with")
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -224,7 +224,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         names = [asked.run, *map(_id, others)] if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
         one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
-        return render(feeds.recordings(), one, asked.run, laid, asked.values[0], asked.colors, view)
+        recordings = await asyncio.to_thread(feeds.recordings)
+        return render(recordings, one, asked.run, laid, asked.values[0], asked.colors, view)
 
     bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 
@@ -236,7 +237,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         State("prefix", "data"),
     )
     async def documents(search: str, prefix: str) -> Any:
-        state, rows = state_of(search), feeds.recordings()
+        state, rows = state_of(search), await asyncio.to_thread(feeds.recordings)
         others = others_of(state)
         return document_links(prefix, state.get("run", LIVE), others), run_options(rows), others
 
@@ -283,7 +284,7 @@ def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
         run = state_of(search).get("run", LIVE)
         if run == filled:
             return [no_update] * 8
-        one = next((row for row in feeds.recordings() if row.id == run), None)
+        one = next((row for row in await asyncio.to_thread(feeds.recordings) if row.id == run), None)
         may = current_permission.get() >= LEAST_TO_EXECUTE
         if one is None:
             return [run, "", "", "", [], True, "", "Choose a recording in the table."]
@@ -305,7 +306,7 @@ def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
         clicks: int, name: str | None, tags: str | None, text: str | None, star: list[str] | None, search: str
     ) -> Any:
         run = state_of(search).get("run", LIVE)
-        one = next((row for row in feeds.recordings() if row.id == run), None)
+        one = next((row for row in await asyncio.to_thread(feeds.recordings) if row.id == run), None)
         if not clicks or one is None:
             return no_update, no_update
         wanted = (tags or "").replace(",", " ").split()
