@@ -149,7 +149,8 @@ class LiveFeed:
             self._apply(event)
             if self._make_sink is not None:
                 self._unwritten.append(event)
-        self._dirty.set()
+        if not self._dirty.is_set():  # to set it costs as much as the rest: it wakes whoever waits
+            self._dirty.set()
 
     def _apply(self, event: AnyEvent) -> None:
         """Add an event to the run; under the lock."""

@@ -21,15 +21,12 @@ from typing import Any
 import msgspec
 
 from neuron_top.events import (
-    AdviceFamily,
     AnyEvent,
     ArtifactLoaded,
-    CacheFamily,
     CacheHit,
     CachePathAnnounced,
     CompileBegan,
     CompileFailed,
-    CompileFamily,
     DeviceMemoryExhausted,
     ErrorRaised,
     EventsFolded,
@@ -49,10 +46,8 @@ from neuron_top.events import (
     ProcessSeen,
     QueueCounted,
     RunFinished,
-    RuntimeFamily,
     RuntimeLogged,
     StepReported,
-    TorchTraceFamily,
     TrainingFamily,
     WorkerDied,
     WorkerHeard,
@@ -65,6 +60,16 @@ from neuron_top.run.caches import CacheTracker
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileTracker
 from neuron_top.run.cores import CoreTracker
+from neuron_top.run.families import (
+    is_advice,
+    is_cache,
+    is_compile,
+    is_job,
+    is_parallel,
+    is_runtime,
+    is_torch_trace,
+    is_training,
+)
 from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobTracker
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, LONG_COMPILE_SECONDS, QUIET_SECONDS, LogActivity
@@ -217,27 +222,27 @@ class Run:
         self.nodes.heard(event)
         if self._listener is not None:
             self._listener(event)
-        if isinstance(event, CompileFamily):
+        if is_compile(event):
             self.compiles.apply(event)
             if isinstance(event, GraphDescribed | CompileBegan | ArtifactLoaded):
                 self.torch.add_backend_event(event)
             if isinstance(event, CompileFailed):
                 self._mark(event, f"compile failed: {event.module or 'a graph'} {_first_line(event.message)}".rstrip())
-        elif isinstance(event, RuntimeFamily):
+        elif is_runtime(event):
             self.cores.apply(event)
             if isinstance(event, DeviceMemoryExhausted):
                 self._mark(event, "device memory exhausted")
-        elif isinstance(event, TrainingFamily):
+        elif is_training(event):
             self._training(event)
-        elif isinstance(event, JobFamily):
+        elif is_job(event):
             self._job(event)
-        elif isinstance(event, ParallelFamily):
+        elif is_parallel(event):
             self._parallel(event)
-        elif isinstance(event, CacheFamily):
+        elif is_cache(event):
             self.caches.apply(event)
-        elif isinstance(event, TorchTraceFamily):
+        elif is_torch_trace(event):
             self.torch.apply(event)
-        elif isinstance(event, AdviceFamily):
+        elif is_advice(event):
             self.advice.apply(event)
         else:
             self._fleet(event)
