@@ -20,9 +20,9 @@ from neuron_top.views.model import Alert
 SHOWN = 3
 PAST_SHOWN = 50
 _WORDS = {
-    AlertAct.ACKNOWLEDGE: ("Acknowledge", "I know: it no longer counts until it comes back"),
+    AlertAct.ACKNOWLEDGE: ("Acknowledge", "Acknowledge: it no longer counts until it comes back"),
     AlertAct.MUTE: ("Mute", "Keep it away for this job"),
-    AlertAct.UNDO: ("Count again", "Take back what was done about it"),
+    AlertAct.UNDO: ("Count again", "Undo acknowledging or muting it"),
 }
 
 

@@ -67,7 +67,7 @@ async def _document(make: Callable[[], str]) -> Response:
     try:
         return Response(await asyncio.to_thread(make), media_type="text/html; charset=utf-8")
     except NeuronTopError as problem:
-        body = html_page("Nothing to show", f"<h1>Nothing to show</h1><p>{escape(str(problem))}</p>")
+        body = html_page("Not found", f"<h1>Not found</h1><p>{escape(str(problem))}</p>")
         status = 404 if isinstance(problem, NothingToShow) else 503
         return Response(body, status_code=status, media_type="text/html; charset=utf-8")
 

@@ -181,7 +181,7 @@ def _seconds(value: float | None) -> float | None:
 def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
     """A bar per phase of each group of equal nodes, the worst first; hatched where a node waits or is silent."""
     if isinstance(view, str) or view.start is None:
-        words = view if isinstance(view, str) else "No node has told what it does yet."
+        words = view if isinstance(view, str) else "No node has reported what it does yet."
         return PageChart(empty(colors, words, 120))
     shown = view.rows[:PHASE_ROWS]
     names = [plain(f"{row.node} +{len(row.alike):,} alike" if row.alike else row.node) for row in shown]

@@ -64,7 +64,7 @@ def _lines(executions: Sequence[PlanExecution]) -> Any:
         for execution in executions
     ]
     head = ("cache and compiler", "entries", "frees", "to compile again", "skipped", "state")
-    return table(head, rows, caption="The plans of this act", right=(1, 2, 3, 4))
+    return table(head, rows, caption="The plans of this action", right=(1, 2, 3, 4))
 
 
 def _price(execution: PlanExecution) -> str:

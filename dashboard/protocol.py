@@ -96,7 +96,7 @@ class BoundedHttp(HttpToolsProtocol):
         if self._excess is None and self._in_head and self._phase_bytes > self.limits.head_bytes:
             self._excess = (414, "the address is too long") if self._in_target else (431, "the headers are too long")
         if self._excess is None and not self._in_head and self._phase_bytes > 2 * self._most_body + (64 << 10):
-            self._excess = 413, "the body takes too many bytes on its way"
+            self._excess = 413, "the body takes too many bytes in transfer"
         if self._excess is None and len(self.pipeline) > self.limits.pipelined:
             self._excess = 429, "too many requests at once on one connection"
         if self._excess is not None:
@@ -139,7 +139,7 @@ class BoundedHttp(HttpToolsProtocol):
         """A part of the body."""
         self._body_bytes += len(body)
         if self._body_bytes > self._most_body:
-            self._excess = self._excess or (413, f"a body may have {self._most_body} bytes")
+            self._excess = self._excess or (413, f"the body is too large: at most {self._most_body} bytes are accepted")
         if self._excess is None:
             super().on_body(body)
 
@@ -176,7 +176,7 @@ class BoundedHttp(HttpToolsProtocol):
         """What is wrong with a whole head."""
         sizes = [value for name, value in self.headers if name == b"content-length"]
         if any(len(size) > 12 or int(size) > self._most_body for size in sizes):
-            return 413, f"a body may have {self._most_body} bytes"
+            return 413, f"the body is too large: at most {self._most_body} bytes are accepted"
         if self.url.startswith(b"/"):
             return None
         hosts = [value for name, value in self.headers if name == b"host"]

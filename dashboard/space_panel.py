@@ -1,4 +1,4 @@
-"""Where the caches lie and what they could give back: budget, disk, and what each part costs to compile again.
+"""Where the caches are and what they could give back: budget, disk, and what each part costs to compile again.
 
 Below them PyTorch's own cache, read-only.
 """
@@ -37,7 +37,7 @@ def _caches(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> 
         limit = f"{percent_text(size / budget)} of {bytes_text(budget)}" if budget else "no budget set"
         free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else "—"
         rows.append((root, bytes_text(size), [_bar(size, disk, budget), limit], free))
-    return table(("cache", "takes", "budget", "disk, free"), rows, caption="Where the caches lie", right=(1,))
+    return table(("cache", "takes", "budget", "disk, free"), rows, caption="Where the caches are", right=(1,))
 
 
 def _bar(size: int, disk: Disk | None, budget: int | None) -> Any:

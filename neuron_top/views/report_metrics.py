@@ -183,7 +183,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
             "nameless_failures",
             "compiler errors that name no graph",
             nameless_failures(run),
-            "told where no graph's failure was",
+            "reported where no graph's failure was",
         ),
         ("fallbacks", "graphs that ran without a compiler", summary.fallbacks, "every occurrence counts"),
         ("lock_waits", "lock waits", summary.lock_waits, "waits for another process's compile"),

@@ -14,7 +14,7 @@ TERMS = {
     "hit rate": "Share of graphs that came from the cache, so that nobody compiled them in this run. Each graph counts "
     "once; graphs that nobody has asked for yet do not count.",
     "compile time": "Duration of the newest compile that ended. “at most” where the log shows only when it was over.",
-    "time left": "The longest that past compiles of this graph, or of ones of its size, let expect; else empty.",
+    "time left": "The longest that past compiles of this graph, or of ones of its size, suggest; empty without any.",
     "waited": "The longest that one process waited for another one's compile of this graph.",
     "compile share": "Share of the run's wall time in which at least one process compiled or waited for a compile.",
 }
@@ -29,7 +29,7 @@ _GRAPHS = {
     GraphState.COMPILED: "compiled in this run",
     GraphState.FAILED: "its compile failed in this run",
     GraphState.CACHED_FAILURE: "the cache has a stored failure for it",
-    GraphState.INTERRUPTED: "its compile was broken off",
+    GraphState.INTERRUPTED: "its compile was interrupted",
 }
 
 

@@ -111,5 +111,5 @@ def test_the_command_says_that_a_job_runs_and_what_the_worst_case_is(
         text = capsys.readouterr().out
         assert main(["cache", "evict", "--older-than", "30d", "--dry-run", "--json", str(root)]) == 0
     assert "a job uses this cache" in text
-    assert "at worst, what goes is compiled again" in text
+    assert "in the worst case, what is removed is compiled again" in text
     assert len(json.loads(capsys.readouterr().out)["plans"][0]["steps"]) == 1

@@ -77,7 +77,7 @@ def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Pa
     plan = planned(root)
     assert [reason_text(each) for each in plan.exclusions] == [
         "bound to fail again (NCC_EOOM002: a retry is useless: use a smaller batch, more parallelism or other flags); "
-        "--include-deterministic tries all the same"
+        "--include-deterministic retries it anyway"
     ]
     seen: list[QueueProgress] = []
     outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)

@@ -156,7 +156,7 @@ OWN = {"cache_root": "/cache", "cache_shared": 0}
     [
         ({"cache_root": "/cache/n1"}, {"cache_root": "/cache/n2"}, 100.0, Because.OWN_ROOT,
          "/cache/n1 on n1, /cache/n2 on n2"),
-        (OWN, OWN, 100.0, Because.OWN_ROOT, "/cache lies on a disk of each node"),
+        (OWN, OWN, 100.0, Because.OWN_ROOT, "/cache is on a local disk of each node"),
         (SHARED, SHARED, 30.0, Because.LOCK_NOT_SEEN, "n1 was compiling it in /fsx/cache (lustre)"),
         (SHARED, SHARED, 100.0, Because.NOT_SEEN, "n1 had it 40.0 s before in /fsx/cache (lustre)"),
         ({}, {}, 100.0, Because.UNKNOWN, "n1 had it; which cache n2 used was not reported"),

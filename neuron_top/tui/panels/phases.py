@@ -24,7 +24,7 @@ def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Str
     if isinstance(view, str):
         return paragraph(theme, view, width, theme.quiet)
     if view.start is None or view.end is None:
-        nothing = f"No node of job {view.job} has told what it does yet."
+        nothing = f"No node of job {view.job} has reported what it does yet."
         return [rule(theme, width, "Phases by node"), *paragraph(theme, nothing, width, theme.quiet)]
     span = max(view.end - view.start, 1e-3)
     right = f"{counted(view.nodes, 'node')} · {duration_text(span)}"

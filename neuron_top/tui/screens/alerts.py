@@ -78,7 +78,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
             return
         undo = alert.key in [one.key for one in done]
         self.host.alert_keeper.act(AlertAct.UNDO if undo else act, [alert.key])
-        self.notice("it counts again" if undo else words)
+        self.notice("the alert counts again" if undo else words)
 
     def action_open(self) -> None:
         """The page of the graph or core that the alert is about."""

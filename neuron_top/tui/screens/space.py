@@ -59,7 +59,10 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
 
 
 def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip]:
-    strips = [Line(theme, width).strip(), rule(theme, width, "What could go", "R on the screen makes room in one step")]
+    strips = [
+        Line(theme, width).strip(),
+        rule(theme, width, "What could be removed", "R on the screen makes room at once"),
+    ]
     if not parts:
         text = "Nothing is failed, unfinished, older than a week, or of an older compiler."
         return [*strips, *paragraph(theme, text, width, theme.quiet)]

@@ -144,7 +144,7 @@ class Causes:
         if mine != theirs:
             return f"{theirs} on {had.node}, {mine} on {call.node}"
         if any(self._is_own(node, mine) for node in (call.node, had.node)):
-            return f"{mine} lies on a disk of each node{self._file_system(call.node)}"
+            return f"{mine} is on a local disk of each node{self._file_system(call.node)}"
         return None
 
     def _root(self, node: str, graph: Graph) -> str | None:
