@@ -82,7 +82,8 @@ FAMILIES = (
     Row(
         Training,
         (b"{'", b"loss", b"Loss", b"it/s", b"s/it", b"hroughput", b"***** Running ", b"initializing ", b"HLO",
-         b"Finished ", b"Done ", b"Generated ", b"%|", b"LOSS", b"KV cache size", b"tracing time"),
+         b"Finished ", b"Done ", b"Generated ", b"%|", b"LOSS", b"KV cache size", b"tracing time",
+         b"heckpoint", b"CHECKPOINT", b"ckpt"),
         counted=False,
     ),
     Row(RecompileLines, (b"[__recompiles]",), counted=False),

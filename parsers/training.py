@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from neuron_top.events import AnyEvent, StepReported, TrainingFactReported
+from neuron_top.events import AnyEvent, CheckpointReported, StepReported, TrainingFactReported
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import PLAIN, Record, clip, common
 
@@ -65,6 +65,26 @@ _THROUGHPUT = late_pattern(
     r"(?: {0,2}(?P<behind>[a-z]{1,12}/s(?:ec|econd)?)\b)?",
     re.IGNORECASE,
 )
+_CHECKPOINT = re.compile(r"checkpoint|ckpt", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:\s{0,9}\[[^\]]{0,200}\]){1,4}")
+"""Stamps and places of source lines in brackets, which may name a file `checkpoint.py`."""
+_SAVE = re.compile(r"\b(?:saving|saved|writing|wrote|written|storing|stored)\b", re.IGNORECASE)
+_WRITTEN = re.compile(r"\b(?:saved|wrote|written|stored|completed?|finished|done|successfully)\b", re.IGNORECASE)
+_BEGUN = re.compile(r"\b(?:began|begins?|start(?:s|ed|ing)?)\b", re.IGNORECASE)
+_PATH = re.compile(r"['\"]?\S{0,300}[/\\]\S{0,300}")
+_ASIDE = re.compile(r"\([^)]{0,200}\)")
+_WHERE = re.compile(
+    r"\b(?:to|at|in|under|as|into)[: ]\s{0,4}['\"]?((?!\d+\.\d*\s)[^\s'\"]{0,200}[/\\.][^\s'\"]{1,300})", re.IGNORECASE
+)
+_STEP_OF_PATH = re.compile(r"(?:checkpoint|ckpt|step)[-_=](\d{1,12})\b", re.IGNORECASE)
+_NO_SAVE = re.compile(
+    r"\b(?:not|no|never|cannot|can't|won't|will|would|should|must|may|can|if|when|unless|before|every|each|"
+    r"load(?:s|ed|ing)?|restor\w{1,5}|resum\w{1,5}|remov\w{1,5}|delet\w{1,5}|overw\w{1,8}|fail\w{0,4}|errors?|exception|"
+    r"unable|skip\w{0,5}|disabl\w{1,4}|enabl\w{1,4}|deprecat\w{1,5}|instead|usage|option|frequency|interval|strategy|"
+    r"(?:gradient|activation|grad)[ _]checkpoint\w{0,4})\b",
+    re.IGNORECASE,
+)
+"""What makes the line speak of a plan, a failure or something else than a checkpoint that is saved now."""
 
 
 class Training:
@@ -105,11 +125,34 @@ class Training:
             fact = _FACT.match(text)
             if fact:
                 return [_fact(record, fact[1], fact[2].replace(",", ""))]
+        saved = _checkpoint(record)
         for read in _READERS:
             events = read(record)
             if events is not None:
-                return events
-        return None
+                return [*events, *saved]
+        return saved or None
+
+
+def _checkpoint(record: Record) -> list[AnyEvent]:
+    """A line that says, with a verb, that a checkpoint is being saved or was saved; plans and failures are none."""
+    if not _CHECKPOINT.search(record.text):
+        return []
+    text = _PREFIX.sub("", record.text[:1000])
+    verb, named = _SAVE.search(text), _CHECKPOINT.search(text)
+    if verb is None or named is None or "%|" in text:
+        return []
+    words = _ASIDE.sub(" ", _PATH.sub(" ", text))
+    if _NO_SAVE.search(words):
+        return []
+    where, step = _WHERE.search(text, verb.start()), _STEP.search(words) or _STEP_OF_PATH.search(text)
+    return [
+        CheckpointReported(
+            **common(record),
+            path=clip(where[1].rstrip(".,;")) if where else "",
+            step=int(step[1]) if step else None,
+            finished=bool(_WRITTEN.search(words)) and not _BEGUN.search(words),
+        )
+    ]
 
 
 def _dictionary(record: Record) -> list[AnyEvent] | None:

@@ -106,6 +106,7 @@ from neuron_top.events.torch_trace import (
     TritonKernelsCompiled,
 )
 from neuron_top.events.training import (
+    CheckpointReported,
     ErrorRaised,
     GraphMetricsReported,
     StepReported,
@@ -128,6 +129,7 @@ __all__ = [
     "CachePathAnnounced",
     "CacheScanned",
     "ClockMeasured",
+    "CheckpointReported",
     "CompileBegan",
     "CompileCompleted",
     "CompilerProgress",
@@ -262,7 +264,9 @@ ParallelFamily = (
     | GraphReported
     | SummaryReported
 )
-TrainingFamily = StepReported | TrainingFactReported | WorkerDied | ErrorRaised | GraphMetricsReported
+TrainingFamily = (
+    StepReported | TrainingFactReported | CheckpointReported | WorkerDied | ErrorRaised | GraphMetricsReported
+)
 RuntimeFamily = (
     RuntimeLogged
     | DeviceMemoryExhausted

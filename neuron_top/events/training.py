@@ -21,6 +21,17 @@ class StepReported(LogEvent, frozen=True, kw_only=True):
     step_seconds: float | None = None
 
 
+class CheckpointReported(LogEvent, frozen=True, kw_only=True):
+    """The program said that it saves, or has saved, its state to go on from."""
+
+    path: str = ""
+    """Where to, as printed; "" where the line does not say."""
+    step: int | None = None
+    """The step, where the line names one."""
+    finished: bool = False
+    """It is written; else the line says that saving begins."""
+
+
 class TrainingFactReported(LogEvent, frozen=True, kw_only=True):
     """A fact about the run: batch size, number of examples, train_runtime, tensor parallel size, …"""
 

@@ -10,6 +10,7 @@ from typing import assert_never
 import msgspec
 
 from neuron_top.events import (
+    CheckpointReported,
     ErrorRaised,
     GraphMetricsReported,
     StepReported,
@@ -24,6 +25,9 @@ RECENT_STEPS = 20
 WARM_REPORTS = 3
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
+CHECKPOINTS_KEPT = 1000
+SAME_CHECKPOINT_SECONDS = 60.0
+"""Lines of one checkpoint (of many ranks and files) lie no further apart."""
 
 
 Report = tuple[int | None, float | None, float]
@@ -39,6 +43,19 @@ class Death(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None
     signal: str
     first: bool
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The job's state, saved to go on from."""
+
+    time: float | None
+    step: int | None
+    """As printed with it, else the last step that was printed before."""
+    path: str
+    finished: bool
+    """It was said to be written."""
+    source: str
+    offset: int | None
 
 
 class RaisedError(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +101,7 @@ class TrainingTracker:
         self.metrics: GraphMetricsReported | None = None
         """torch_xla's newest metrics report."""
         self.deaths: deque[Death] = deque(maxlen=1000)
+        self.checkpoints: deque[Checkpoint] = deque(maxlen=CHECKPOINTS_KEPT)
         self.errors: deque[RaisedError] = deque(maxlen=100)
         self.errors_raised = 0
         self._throughputs: deque[float] = deque(maxlen=RECENT_STEPS)
@@ -116,6 +134,9 @@ class TrainingTracker:
             case TrainingFactReported():
                 if not simulated and (event.name in self.facts or len(self.facts) < FACTS_KEPT):
                     self.facts[event.name] = event.value
+            case CheckpointReported():
+                if not simulated:
+                    self._saved(event)
             case WorkerDied():
                 self._died(event)
             case ErrorRaised():
@@ -147,6 +168,22 @@ class TrainingTracker:
         """The last step that was printed by then; None before the first, or where it printed none."""
         before = bisect_right(self.step_times, time, key=itemgetter(0)) if time is not None else 0
         return self.step_times[before - 1][1] if before else None
+
+    def _saved(self, event: CheckpointReported) -> None:
+        """Every rank and every file of a checkpoint has a line: those of one step, or close together, are one."""
+        time, last = event.time, self.checkpoints[-1] if self.checkpoints else None
+        step = event.step if event.step is not None else self.step_at(time)
+        step = step if step is not None else self.step
+        if last is not None and _is_same(last, step, time, printed=event.step is not None):
+            self.checkpoints[-1] = msgspec.structs.replace(
+                last, path=last.path or event.path, finished=last.finished or event.finished
+            )
+            return
+        self.checkpoints.append(
+            Checkpoint(
+                time=time, step=step, path=event.path, finished=event.finished, source=event.source, offset=event.offset
+            )
+        )
 
     def _died(self, event: WorkerDied) -> None:
         """A launcher reports one death twice, when it happens and in its report at the end: the report knows more."""
@@ -206,3 +243,11 @@ class TrainingTracker:
             steps, seconds = self._last_step[0] - before[0], self._last_step[1] - before[1]
             if seconds > 0:
                 self._step_seconds.append(seconds / steps)
+
+
+def _is_same(last: Checkpoint, step: int | None, time: float | None, *, printed: bool) -> bool:
+    """Whether a line is about the newest checkpoint; a step that it does not name itself may be one off."""
+    if step is not None and last.step is not None and (printed or step == last.step):
+        return step == last.step
+    is_near = time is None or last.time is None or abs(time - last.time) <= SAME_CHECKPOINT_SECONDS
+    return is_near and (step is None or last.step is None or abs(step - last.step) <= 1)

@@ -81,6 +81,7 @@ STATES = {
     "interrupted": Sign(Hue.GREY),
     "extracted": Sign(Hue.GREY, True),
     "training": Sign(Hue.CYAN),
+    "checkpoint": Sign(Hue.CYAN, True),
 }
 """State of a graph, or what a stretch of a timeline was → its sign."""
 

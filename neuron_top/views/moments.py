@@ -25,7 +25,7 @@ def place_at(run: Run, _now: float, moment: float) -> LinePlace | None:
 
 
 def _places(run: Run) -> Iterable[LinePlace]:
-    """Lines of graphs and errors, and those that are marked for a person's eye."""
+    """Lines of graphs, errors and checkpoints, and those that are marked for a person's eye."""
     for graph in run.compiles.graphs.values():
         for line in graph.lines:
             if line.time is not None:
@@ -36,3 +36,6 @@ def _places(run: Run) -> Iterable[LinePlace]:
     for error in run.training.errors:
         if error.time is not None and error.source and error.offset is not None:
             yield LinePlace(source=error.source, offset=error.offset, time=error.time)
+    for saved in run.training.checkpoints:
+        if saved.time is not None and saved.source and saved.offset is not None:
+            yield LinePlace(source=saved.source, offset=saved.offset, time=saved.time)

@@ -32,7 +32,7 @@ class StepValue(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Something that happened while the job trained: a compile that began, a failure."""
+    """Something that happened while the job trained: a compile that began, a checkpoint, a failure."""
 
     state: str
     """Its state, as `views/colors.py` names it."""
@@ -73,7 +73,7 @@ def _values(reported: deque[Report]) -> tuple[StepValue, ...]:
 
 
 def marks(run: Run) -> tuple[Mark, ...]:
-    """The newest compiles and failures, by time."""
+    """The newest compiles, checkpoints and failures, by time."""
     training = run.training
     found = [
         Mark(
@@ -82,6 +82,7 @@ def marks(run: Run) -> tuple[Mark, ...]:
         for span in run.compiles.totals.spans()
         if span.kind is SpanKind.COMPILE
     ]
+    found += [Mark("checkpoint", saved.time, saved.step) for saved in training.checkpoints]
     found += [Mark("failed", death.time, training.step_at(death.time)) for death in training.deaths]
     found += [Mark("failed", error.time, training.step_at(error.time)) for error in training.errors]
     return tuple(sorted(found, key=lambda mark: mark.time or 0.0)[-MARKS:])

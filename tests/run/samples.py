@@ -87,6 +87,13 @@ other_events = st.one_of(
     st.builds(ev.CompilerErrorSeen, code=st.just("NCC_EBVF030"), **_line),
     st.builds(ev.WorkerFinished, worker=st.just("0"), tasks=st.just(1), **_line),
     st.builds(ev.WorkerFailed, worker=st.just("0"), message=st.just("broken"), **_line),
+    st.builds(
+        ev.CheckpointReported,
+        path=st.sampled_from(["", "/out/checkpoint-4"]),
+        step=st.sampled_from([None, 4]),
+        finished=st.booleans(),
+        **_line,
+    ),
     st.builds(ev.TrainingFactReported, name=st.just("batch size"), value=st.sampled_from(["1", "2"]), **_line),
     st.builds(ev.GraphMetricsReported, compiled=st.integers(0, 9), **_line),
     st.builds(

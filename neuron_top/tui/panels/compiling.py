@@ -99,7 +99,7 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
         line.put(f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.bad).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
     if not asked and not cache.failures_met:
-        line.put("was not asked" if over else "not asked yet", theme.quiet)
+        line.put("no graph was looked up" if over else "no graph looked up yet", theme.quiet)
     if asked:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
         line.put(f"({cache.graphs_hit} of {asked} graphs)", theme.quiet)
