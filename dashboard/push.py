@@ -29,6 +29,8 @@ LEAST_SECONDS = 0.2
 """Between two messages to one browser."""
 MOST_SECONDS = 1.0
 """A message comes at least so often: elapsed times grow without an event, and silence means a broken line."""
+STALE_SECONDS = 5.0
+"""So old may be what the frame says: a message that says that there is news does not wait for it."""
 MOST_SOCKETS = 500
 MOST_OF_ONE = 300
 """Of one address, which may be a proxy; a page without a socket asks every second instead."""
@@ -38,9 +40,10 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there; with
     `?run=…` it says what a message of the socket would."""
     sockets: dict[WebSocket, str] = {}
-    answers = SharedAnswers[str](LEAST_SECONDS, stale=MOST_SECONDS)
+    answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 
     async def news(run: str) -> str:
+        feeds.feed(run)  # a dropped log is its browser's alone: whoever may not see the run is refused here
         # In a thread: it asks for the recordings and for what is kept of alerts. Once for all who look at the run.
         return await answers.get(run, partial(_news, feeds, run))
 

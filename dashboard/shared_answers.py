@@ -23,26 +23,48 @@ class _Asked(NamedTuple, Generic[Answer]):
 class SharedAnswers(Generic[Answer]):
     """Answers by question, worked out anew after `seconds`. For one event loop.
 
-    Nobody waits for a new answer as long as the one before is not older than `stale` seconds.
+    Nobody waits for a new answer as long as the one before is not older than `stale` seconds; where `stale` is given,
+    an answer that was asked for that lately is worked out again by itself, so that who asks next finds it made.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic, *, stale: float = 0.0) -> None:
         self._seconds, self._clock, self._stale = seconds, clock, stale
         self._asked: dict[Hashable, _Asked[Answer]] = {}
+        self._wanted: dict[Hashable, float] = {}
+        """When a question was asked last."""
 
     async def get(self, question: Hashable, work_out: Callable[[], Answer]) -> Answer:
         """The answer that there is, or that is being worked out; else `work_out()`. What it raises, all get."""
         asked, now = self._asked.get(question), self._clock()
+        self._wanted[question] = now
         if asked is None or (asked.task.done() and now - asked.at > self._seconds):
-            before = (asked.at, asked.task) if asked is not None and _is_good(asked.task) else None
-            self._asked.pop(question, None)  # the newest question stands last
-            while len(self._asked) >= _MOST_KEPT:
-                del self._asked[next(iter(self._asked))]
-            task = asyncio.create_task(asyncio.to_thread(work_out))
-            asked = self._asked[question] = _Asked(now, task, before)
+            asked = self._begin(question, work_out)
         if not asked.task.done() and asked.before is not None and now - asked.before[0] <= self._stale:
             return asked.before[1].result()
         return await asyncio.shield(asked.task)  # one browser that goes away takes nothing from the others
+
+    def _begin(self, question: Hashable, work_out: Callable[[], Answer]) -> _Asked[Answer]:
+        asked = self._asked.pop(question, None)  # the newest question stands last
+        before = (asked.at, asked.task) if asked is not None and _is_good(asked.task) else None
+        while len(self._asked) >= _MOST_KEPT:
+            oldest = next(iter(self._asked))
+            del self._asked[oldest], self._wanted[oldest]
+        task = asyncio.create_task(asyncio.to_thread(work_out))
+        if self._stale:
+            task.add_done_callback(lambda done: self._later(question, work_out, done))
+        made = self._asked[question] = _Asked(self._clock(), task, before)
+        return made
+
+    def _later(self, question: Hashable, work_out: Callable[[], Answer], done: asyncio.Task[Answer]) -> None:
+        """Work a question out again, unless it was worked out meanwhile or nobody asks any more."""
+        if not _is_good(done):  # whoever asks next is told what is wrong
+            return
+        asyncio.get_running_loop().call_later(self._seconds, self._again, question, self._asked.get(question), work_out)
+
+    def _again(self, question: Hashable, asked: _Asked[Answer] | None, work_out: Callable[[], Answer]) -> None:
+        wanted = self._wanted.get(question)
+        if self._asked.get(question) is asked and wanted is not None and self._clock() - wanted <= self._stale:
+            self._begin(question, work_out)
 
 
 def _is_good(task: asyncio.Task[Answer]) -> bool:

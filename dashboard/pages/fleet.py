@@ -62,7 +62,7 @@ OUTPUTS = PageOutputs(
         "fleet-core-history",
     ),
 )
-STALE_SECONDS = 2.5
+STALE_SECONDS = 4.0
 """So old may be what a browser is given at once, while what is newer is asked for."""
 MOST_SELECTED = 200
 NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."

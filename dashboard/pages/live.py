@@ -303,6 +303,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         run = asked.run
+        feeds.feed(run)  # refuses who may not see it, before an answer that is shared
         whole, desk, recordings = await known.get(
             (run, feeds.version(run)), lambda: (*feeds.shown(run), feeds.recordings())
         )

@@ -79,6 +79,7 @@ def test_a_dropped_log_is_read_and_shown_to_its_browser_alone(served: Served, tm
     assert overview_of(served, run).status == 404
     other = drop(served, b"another log\n")
     assert overview_of(served, run, cookie_of(other)).status == 404
+    assert served.ask(f"{served.prefix}alive?run={run}", Cookie=cookie).json["title"]  # what is shared, its own alone
     for path in (f"report?run={run}", f"alive?run={run}", f"api/logs?run={run}", f"api/summary?run={run}"):
         assert b"batch is empty" not in served.ask(served.prefix + path).body
         assert b"train.log" not in served.ask(served.prefix + path).body

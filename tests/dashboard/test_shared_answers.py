@@ -98,3 +98,22 @@ async def test_after_a_problem_everybody_waits_for_the_new_answer() -> None:
         await answers.get("x", work_out)
     now = 2.0
     assert await answers.get("x", work_out) == "back"
+
+
+async def test_what_is_looked_at_is_worked_out_again_by_itself_until_nobody_asks() -> None:
+    now, made = 0.0, list[int]()
+
+    def work_out() -> int:
+        made.append(1)
+        return len(made)
+
+    answers = SharedAnswers[int](0.01, clock=lambda: now, stale=3.0)
+    assert await answers.get("x", work_out) == 1
+    async with asyncio.timeout(60):
+        while len(made) < 3:
+            await asyncio.sleep(0.01)
+    now = 3.5
+    await answers._asked["x"].task
+    known = len(made)
+    await asyncio.sleep(0.2)
+    assert len(made) == known, "nobody has asked for longer than an answer may be old"
