@@ -9,14 +9,14 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
-from neuron_top.views.fleet_cells import FleetCells
+from neuron_top.views.fleet_cells import CellMark, FleetCells
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 
 MOST_ACROSS = 50
 GIB = 1024**3
-_SIGNS = {"silent": "✗", "slow": "▲"}
+_SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
 _CORES_ACROSS = 32
 PHASE_ROWS = 30
 """Groups of nodes that are drawn; the page says how many more there are."""

@@ -8,7 +8,7 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors, state_color
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain, steps
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
-from neuron_top.views.trends import Mark, StepValue, Trends
+from neuron_top.views.trends import StepValue, TrainingMark, Trends
 
 STEP, TIME = "step", "time"
 HEIGHT = 200
@@ -83,7 +83,7 @@ def _line(name: str, x: Sequence[Any], y: Sequence[float], color: str, width: fl
             "line": {"color": color, "width": width}}  # fmt: skip
 
 
-def _shapes(marks: Sequence[Mark], by_step: bool, places: Sequence[Any], colors: ChartColors) -> list[Figure]:
+def _shapes(marks: Sequence[TrainingMark], by_step: bool, places: Sequence[Any], colors: ChartColors) -> list[Figure]:
     """A line across the chart where something compiled or failed, within what is shown."""
     shapes = []
     for mark in marks:

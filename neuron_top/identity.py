@@ -27,6 +27,8 @@ class Named(msgspec.Struct, frozen=True):
     origin: str
     is_last_resort: bool = False
     """Nothing that is sure to be unique gave a name."""
+    is_own: bool = False
+    """Nobody gave a name: it is one that we made."""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +74,7 @@ def job_name(environ: Mapping[str, str] = os.environ, node: str = "") -> Named:
         return Named(value, "environment TORCHELASTIC_RUN_ID")
     if environ.get("KUBERNETES_SERVICE_HOST") and (value := _usable(environ.get("JOB_NAME", ""))):
         return Named(value, "environment JOB_NAME (Kubernetes)")
-    return Named(f"on-{node or node_name(environ).value}", "own: NEURONTOP_JOB or --job gives another")
+    return Named(f"on-{node or node_name(environ).value}", "own: NEURONTOP_JOB or --job gives another", is_own=True)
 
 
 def instance_id(root: Path = Path("/")) -> str:

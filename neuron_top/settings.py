@@ -186,14 +186,19 @@ def load(
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
     for layer, origin in (
         (_from_file(path), f"file {path}"),
-        (_from_environ(environ), "environment"),
+        (_from_environ(environ), None),
         (overrides or {}, "command line"),
     ):
         for name, value in layer.items():
             if value is None:
                 continue
             values[name] = value
-            origins[name] = f"environment NEURONTOP_{name.upper()}" if origin == "environment" else origin
+            origins[name] = origin or f"environment NEURONTOP_{name.upper()}"
+    if has_password((overrides or {}).get("store") or ""):
+        raise UsageError(
+            "--store holds a password, which every user of this machine can read in the list of processes: put it into "
+            "~/.pgpass, PGPASSWORD or NEURONTOP_STORE instead"
+        )
     return _checked(values, origins), origins
 
 
@@ -289,11 +294,6 @@ def _check_webhooks(settings: Settings, origins: dict[str, str]) -> None:
 
 
 def _check_store(address: str, origin: str) -> None:
-    """Raises UsageError for what is not the address of a database, and for a password that everybody can see."""
+    """Raises UsageError for what is not the address of a database."""
     if address and not is_address(address):
         raise UsageError(f"{origin}: store must be postgresql://[user@]host[:port]/database, is {masked(address)!r}")
-    if origin == "command line" and has_password(address):
-        raise UsageError(
-            "--store holds a password, which every user of this machine can read in the list of processes: put it into "
-            "~/.pgpass, PGPASSWORD or NEURONTOP_STORE instead"
-        )

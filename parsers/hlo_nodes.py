@@ -26,6 +26,8 @@ class HloNode(msgspec.Struct, frozen=True):
     """Values of a small constant, the target of a custom call, sizes of replica groups; "" for the rest."""
     inner: bool = False
     """Of a computation that the entry calls (what a reduction does, say): its parameters are no inputs."""
+    groups: tuple[int, int] | None = None
+    """Of a collective: how many replica groups, and how many devices are in the widest."""
 
 
 def read_nodes(data: bytes) -> tuple[HloNode, ...]:
@@ -77,6 +79,7 @@ def _node(data: memoryview, *, inner: bool) -> HloNode:
             groups.append(sum(len(integers(part, [])) for key, part in fields(value) if key == 1))
     if groups:
         detail = f"{len(groups)} groups of {max(groups)}"
+        return HloNode(opcode, shape, detail, inner, (len(groups), max(groups)))
     return HloNode(opcode, shape, detail, inner)
 
 

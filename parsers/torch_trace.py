@@ -34,6 +34,7 @@ from neuron_top.events import (
     TorchCacheLookedUp,
     TritonKernelsCompiled,
 )
+from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
@@ -62,9 +63,12 @@ _WANTED = late_pattern(
 _PLACE = late_pattern(r"user code at (.{1,1000}?:\d{1,9})\s*$", re.MULTILINE)
 _REASON = late_pattern(r"^(?:Graph Break )?Reason: (.{1,2000})$", re.MULTILINE | re.IGNORECASE)
 _CACHE = late_pattern(r"(fx_graph|aotautograd)_cache_(hit|miss|bypass|disabled)")
-_REMOTE = {"inductor_fx_remote_cache": "fx-graph remote", "aotautograd_remote_cache": "aot-autograd remote"}
+_REMOTE = {
+    "inductor_fx_remote_cache": TorchCache.FX_GRAPH_REMOTE,
+    "aotautograd_remote_cache": TorchCache.AOT_AUTOGRAD_REMOTE,
+}
 _MOST_LOOKUPS = 1000
-_CACHES = {"fx_graph": "fx-graph", "aotautograd": "aot-autograd"}
+_CACHES = {"fx_graph": TorchCache.FX_GRAPH, "aotautograd": TorchCache.AOT_AUTOGRAD}
 _KEY = late_pattern(r'"key": ?"(\w{1,100})"')
 _MOST_TEXTS = 100_000
 _MOST_OPEN = 1000
@@ -234,9 +238,9 @@ class TorchTraceReader:
         if name == "triton_kernel_info":
             return [TritonKernelsCompiled(**self._common(record), kernels=len(record.json()))]
         found = _CACHE.fullmatch(name)
-        return [] if found is None else [self._asked(record, _CACHES[found[1]], found[2])]
+        return [] if found is None else [self._asked(record, _CACHES[found[1]], TorchCacheOutcome(found[2]))]
 
-    def _asked(self, record: _Record, cache: str, outcome: str) -> TorchCacheLookedUp:
+    def _asked(self, record: _Record, cache: TorchCache, outcome: TorchCacheOutcome) -> TorchCacheLookedUp:
         """Keys first, components after: a payload that was cut still has its key."""
         about: dict[str, Any] = {}
         if not record.cut:
@@ -336,7 +340,7 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
 def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
     """Look-ups in the remote caches, which only the sums of a compile report, with the keys where it names them."""
     for prefix, cache in _REMOTE.items():
-        for outcome in ("hit", "miss"):
+        for outcome in (TorchCacheOutcome.HIT, TorchCacheOutcome.MISS):
             named_value = about.get(f"{prefix}_{outcome}_keys") or ""
             keys = [str(key) for key in named_value] if isinstance(named_value, list) else str(named_value).split(",")
             for number in range(min(_whole(about.get(f"{prefix}_{outcome}_count")) or 0, _MOST_LOOKUPS)):

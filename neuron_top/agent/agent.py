@@ -21,6 +21,7 @@ from neuron_top.events import AgentStopped
 from neuron_top.identity import Identity
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
+from neuron_top.store.fleet_records import AgentCount
 from neuron_top.store.postgres.fleet import FleetStore
 
 FOLDER = "agent"
@@ -79,7 +80,7 @@ class Agent:
 
     def notes(self) -> dict[str, int]:
         """What waits to be shipped, and what was dropped."""
-        return {**self.spool.notes(), "dropped_events": self._sink.dropped}
+        return {**self.spool.notes(), AgentCount.DROPPED_EVENTS: self._sink.dropped}
 
     def start(self) -> None:
         """Begin; the feed is started by its owner."""

@@ -19,7 +19,7 @@ from neuron_top.run.history import median
 from neuron_top.run.model import Run
 from neuron_top.run.node_findings import holder_host
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
+from neuron_top.store.fleet_records import AgentCount, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.records import CompileRecord
 from neuron_top.telemetry import instance_metadata
 from neuron_top.telemetry.node_attributes import Attributes, attributes
@@ -94,7 +94,7 @@ class Node:
     def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
         """What it does now."""
         sink = self._sink()
-        all_notes = {**notes, "dropped_events": sink.dropped if sink is not None else 0}
+        all_notes = {**notes, AgentCount.DROPPED_EVENTS: sink.dropped if sink is not None else 0}
         return self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
 
     def waits(self) -> list[WaitRecord]:

@@ -31,7 +31,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.store.batches import Packed, pack, portions, unpack
-from neuron_top.store.fleet_records import Batch
+from neuron_top.store.fleet_records import AgentCount, Batch
 
 MOST_BYTES = 512 * 1024**2
 """Days of a job that goes well; hours of the busiest start."""
@@ -157,7 +157,11 @@ class Spool:
         with self._lock:
             waiting = self._connection.execute("SELECT coalesce(sum(count), 0) FROM batches").fetchone()[0]
             dropped = self._fact("dropped")
-        return {"spooled_events": int(waiting), "spooled_bytes": self._bytes, "dropped_samples": int(dropped or 0)}
+        return {
+            AgentCount.SPOOLED_EVENTS: int(waiting),
+            AgentCount.SPOOLED_BYTES: self._bytes,
+            AgentCount.DROPPED_SAMPLES: int(dropped or 0),
+        }
 
     # --- below ---
 

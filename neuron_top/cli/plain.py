@@ -84,7 +84,9 @@ def progress_line(view: Overview) -> str:
     parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state_text}"]
     if view.header.silent is not None:
         parts.append(f"no new line for {units.duration_text(view.header.silent)}")
-    parts += _compile_parts(view)
+    if words := _graph_words(view):
+        parts.append(f"graphs: {words}")
+    parts += _fetch_parts(view)
     parts += _training_parts(view)
     memory = [core.memory for core in view.cores if core.memory is not None]
     if memory:
@@ -93,7 +95,7 @@ def progress_line(view: Overview) -> str:
     return " · ".join(parts)
 
 
-def _compile_parts(view: Overview) -> list[str]:
+def _graph_words(view: Overview) -> str:
     card = view.compile
     counts = (
         (card.done, "compiled"),
@@ -103,10 +105,12 @@ def _compile_parts(view: Overview) -> list[str]:
         (card.failed + card.cached_failures, "failed"),
         (card.fallbacks, "fell back"),
     )
-    words = ", ".join(f"{count} {word}" for count, word in counts if count)
-    parts = [f"graphs: {words}"] if words else []
+    return ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+def _fetch_parts(view: Overview) -> list[str]:
     fetches = view.cache.fetches
-    return [*parts, fetched] if fetches is not None and (fetched := fetch_words(fetches)) else parts
+    return [words] if fetches is not None and (words := fetch_words(fetches)) else []
 
 
 def _training_parts(view: Overview) -> list[str]:
@@ -129,7 +133,7 @@ def overview_text(view: Overview) -> str:
     rows = [
         ("elapsed", units.duration_text(head.elapsed)),
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
-        ("graphs", ", ".join(_compile_parts(view)).removeprefix("graphs: ") or units.UNKNOWN),
+        ("graphs", ", ".join(filter(None, (_graph_words(view), *_fetch_parts(view)))) or units.UNKNOWN),
         ("compile time", f"{units.duration_text(view.compile.seconds)} ({units.percent_text(view.compile.share)})"),
         ("hit rate", units.percent_text(view.cache.hit_rate)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),

@@ -7,7 +7,32 @@ them. Field meanings: torch/_logging/_internal.py, torch/_dynamo/utils.py (Compi
 
 from __future__ import annotations
 
-from neuron_top.events.base import Event
+from neuron_top.events.base import Event, OpenEnum
+
+
+class TorchCache(OpenEnum):
+    """A compile cache of PyTorch. One that machines share is asked where the local one had nothing: its hits are hits
+    of the local cache's look-up too."""
+
+    FX_GRAPH = "fx-graph"
+    """Inductor's."""
+    AOT_AUTOGRAD = "aot-autograd"
+    FX_GRAPH_REMOTE = "fx-graph remote"
+    AOT_AUTOGRAD_REMOTE = "aot-autograd remote"
+
+
+REMOTE_CACHES = frozenset({TorchCache.FX_GRAPH_REMOTE, TorchCache.AOT_AUTOGRAD_REMOTE})
+"""Those that machines share."""
+
+
+class TorchCacheOutcome(OpenEnum):
+    """What a compile cache of PyTorch gave."""
+
+    HIT = "hit"
+    MISS = "miss"
+    BYPASS = "bypass"
+    """The graph cannot be cached."""
+    DISABLED = "disabled"
 
 
 class TorchTraceEvent(Event, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -72,13 +97,11 @@ class FrameRecompiled(TorchTraceEvent, frozen=True, kw_only=True):
 class TorchCacheLookedUp(TorchTraceEvent, frozen=True, kw_only=True):
     """A look-up in one of PyTorch's own compile caches."""
 
-    cache: str
-    """`fx-graph` (Inductor) or `aot-autograd`; with ` remote` behind it the cache that machines share, asked where the
-    local one had nothing: its hits are hits of the local cache's look-up too."""
-    outcome: str
-    """`hit`, `miss`, `bypass` (cannot be cached: `reason`) or `disabled`."""
+    cache: TorchCache
+    outcome: TorchCacheOutcome
     key: str = ""
     reason: str = ""
+    """Why a graph cannot be cached."""
     saved_seconds: float | None = None
 
 

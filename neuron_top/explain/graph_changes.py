@@ -261,7 +261,7 @@ def _constants(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     for old, new in zip(before.nodes, now.nodes, strict=True):
         if old.name != new.name or old.arrays != new.arrays:
             continue
-        if old.detail != new.detail and "groups of" not in new.detail and "c10d" not in new.name:
+        if old.detail != new.detail and not new.collective:
             found.append(f"{old.name}: {old.detail or 'nothing'} became {new.detail or 'nothing'}")
     if found:
         examples = "; ".join(list(dict.fromkeys(found))[:2])

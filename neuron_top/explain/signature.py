@@ -16,7 +16,8 @@ from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.parsers.hlo_nodes import HloNode
 
 _SHAPE = re.compile(r"([a-z][a-z0-9]{0,30})\[([0-9a-z_,]*)\]")
-_GROUPS = re.compile(r"(\d+) groups of (\d+)")
+_COLLECTIVE = "c10d"
+"""In the names of PyTorch's operators that communicate."""
 MATRIX_PRODUCTS = re.compile(
     r"(?:^|[._])(?:dot|convolution|conv\d?d?|(?:add|b|badd)?mm|matmul|linear|scaled_dot\w*)(?:$|[._])"
 )
@@ -52,6 +53,8 @@ class SignatureNode(msgspec.Struct, frozen=True):
     name: str
     arrays: tuple[Array, ...]
     detail: str = ""
+    collective: bool = False
+    """Its detail says who takes part: it is no constant."""
 
 
 class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,29 +79,33 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
     """The signature of an HLO module."""
-    groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
-    worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
-    made = [(SignatureNode(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
+    collectives = [(node, node.groups) for node in nodes if node.groups is not None]
+    made = [
+        (SignatureNode(node.opcode, arrays(node.shape), node.detail, node.groups is not None), node.inner)
+        for node in nodes
+    ]
     entry = [node for node, inner in made if not inner]
     return GraphSignature(
         kind="hlo",
         nodes=tuple(node for node, _ in made if node.name != "parameter"),
         inputs=tuple(array for node in entry if node.name == "parameter" for array in node.arrays),
         outputs=entry[-1].arrays if entry else (),
-        world=max(worlds, default=None),
-        groups=tuple(sorted(groups)),
+        world=max((count * widest for _, (count, widest) in collectives), default=None),
+        groups=tuple(sorted({node.detail for node, _ in collectives})),
     )
 
 
 def of_local(graph: LocalGraph) -> GraphSignature:
     """The signature of a local graph; without nodes in the description, operators are known by their counts only."""
     if graph.nodes:
-        nodes = tuple(SignatureNode(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
+        nodes = tuple(
+            SignatureNode(name, arrays(shapes), detail, _COLLECTIVE in name) for name, shapes, detail in graph.nodes
+        )
     else:
         nodes = tuple(
             SignatureNode(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000))
         )
-    groups = {node.detail for node in nodes if "c10d" in node.name and node.detail}
+    groups = {node.detail for node in nodes if node.collective and node.detail}
     return GraphSignature(
         kind="fx",
         nodes=nodes,

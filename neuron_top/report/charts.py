@@ -10,7 +10,7 @@ from neuron_top.report.columns import metric_text, seconds_text, short
 from neuron_top.report.svg import Amount, Axis, BarShape, Point, bars, lanes, lines, steps
 from neuron_top.run.graph import GraphState
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.report import Report
+from neuron_top.views.report import PartName, Report
 from neuron_top.views.report_time import ReportStep, Segment
 from neuron_top.views.timeline import Lane, SpanKind
 from neuron_top.views.torch_trace import OURS, FrameState
@@ -23,7 +23,13 @@ CURVES_NAMED = 8
 """As many as there are colors; of more, only a hover says which is which."""
 LARGEST = 15
 _FRAME_CLASSES = {FrameState.FAILED: "failed", FrameState.UNFINISHED: "interrupted"}
-_PARTS = {"compiling": "done", "waiting": "wait", "tracing": "trace", "training": "train", "rest": "interrupted"}
+_PARTS = {
+    PartName.COMPILING: "done",
+    PartName.WAITING: "wait",
+    PartName.TRACING: "trace",
+    PartName.TRAINING: "train",
+    PartName.REST: "interrupted",
+}
 _TOLD = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),
          ("trace", "tracing"), ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
 
@@ -79,9 +85,9 @@ def _parts(view: Report) -> Iterator[Chart]:
 def _once(view: Report) -> str:
     """What the parts of the bar are, and what the rest of it is."""
     names = [part.name for part in view.parts]
-    traced = " else PyTorch traced for the compile cache," if "tracing" in names else ""
+    traced = " else PyTorch traced for the compile cache," if PartName.TRACING in names else ""
     left = "imports, loading, saving" if traced else "imports, loading, tracing, saving"
-    rest = f"; the rest is what no line dates: {left}" if "rest" in names else ""
+    rest = f"; the rest is what no line dates: {left}" if PartName.REST in names else ""
     return f"Each second once: somebody compiled, else somebody waited for that,{traced} else it trained{rest}."
 
 

@@ -11,8 +11,8 @@ from neuron_top.report.markdown import cell, rows
 from neuron_top.report.svg import Axis, BarShape, Point, lanes, lines
 from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, number_text, percent_text
-from neuron_top.views.compare import CacheComparison, Comparison, Curves, MemoryPair, Pair
-from neuron_top.views.metric import value_text
+from neuron_top.views.compare import TOTAL, CacheComparison, Comparison, Curves, MemoryPair, Pair
+from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.report_time import ReportStep
 
 _MIB = 1024.0**2
@@ -92,16 +92,16 @@ def charts(view: Comparison | CacheComparison) -> list[Chart]:
     for curves in view.curves:
         axis = _axis(curves)
         if axis is not None:
-            label = bytes_text if curves.unit == "bytes" else number_text
-            title = curves.name.capitalize() + (f", {curves.unit}" if curves.unit not in ("", "bytes") else "")
+            label = bytes_text if curves.unit == Unit.BYTES else number_text
+            title = curves.name.capitalize() + (f", {curves.unit}" if curves.unit not in ("", Unit.BYTES) else "")
             both = [("A", _points(curves.a)), ("", []), ("B", _points(curves.b))]
-            drawn = lines(axis, both, label, zero=curves.unit == "bytes")
+            drawn = lines(axis, both, label, zero=curves.unit == Unit.BYTES)
             found.append(Chart(title, drawn, (("done", "A"), ("b", "B"))))
     return found
 
 
 def _memory(view: Comparison) -> list[Chart]:
-    kinds = [one for one in view.memory if one.kind != "total"] or list(view.memory)
+    kinds = [one for one in view.memory if one.kind != TOTAL] or list(view.memory)
     top = max((sum(side(one) or 0.0 for one in kinds) for side in (_a, _b)), default=0.0)
     if not top:
         return []

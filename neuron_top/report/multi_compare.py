@@ -12,6 +12,7 @@ from neuron_top.report.markdown import cell, rows
 from neuron_top.report.svg import LEFT, WIDTH, Axis, BarShape, lanes
 from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, count_text, number_text
+from neuron_top.views.compare import TOTAL
 from neuron_top.views.metric import value_text
 from neuron_top.views.multi_compare import ComparedRun, MultiComparison
 
@@ -63,7 +64,7 @@ def markdown(view: MultiComparison) -> str:
 
 def chart(view: MultiComparison) -> Chart | None:
     """The picture; None where no memory is known."""
-    kinds = _kinds(view) or ["total"]
+    kinds = _kinds(view) or [TOTAL]
     top = max((sum(_sizes(row, kinds)) for row in view.rows), default=0.0) / _MIB
     if not top:
         return None
@@ -96,7 +97,7 @@ def _stack(row: ComparedRun, kinds: list[str]) -> list[BarShape]:
 
 
 def _sizes(row: ComparedRun, kinds: list[str]) -> list[float]:
-    return [row.kinds.get(kind, 0.0) if kind != "total" else row.memory or 0.0 for kind in kinds]
+    return [row.kinds.get(kind, 0.0) if kind != TOTAL else row.memory or 0.0 for kind in kinds]
 
 
 def _kinds(view: MultiComparison) -> list[str]:

@@ -274,7 +274,7 @@ def _memory_headroom(run: Run, now: float, limits: Limits) -> Iterator[RaisedAle
             key=f"memory {core.key}",
             severity=Severity.WARNING,
             since=core.low_since(limits.memory_headroom),
-            local=core.kind != "neuron",
+            local=core.kind is not CoreKind.NEURON,
             index=core.index,
             device=core.sample.device,
             size=core.sample.memory,

@@ -27,6 +27,7 @@ from neuron_top.events import (
     TorchTraceFamily,
     TritonKernelsCompiled,
 )
+from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.run.graph import AttemptOutcome
 from neuron_top.run.spans import Span, SpanKind
 
@@ -63,7 +64,7 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     breaks: int = 0
     recompiled: tuple[str, ...] = ()
     """Why it was compiled again; empty the first time."""
-    caches: dict[str, dict[str, int]] = {}
+    caches: dict[TorchCache, dict[TorchCacheOutcome, int]] = {}
     """Answers by cache (`fx-graph`, `aot-autograd`) and outcome."""
     triton_kernels: int = 0
     inductor: bool = False
@@ -118,7 +119,7 @@ class TorchTraceTracker:
     def __init__(self) -> None:
         self.frames: dict[str, FrameCompile] = {}
         self.breaks: dict[tuple[str, str], Break] = {}
-        self.caches: dict[str, TorchCacheAnswers] = {}
+        self.caches: dict[TorchCache, TorchCacheAnswers] = {}
         self.phases: dict[str, tuple[int, float]] = {}
         """Times and seconds of each phase; phases nest."""
         self.met = 0
@@ -197,7 +198,7 @@ class TorchTraceTracker:
             case TorchCacheLookedUp():
                 answers = frame.caches.setdefault(event.cache, {})
                 answers[event.outcome] = answers.get(event.outcome, 0) + 1
-                frame.inductor = frame.inductor or event.cache == "fx-graph"
+                frame.inductor = frame.inductor or event.cache == TorchCache.FX_GRAPH
             case CompilePhaseEnded():
                 frame.phases[event.phase] = frame.phases.get(event.phase, 0.0) + event.seconds
                 frame.inductor = frame.inductor or event.phase in INDUCTOR_PHASES
@@ -253,11 +254,11 @@ class TorchTraceTracker:
     def _asked(self, event: TorchCacheLookedUp) -> None:
         answers = self.caches.setdefault(event.cache, TorchCacheAnswers())
         match event.outcome:
-            case "hit":
+            case TorchCacheOutcome.HIT:
                 answers.hit += 1
-            case "miss":
+            case TorchCacheOutcome.MISS:
                 answers.miss += 1
-            case "bypass":
+            case TorchCacheOutcome.BYPASS:
                 answers.bypass += 1
                 if event.reason in answers.reasons or len(answers.reasons) < BREAKS_KEPT:
                     answers.reasons[event.reason] = answers.reasons.get(event.reason, 0) + 1

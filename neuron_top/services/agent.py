@@ -111,7 +111,7 @@ def attached_agent(
     if not settings.store:
         return None
     who = who_am_i()
-    job = run if who.job.origin.startswith("own") else who.job.value
+    job = run if who.job.is_own else who.job.value
     sinks: list[Callable[[], SpoolSink]] = []
 
     def fed(sink: Callable[[], SpoolSink]) -> Readable:

@@ -47,6 +47,17 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     worst_core: int | None = None
 
 
+class AgentCount(StrEnum):
+    """What an agent counts of itself."""
+
+    SPOOLED_EVENTS = "spooled_events"
+    SPOOLED_BYTES = "spooled_bytes"
+    DROPPED_SAMPLES = "dropped_samples"
+    """For want of room on the disk."""
+    DROPPED_EVENTS = "dropped_events"
+    """For want of room in memory, while the disk is full."""
+
+
 class StepRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The newest steps of a rank, or of several ranks of a node: each step is then that of the slowest."""
 
@@ -85,7 +96,7 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepRow] = []
     """Empty where it was not asked for."""
     notes: dict[str, int] = {}
-    """Counts of the agent itself, such as what it spooled and dropped."""
+    """Counts of the agent itself by `AgentCount`; another version may know more."""
 
 
 class NodeKey(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from neuron_top.cache.model.states import HITS
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.diagnosis import one_line
-from neuron_top.views.metric import Provenance, value_text
+from neuron_top.views.metric import Provenance, Unit, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep
 
@@ -50,6 +50,10 @@ class GraphPair(msgspec.Struct, frozen=True, kw_only=True):
     b: str
     a_seconds: float | None
     b_seconds: float | None
+
+
+TOTAL = "total"
+"""The kind of memory that all kinds are together."""
 
 
 class MemoryPair(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +158,7 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
         for name, label, unit, x, y in (
             ("entries", "entries", "count", first.entries, second.entries),
             ("usable", "usable entries", "count", _usable(a), _usable(b)),
-            ("bytes", "size on disk", "bytes", first.bytes, second.bytes),
+            ("bytes", "size on disk", Unit.BYTES, first.bytes, second.bytes),
             (
                 "compile_seconds",
                 "compile time of what is known",
@@ -216,7 +220,7 @@ def _graphs(
 def _memory(a: Report, b: Report) -> tuple[MemoryPair, ...]:
     found = []
     kinds = dict.fromkeys(kind for view in (a, b) for line in view.memory for kind in line.kinds)
-    for kind in ("total", *kinds):
+    for kind in (TOTAL, *kinds):
         x, y = _mean_peak(a, kind), _mean_peak(b, kind)
         if x is not None or y is not None:
             found.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y)))
@@ -224,15 +228,15 @@ def _memory(a: Report, b: Report) -> tuple[MemoryPair, ...]:
 
 
 def _mean_peak(view: Report, kind: str) -> float | None:
-    peaks = [line.peak if kind == "total" else line.kinds.get(kind) for line in view.memory]
+    peaks = [line.peak if kind == TOTAL else line.kinds.get(kind) for line in view.memory]
     known = [peak for peak in peaks if peak is not None]
     return mean(known) if known else None
 
 
 def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
     known = {one.name: one for one in metrics}
-    total = next((one for one in memory if one.kind == "total"), None)
-    found = [_sentence("Peak memory per core", "bytes", total.a, total.b, total.change)] if total is not None else []
+    total = next((one for one in memory if one.kind == TOTAL), None)
+    found = [_sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)] if total is not None else []
     for name, what in (
         ("throughput", "Throughput"),
         ("step_seconds", "Time per step"),
@@ -249,7 +253,7 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
 def _sentence(what: str, unit: str, a: float | None, b: float | None, change: float | None) -> str:
     if a is None or b is None:
         return f"{what} is known of one of the two only."
-    text = bytes_text if unit == "bytes" else lambda value: value_text(value, unit)
+    text = bytes_text if unit == Unit.BYTES else lambda value: value_text(value, unit)
     if a == b or (change is not None and abs(change) < _SAME):
         return f"{what} stayed the same ({text(b)})."
     how = f"{'fell' if b < a else 'rose'} from {text(a)} to {text(b)}"
@@ -276,7 +280,7 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
     if any(memory):
         first, second = (_from_start(view, _highest(view), by_time=True) for view in (a, b))
-        found.append(Curves(name="memory of the fullest core", unit="bytes", a=first, b=second))
+        found.append(Curves(name="memory of the fullest core", unit=Unit.BYTES, a=first, b=second))
     return tuple(found)
 
 

@@ -29,6 +29,7 @@ _WORDS = {
     CauseClass.TOOL_ERROR: "a tool failed",
     CauseClass.INTERRUPTED: "the job was stopped from outside",
 }
+_UNSTATED = "the log does not state why"
 _ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
 
 
@@ -72,6 +73,8 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
 
     severity: Severity
     text: str
+    reason: str
+    """The text without the word that says that it failed."""
     next_step: str
 
 
@@ -87,8 +90,12 @@ def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
         return None
     severity = Severity.INFO if not diagnosis.failed else Severity.ERROR if over else Severity.WARNING
     text = one_line(diagnosis)
-    text = text if over or not diagnosis.failed else f"so far {text}"
-    return Headline(severity=severity, text=text, next_step=first.advice if first is not None else "")
+    return Headline(
+        severity=severity,
+        text=text if over or not diagnosis.failed else f"so far {text}",
+        reason=_reason(diagnosis, diagnosis_view(diagnosis)),
+        next_step=first.advice if first is not None else "",
+    )
 
 
 def describe(cause_class: CauseClass) -> str:
@@ -101,9 +108,22 @@ def one_line(diagnosis: Diagnosis) -> str:
     view = diagnosis_view(diagnosis)
     if not diagnosis.causes:
         return view.verdict
+    return f"{_ended(diagnosis)}: {_reason(diagnosis, view)}"
+
+
+def _ended(diagnosis: Diagnosis) -> str:
+    return "failed" if diagnosis.failed else "recovered"
+
+
+def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
+    """What it failed of, or has overcome, and the line that states it."""
+    if not diagnosis.causes:
+        return _UNSTATED
     text = view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…"
     certainty = f", {view.certainty}" if view.certainty else ""
-    return f"{view.verdict}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
+    return (
+        f"{describe(diagnosis.causes[0].cause_class)}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
+    )
 
 
 def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:
@@ -119,15 +139,13 @@ def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[s
 def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
     """A diagnosis as it is shown."""
     if not diagnosis.causes:
-        verdict = (
-            "failed; the log does not state why" if diagnosis.failed else f"no failure; {_ENDS[diagnosis.job_ended]}"
-        )
+        verdict = f"failed; {_UNSTATED}" if diagnosis.failed else f"no failure; {_ENDS[diagnosis.job_ended]}"
         return DiagnosisView(failed=diagnosis.failed, verdict=verdict)
     cause, *others = diagnosis.causes
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
     return DiagnosisView(
         failed=diagnosis.failed,
-        verdict=f"{'failed' if diagnosis.failed else 'recovered'}: {describe(cause.cause_class)}",
+        verdict=f"{_ended(diagnosis)}: {describe(cause.cause_class)}",
         where=_where(cause),
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import msgspec
 
 from neuron_top.views.fleet import FleetMetric, NodeReporting, NodeRow
 from neuron_top.views.metric import Unit
+
+
+class CellMark(StrEnum):
+    """What a cell says by its shape, whatever its level."""
+
+    NONE = ""
+    SILENT = "silent"
+    SLOW = "slow"
 
 
 class FleetCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,8 +27,7 @@ class FleetCell(msgspec.Struct, frozen=True, kw_only=True):
     median: float | None
     low: float | None
     high: float | None
-    mark: str
-    """`silent`, `slow` or "": what the cell's shape shows, whatever its level."""
+    mark: CellMark
 
 
 class FleetCells(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +67,8 @@ def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
     return FleetCells(metric=metric, top=top, cells=tuple(cells))
 
 
-def cell_mark(node: NodeRow) -> str:
+def cell_mark(node: NodeRow) -> CellMark:
     """What a node's cell says besides its level."""
     if node.state is NodeReporting.SILENT:
-        return "silent"
-    return "slow" if node.slow else ""
+        return CellMark.SILENT
+    return CellMark.SLOW if node.slow else CellMark.NONE

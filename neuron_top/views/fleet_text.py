@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neuron_top.store.fleet_records import AgentCount
 from neuron_top.units import UNKNOWN, count_text, counted, duration_text
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
 
@@ -40,7 +41,7 @@ def trouble_text(node: NodeRow) -> str:
         troubles.append("slow")
     if node.clock_offset is not None and abs(node.clock_offset) > 1:
         troubles.append(f"clock off by {duration_text(node.clock_offset)}")
-    if dropped := sum(count for name, count in node.notes.items() if name.startswith("dropped")):
+    if dropped := sum(node.notes.get(name, 0) for name in (AgentCount.DROPPED_SAMPLES, AgentCount.DROPPED_EVENTS)):
         troubles.append(f"dropped {counted(dropped, 'row')}")
     return " · ".join(troubles)
 

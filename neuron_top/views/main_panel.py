@@ -11,7 +11,7 @@ from neuron_top.run.model import Run
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
 from neuron_top.views.overview import Overview
 from neuron_top.views.timeline import Timeline, folded, timeline
-from neuron_top.views.trends import Mark, marks
+from neuron_top.views.trends import TrainingMark, marks
 from neuron_top.views.verdict import ENDED, VerdictState, state_of
 
 if TYPE_CHECKING:  # the first frame has neither graphs nor steps
@@ -54,7 +54,7 @@ class Details(NamedTuple):
     """Failed ones first, then the slowest; those at work stand in the panel of compiles."""
     ranks: tuple[RankSeries, ...]
     """The steps of each rank."""
-    marks: tuple[Mark, ...]
+    marks: tuple[TrainingMark, ...]
 
 
 def details(run: Run, now: float) -> Details:

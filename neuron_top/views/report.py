@@ -7,6 +7,7 @@ entries, earlier runs) comes in as `memory`, and metrics that rest on it say so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import msgspec
 
@@ -47,11 +48,20 @@ from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.torch_trace import TorchView, torch_view
 
 
+class PartName(StrEnum):
+    """What a part of the wall time was spent on."""
+
+    COMPILING = "compiling"
+    WAITING = "waiting"
+    TRACING = "tracing"
+    TRAINING = "training"
+    REST = "rest"
+
+
 class ReportPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the wall time. The parts of a run add up to it."""
 
-    name: str
-    """`compiling`, `waiting`, `tracing`, `training` or `rest`."""
+    name: PartName
     seconds: float
 
 
@@ -207,11 +217,11 @@ def _parts(
     trained = without(_within(whole, training), [*compiling, *waiting, *traced])
     taken = [*compiling, *waiting, *traced, *trained]
     named = (
-        ("compiling", compiling),
-        ("waiting", waiting),
-        ("tracing", traced),
-        ("training", trained),
-        ("rest", without([whole], taken)),
+        (PartName.COMPILING, compiling),
+        (PartName.WAITING, waiting),
+        (PartName.TRACING, traced),
+        (PartName.TRAINING, trained),
+        (PartName.REST, without([whole], taken)),
     )
     return tuple(ReportPart(name=name, seconds=union_seconds(some)) for name, some in named if union_seconds(some) > 0)
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.model.failures import failure_of
+from neuron_top.cache.model.failures import FailureKind, failure_of
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.kinds import FlagsChange
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, WorkerGraph
@@ -199,7 +199,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
                 advice=judged.advice,
             )
         )
-    return tuple(sorted(found, key=lambda line: (line.kind != "deterministic", -line.count)))
+    return tuple(sorted(found, key=lambda line: (line.kind is not FailureKind.DETERMINISTIC, -line.count)))
 
 
 def _evidence(graph: Graph, failed: Attempt | None) -> str:

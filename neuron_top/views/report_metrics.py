@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind
 from neuron_top.views.metric import Metric, Provenance, metric
@@ -223,7 +224,7 @@ def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
     """torch.compile as its own trace reports it; nothing of it is known of a run without a trace."""
-    caches = [one for one in trace.caches if not one.cache.endswith(" remote")] if trace is not None else []
+    caches = [one for one in trace.caches if one.cache not in REMOTE_CACHES] if trace is not None else []
     compiles, graphs, breaks, recompiles = (
         (trace.compiles, trace.graphs, trace.breaks, trace.recompiles) if trace is not None else (None,) * 4
     )

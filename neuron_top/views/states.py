@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 
-__all__ = ["JobState", "job_text", "run_text"]
+__all__ = ["JobState", "end_text", "job_text", "run_text"]
 
 _WORDS = {
     JobState.IDLE: "waiting for a job",
@@ -18,11 +18,15 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
     """A job's state in words, with how it ended. `signal`: the one that a person stopped it with."""
     if state is JobState.INTERRUPTED:
         return f"{state} ({signal})" if signal else str(state)
-    if state is JobState.KILLED and exit_code is not None:
-        return f"{state} (signal {-exit_code})"
-    if state is JobState.FAILED and exit_code is not None:
-        return f"{state} (exit status {exit_code})"
-    return _WORDS.get(state, str(state))
+    ended = end_text(state, exit_code)
+    return f"{state} ({ended})" if ended else _WORDS.get(state, str(state))
+
+
+def end_text(state: JobState, exit_code: int | None) -> str:
+    """How a job came to its end, `exit status 1`; "" where it ended well or that is not known."""
+    if exit_code is None or state not in (JobState.KILLED, JobState.FAILED):
+        return ""
+    return f"signal {-exit_code}" if state is JobState.KILLED else f"exit status {exit_code}"
 
 
 def run_text(run: Run, now: float) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 
 import msgspec
 
+from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval
 from neuron_top.run.torch_trace import FrameCompile, TorchCacheAnswers
@@ -86,7 +88,7 @@ class BreakRow(msgspec.Struct, frozen=True, kw_only=True):
 class TorchCacheRow(msgspec.Struct, frozen=True, kw_only=True):
     """Answers of one cache; `hit_rate` 0…1 of hits and misses, None when there was neither."""
 
-    cache: str
+    cache: TorchCache
     hit: int
     miss: int
     bypass: int
@@ -187,16 +189,16 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
     )
 
 
-def _loads_of_ours(run: Run) -> Counter[str]:
+def _loads_of_ours(run: Run) -> Counter[TorchCache]:
     """Hits of PyTorch's caches by which our own back end's artifacts were loaded: counted among our hits and misses."""
-    found: Counter[str] = Counter()
+    found: Counter[TorchCache] = Counter()
     for frame in run.torch.frames.values():
         if frame.caches and run.torch.is_ours(frame):
-            found.update({name: answers.get("hit", 0) for name, answers in frame.caches.items()})
+            found.update({name: answers.get(TorchCacheOutcome.HIT, 0) for name, answers in frame.caches.items()})
     return found
 
 
-def _cache_row(name: str, one: TorchCacheAnswers, hits: int) -> TorchCacheRow:
+def _cache_row(name: TorchCache, one: TorchCacheAnswers, hits: int) -> TorchCacheRow:
     return TorchCacheRow(
         cache=name,
         hit=hits,
@@ -238,8 +240,8 @@ def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
         step=run.training.step_at(frame.began),
         after_warm_up=None not in (warm, frame.began) and (frame.began or 0.0) > (warm or 0.0),
         spans=_spans(frame, now, ended=ended),
-        fx=answers_text(frame.caches.get("fx-graph", {})),
-        aot=answers_text(frame.caches.get("aot-autograd", {})),
+        fx=answers_text(frame.caches.get(TorchCache.FX_GRAPH, {})),
+        aot=answers_text(frame.caches.get(TorchCache.AOT_AUTOGRAD, {})),
         failure=frame.failure,
     )
 
@@ -250,12 +252,19 @@ def _spans(frame: FrameCompile, now: float, *, ended: bool) -> tuple[Interval, .
     return (*forward, *frame.backward_spans)
 
 
-def answers_text(answers: dict[str, int]) -> str:
+def answers_text(answers: Mapping[TorchCacheOutcome, int]) -> str:
     """`2 hits, 1 miss`; "" where none was given."""
-    plural = {"hit": "hits", "miss": "misses", "bypass": "bypasses", "disabled": "disabled"}
     return ", ".join(
-        f"{answers[name]} {name if answers[name] == 1 else many}" for name, many in plural.items() if answers.get(name)
+        f"{answers[one]} {one if answers[one] == 1 else many}" for one, many in _PLURAL.items() if answers.get(one)
     )
+
+
+_PLURAL = {
+    TorchCacheOutcome.HIT: "hits",
+    TorchCacheOutcome.MISS: "misses",
+    TorchCacheOutcome.BYPASS: "bypasses",
+    TorchCacheOutcome.DISABLED: "disabled",
+}
 
 
 def summary_words(one: TorchSummary) -> str:
@@ -276,6 +285,11 @@ def summary_words(one: TorchSummary) -> str:
 
 def cache_words(row: TorchCacheRow) -> str:
     """`2 hits, 1 miss; 11.1 s saved`."""
-    counts = {"hit": row.hit, "miss": row.miss, "bypass": row.bypass, "disabled": row.disabled}
+    counts = {
+        TorchCacheOutcome.HIT: row.hit,
+        TorchCacheOutcome.MISS: row.miss,
+        TorchCacheOutcome.BYPASS: row.bypass,
+        TorchCacheOutcome.DISABLED: row.disabled,
+    }
     words = answers_text(counts) or "not asked"
     return words + (f"; {duration_text(row.saved_seconds)} of compiling saved" if row.saved_seconds else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
 
@@ -31,11 +32,18 @@ class StepValue(NamedTuple):
     value: float
 
 
-class Mark(NamedTuple):
+class MarkKind(StrEnum):
+    """What happened while a job trained; the values are states that `views/colors.py` knows."""
+
+    COMPILING = "compiling"
+    CHECKPOINT = "checkpoint"
+    FAILED = "failed"
+
+
+class TrainingMark(NamedTuple):
     """Something that happened while the job trained: a compile that began, a checkpoint, a failure."""
 
-    state: str
-    """Its state, as `views/colors.py` names it."""
+    state: MarkKind
     time: float | None
     step: int | None
 
@@ -48,7 +56,7 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     """As they were printed, the newest VALUES."""
     throughput_values: tuple[StepValue, ...]
     throughput_unit: str
-    marks: tuple[Mark, ...]
+    marks: tuple[TrainingMark, ...]
     host_cpu: tuple[Point, ...]
     """0…1."""
     host_memory: tuple[Point, ...]
@@ -72,17 +80,19 @@ def _values(reported: deque[Report]) -> tuple[StepValue, ...]:
     return tuple(StepValue(*one) for one in islice(reported, max(0, len(reported) - VALUES), None))
 
 
-def marks(run: Run) -> tuple[Mark, ...]:
+def marks(run: Run) -> tuple[TrainingMark, ...]:
     """The newest compiles, checkpoints and failures, by time."""
     training = run.training
     found = [
-        Mark(
-            "failed" if span.outcome == AttemptOutcome.FAILED else "compiling", span.start, training.step_at(span.start)
+        TrainingMark(
+            MarkKind.FAILED if span.outcome == AttemptOutcome.FAILED else MarkKind.COMPILING,
+            span.start,
+            training.step_at(span.start),
         )
         for span in run.compiles.totals.spans()
         if span.kind is SpanKind.COMPILE
     ]
-    found += [Mark("checkpoint", saved.time, saved.step) for saved in training.checkpoints]
-    found += [Mark("failed", death.time, training.step_at(death.time)) for death in training.deaths]
-    found += [Mark("failed", error.time, training.step_at(error.time)) for error in training.errors]
+    found += [TrainingMark(MarkKind.CHECKPOINT, saved.time, saved.step) for saved in training.checkpoints]
+    found += [TrainingMark(MarkKind.FAILED, death.time, training.step_at(death.time)) for death in training.deaths]
+    found += [TrainingMark(MarkKind.FAILED, error.time, training.step_at(error.time)) for error in training.errors]
     return tuple(sorted(found, key=lambda mark: mark.time or 0.0)[-MARKS:])

@@ -15,6 +15,7 @@ from neuron_top.units import bytes_text, clock_text, count_text, counted, durati
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Header, Overview
 from neuron_top.views.progress import RunningGraph
+from neuron_top.views.states import end_text
 
 _START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
 _NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
@@ -219,9 +220,9 @@ def _failure(view: Overview) -> tuple[str, str]:
     cause = headline(view.diagnosis, over=True)
     after = f"after {duration_text(head.elapsed)}" if head.elapsed else ""
     if cause is not None and cause.severity is Severity.ERROR:
-        reason = cause.text.removeprefix("failed: ").removeprefix("failed; ")
-        return " · ".join(filter(None, (reason, after))), cause.next_step
-    words = head.state_text.removeprefix("failed").strip(" ()") or "no log states why"
+        return " · ".join(filter(None, (cause.reason, after))), cause.next_step
+    end = head.state_text if head.state is JobState.KILLED else end_text(head.state, head.exit_code)
+    words = end or "no log states why"
     return " · ".join(filter(None, (words, after))), "look at its last lines; `neurontop diagnose` names causes"
 
 

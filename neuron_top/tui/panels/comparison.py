@@ -13,7 +13,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, number_text, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
-from neuron_top.views.metric import value_text
+from neuron_top.views.metric import Unit, value_text
 
 SAME = 0.01
 """A smaller change is none: it is drawn quietly."""
@@ -110,7 +110,7 @@ def _curves(theme: Theme, curves: Curves, width: int) -> list[Strip]:
 
 
 def _value(curves: Curves, value: float) -> str:
-    return bytes_text(value) if curves.unit == "bytes" else f"{number_text(value)} {curves.unit}".strip()
+    return bytes_text(value) if curves.unit == Unit.BYTES else f"{number_text(value)} {curves.unit}".strip()
 
 
 def _graph(theme: Theme, graph: GraphPair, width: int) -> Strip:

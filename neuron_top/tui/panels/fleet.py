@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rich.style import Style
@@ -12,8 +12,8 @@ from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
-from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
-from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
+from neuron_top.views.fleet import METRICS, CoreSpread, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
+from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells, cell_mark
 from neuron_top.views.fleet_differences import Differences
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
@@ -102,7 +102,7 @@ def cells_panel(theme: Theme, view: FleetView, width: int, height: int) -> list[
 
 def _put_cell(line: Line, cell: FleetCell, metric: FleetMetric, wide: bool) -> None:
     theme, style = line.theme, cell_style(line.theme, cell, metric)
-    sign = {"silent": theme.glyphs.failed, "slow": theme.glyphs.warn}.get(cell.mark, "")
+    sign = {CellMark.SILENT: theme.glyphs.failed, CellMark.SLOW: theme.glyphs.warn}.get(cell.mark, "")
     best = cell.low if metric.worst_is_high else cell.high
     if not wide:
         line.put(sign or level_glyph(theme, cell.worst), style)
@@ -122,7 +122,7 @@ def level_glyph(theme: Theme, level: float | None) -> str:
 def cell_style(theme: Theme, cell: FleetCell, metric: FleetMetric) -> Style:
     """Calm for most; warnings and failures stand out, and are signs as well."""
     if cell.mark:
-        return theme.bad if cell.mark == "silent" else theme.warn
+        return theme.bad if cell.mark is CellMark.SILENT else theme.warn
     if cell.worst is None:
         return theme.faint
     if metric.name == "memory":
@@ -147,23 +147,24 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
 
 
 def _metric_columns(metric: FleetMetric) -> tuple[Column, ...]:
-    def part(name: str) -> Column:
+    def part(title: str, of: Callable[[CoreSpread], float | None], *, strong: bool = False, least: int = 0) -> Column:
         def value(row: NodeRow) -> float | None:
             spread = row.metrics.get(metric.name)
-            if spread is None:
-                return None
-            width = None if metric.words else spread.high - spread.low
-            return {"Worst": spread.worst, "Median": spread.median, "Spread": width}[name]
+            return of(spread) if spread is not None else None
 
         def cell(row: NodeRow, theme: Theme, width: int) -> Cell:
-            return [(metric.text(value(row)), theme.strong if name == "Worst" else theme.text)]
+            return [(metric.text(value(row)), theme.strong if strong else theme.text)]
 
-        least = 90 if name == "Spread" else 0
-        return Column(name, 9, cell, lambda row: value(row) or 0.0, True, least=least, down=metric.worst_is_high)
+        return Column(title, 9, cell, lambda row: value(row) or 0.0, True, least=least, down=metric.worst_is_high)
 
+    values = (
+        part("Worst", lambda spread: spread.worst, strong=True),
+        part("Median", lambda spread: spread.median),
+        part("Spread", lambda spread: None if metric.words else spread.high - spread.low, least=90),
+    )
     shares = metric.name == "utilization"
     drawn = Column(metric.title.capitalize(), 12, _bar_cell, None, least=100)
-    return (*((drawn,) if shares else ()), part("Worst"), part("Median"), part("Spread"))
+    return (*((drawn,) if shares else ()), *values)
 
 
 def _bar_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
@@ -171,7 +172,7 @@ def _bar_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
 
 
 def _node_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
-    sign = {"silent": theme.glyphs.failed, "slow": theme.glyphs.warn}.get(cell_mark(row), " ")
+    sign = {CellMark.SILENT: theme.glyphs.failed, CellMark.SLOW: theme.glyphs.warn}.get(cell_mark(row), " ")
     return [(f"{sign} ", theme.bad if row.state is NodeReporting.SILENT else theme.warn), (row.node, theme.strong)]
 
 

@@ -76,7 +76,9 @@ def _cause(view: Overview) -> Headline | None:
     one = verdict(view)
     if cause is not None or one.state not in (VerdictState.CUT_OFF, VerdictState.FAILED):
         return cause
-    return Headline(severity=one.severity, text=f"{one.state}: {one.reason}", next_step=one.next_step)
+    return Headline(
+        severity=one.severity, text=f"{one.state}: {one.reason}", reason=one.reason, next_step=one.next_step
+    )
 
 
 def _reason(cause: Headline, width: int) -> list[str]:

@@ -11,7 +11,7 @@ from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.overview import TrainingCard
-from neuron_top.views.trends import Mark
+from neuron_top.views.trends import MarkKind, TrainingMark
 
 CHART = 4
 """Lines of the loss by step, at least."""
@@ -21,7 +21,7 @@ STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def size_request(card: TrainingCard, marks: Sequence[Mark] = (), *, tall: bool = True) -> SizeRequest:
+def size_request(card: TrainingCard, marks: Sequence[TrainingMark] = (), *, tall: bool = True) -> SizeRequest:
     """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it."""
     if not has_training(card):
         return SizeRequest(0, 0)
@@ -32,7 +32,7 @@ def size_request(card: TrainingCard, marks: Sequence[Mark] = (), *, tall: bool =
 
 
 def training_panel(
-    theme: Theme, card: TrainingCard, width: int, height: int, marks: Sequence[Mark] = ()
+    theme: Theme, card: TrainingCard, width: int, height: int, marks: Sequence[TrainingMark] = ()
 ) -> list[Strip]:
     """The panel; `marks`: what happened at which step."""
     title = rule(
@@ -111,23 +111,27 @@ def _throughput(theme: Theme, card: TrainingCard, width: int) -> Strip:
     return line.put(spark(theme, heights, line.left), theme.accent).strip()
 
 
-_MARKS = {"compiling": "compile", "failed": "failure", "checkpoint": "checkpoint"}
+_MARKS = {MarkKind.COMPILING: "compile", MarkKind.FAILED: "failure", MarkKind.CHECKPOINT: "checkpoint"}
 
 
-def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[Mark], width: int) -> list[Strip]:
+def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[TrainingMark], width: int) -> list[Strip]:
     """Compiles, checkpoints and failures below the steps at which they were; nothing where there was none."""
     placed = _placed(card, marks)
     if not placed or card.first_step is None or card.step is None:
         return []
     start, room = _axis_place(card, width)
     glyphs = theme.glyphs
-    signs = {"compiling": glyphs.running, "failed": glyphs.failed, "checkpoint": glyphs.checkpoint}
-    cells: dict[int, Mark] = {}
-    for mark, step in sorted(placed, key=lambda pair: pair[0].state == "failed"):  # a failure is never covered
+    signs = {
+        MarkKind.COMPILING: glyphs.running,
+        MarkKind.FAILED: glyphs.failed,
+        MarkKind.CHECKPOINT: glyphs.checkpoint,
+    }
+    cells: dict[int, TrainingMark] = {}
+    for mark, step in sorted(placed, key=lambda pair: pair[0].state is MarkKind.FAILED):  # a failure is never covered
         cells[min(room - 1, (step - card.first_step) * room // (card.step - card.first_step + 1))] = mark
     line = Line(theme, width)
     for at in sorted(cells):
-        line.to(start + at).put(signs.get(cells[at].state, glyphs.note), theme.state(cells[at].state))
+        line.to(start + at).put(signs[cells[at].state], theme.state(cells[at].state))
     words = Line(theme, width).to(start)
     for state in _MARKS:
         count = sum(mark.state == state for mark, _step in placed)
@@ -136,7 +140,7 @@ def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[Mark], width: 
     return [line.strip(), words.strip()]
 
 
-def _placed(card: TrainingCard, marks: Sequence[Mark]) -> list[tuple[Mark, int]]:
+def _placed(card: TrainingCard, marks: Sequence[TrainingMark]) -> list[tuple[TrainingMark, int]]:
     """The marks that lie within the chart, with their steps."""
     if card.first_step is None or card.step is None or card.step <= card.first_step:
         return []

@@ -39,15 +39,13 @@ def many_lines(theme: Theme, view: MultiComparison | str, width: int) -> list[St
     strips += [strip for text in view.answer for strip in paragraph(theme, text, width)]
     strips.append(Line(theme, width).strip())
     head = Line(theme, width).gap(2)
-    for title, cells in _MANY:
-        head.put(title, theme.title, cells, right=title != "Recording").gap()
+    for number, (title, cells) in enumerate(_MANY):
+        head.put(title, theme.title, cells, right=number > 0).gap()
     strips.append(head.strip())
     for row in view.rows:
         line = Line(theme, width).gap(2)
-        for (title, cells), text in zip(_MANY, _many_cells(row), strict=True):
-            line.put(
-                text, theme.strong if title == "Recording" else theme.text, cells, right=title != "Recording"
-            ).gap()
+        for number, ((_title, cells), text) in enumerate(zip(_MANY, _many_cells(row), strict=True)):
+            line.put(text, theme.text if number else theme.strong, cells, right=number > 0).gap()
         strips.append(line.strip())
     return strips
 
