@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from neuron_top.cli.output import Parser
+from neuron_top.cli.output import HelpFormatter, Parser
 
 
 class Command(NamedTuple):
@@ -45,7 +45,7 @@ def execute_in_group(
     parser = Parser(
         prog=f"{group} {row.name}",
         description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     module.configure(parser)
     given = parser.parse_intermixed_args(arguments.rest)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 
 from neuron_top.cli.command import Command
-from neuron_top.cli.output import Parser, log_stderr
+from neuron_top.cli.output import HelpFormatter, Parser, log_stderr
 from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
@@ -121,7 +121,7 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(
         prog=f"neurontop {command.name}",
         description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     module.configure(parser)
     result = module.execute(parser.parse_args(arguments[1:]))
@@ -136,5 +136,5 @@ def overview_parser() -> argparse.ArgumentParser:
         usage="neurontop [command] [options]",
         description=f"Live observability and cache management for AWS Neuron.\n\ncommands:\n{rows}",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )

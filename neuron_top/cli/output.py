@@ -69,6 +69,24 @@ class Parser(argparse.ArgumentParser):
         super().error(visible_lines(message))
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. argparse asks for the width, by shutil, also where no help is printed."""
+
+    def __init__(self, prog: str, **given: Any) -> None:
+        super().__init__(prog, **{"width": _terminal_width() - 2, **given})
+
+
+def _terminal_width() -> int:
+    """As `shutil.get_terminal_size` says, without importing it and all kinds of archives with it."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
 def colors_wanted() -> bool:
     """Color only for a terminal, and never when NO_COLOR is set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

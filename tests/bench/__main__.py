@@ -11,8 +11,11 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from tests.bench.figures import SUMMARY, summary
 
 FOLDER = Path(__file__).parent
 NAMES = sorted(path.stem.removeprefix("bench_") for path in FOLDER.glob("bench_*.py"))
@@ -37,7 +40,12 @@ def main() -> int:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
     print(f"{os.cpu_count()} cores", flush=True)
     chosen = [name for name in arguments.names or NAMES if name not in arguments.skip]
-    wrong = [problem for name in chosen if (problem := run_one(name))]
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "summary.jsonl"
+        os.environ[SUMMARY] = str(kept)
+        wrong = [problem for name in chosen if (problem := run_one(name))]
+        if kept.exists():
+            print(f"== all in one table\n{summary(kept.read_text(encoding='utf-8').splitlines())}", flush=True)
     print(f"missed a bound or broke: {', '.join(wrong)}" if wrong else "every bound was kept", flush=True)
     return len(wrong)
 

@@ -23,6 +23,7 @@ from neuron_top.views.cache_lookups import cache_lookups
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from neuron_top.views.trends import trends
+from tests.bench.figures import Row, summarize
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
 CORES, SECONDS = 32, 600
@@ -32,6 +33,7 @@ MISSED: list[str] = []
 
 def reported(name: str, value: float, unit: str, bound: float) -> None:
     """One line of the report."""
+    summarize(Row(name, value, unit, bound))
     verdict = "kept" if value <= bound else "MISSED"
     if value > bound:
         MISSED.append(name)

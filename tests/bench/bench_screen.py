@@ -17,10 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from neuron_top.cache.scan import catalog
 from tests.bench import bench_cache, screen_peers
+from tests.bench.figures import Row, summarize
 from tests.bench.screen_log import SCREEN, keys, log
 from tests.bench.terminal import Terminal, as_installed, over
 
@@ -117,6 +120,17 @@ def nvitop(seconds: float) -> dict[str, float] | str:
             terminal.close()
 
 
+def summarize_screen(figures: Mapping[str, Any]) -> None:
+    """The lines for the table at the end of all benchmarks."""
+    beside = figures["start_beside_peers"]
+    peer = ("toolong's", beside["first_frame_toolong_ms"]) if "first_frame_toolong_ms" in beside else ("", None)
+    summarize(Row("first frame", beside["first_frame_ours_ms"], "ms", 250, *peer))
+    for name, aim in (("log_20", 1.5), ("log_5000", 2.5)):
+        log, what = figures[name], f"a log of {name[4:]} lines a second"
+        summarize(Row(f"{what}, watched", log["cpu_percent"], "% of a core", aim))
+        summarize(Row(f"{what}, until a line is seen, 99th percentile", log["p99_lag_ms"], "ms", 250))
+
+
 def main() -> None:
     """All figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,6 +152,7 @@ def main() -> None:
         "growth": growth(8.0),
     }
     print(json.dumps(figures, indent=2))
+    summarize_screen(figures)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -10,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+SUMMARY = "NEURONTOP_BENCH_SUMMARY"
+"""The variable that names the file for the table at the end."""
 EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
 
 
@@ -65,10 +68,50 @@ class Figure(NamedTuple):
         return line
 
 
+class Row(NamedTuple):
+    """A line of the table at the end of all benchmarks."""
+
+    what: str
+    ours: float
+    unit: str
+    aim: float
+    """The same unit."""
+    peer: str = ""
+    theirs: float | None = None
+    spread: str = ""
+    """Smallest to largest measurement, where there were several."""
+    at_least: bool = False
+    """More is better."""
+
+    @property
+    def met(self) -> bool:
+        """Whether the aim is."""
+        return self.ours >= self.aim if self.at_least else self.ours <= self.aim
+
+
+def summarize(row: Row) -> None:
+    """Keep a line for the table at the end: in the file that `python -m tests.bench` names, else nowhere."""
+    if name := os.environ.get(SUMMARY):
+        with open(name, "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def summary(lines: Iterable[str]) -> str:
+    """The table of what benchmarks kept."""
+    rows = [("", "ours", "aim", "", "peer, in the same run", "spread")]
+    for row in (Row(*json.loads(line)) for line in lines):
+        theirs = f"{row.theirs:.3g} {row.unit}  {row.peer}" if row.theirs is not None else row.peer or "none here"
+        verdict = "met" if row.met else "MISSED"
+        rows.append((row.what, f"{row.ours:.3g} {row.unit}", f"{row.aim:.3g}", verdict, theirs, row.spread))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
 def report(figures: Sequence[Figure]) -> int:
     """Print them; gives the number of bounds that were missed."""
     for figure in figures:
         print(figure.line(), flush=True)
+        summarize(Row(figure.name, figure.ratio, "×", figure.bound, figure.peer, 1.0))
     return sum(figure.ratio > figure.bound for figure in figures)
 
 

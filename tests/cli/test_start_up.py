@@ -93,8 +93,8 @@ SUMS_MODULES = {
     "units",
 }
 NOT_FOR_SUMS = ("cache.signing", "cache.locks.", "cache.s3", "actions.plan", "actions.journal", "services.caches")
-SLOW_HELPERS = {"typing_extensions", "inspect", "ast", "dis"}
-"""What msgspec would load for three names that Python's own `typing` has."""
+SLOW_HELPERS = {"typing_extensions", "inspect", "ast", "dis", "bz2", "lzma"}
+"""What msgspec would load for three names that `typing` has, and argparse to ask how wide a terminal is."""
 COMMAND = """
 import sys
 from neuron_top.cli.main import main
