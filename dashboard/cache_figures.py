@@ -16,7 +16,7 @@ AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86
 OLDEST = "longer ago"
 COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
-_HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GREY))
+_HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
 
 
 def age_word(seconds: float) -> str:

@@ -108,7 +108,7 @@ class DashboardCaches:
         return executions
 
     def plan_room(self, amount: str, requester: Requester, *, assume_exclusive: bool = False) -> list[PlanExecution]:
-        """Plans that evict what is worth least until so much of the disk is free, as `cache evict --free` does.
+        """Plans that evict what is worth least until so much of the disk is free, as `cache evict --min-free` does.
 
         Raises UsageError for an amount that cannot be read, NothingToShow without a cache, LimitReached.
         """

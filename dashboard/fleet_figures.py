@@ -198,7 +198,7 @@ def phases_figure(view: PhaseTimeline | str, colors: ChartColors) -> PageChart:
                 "base": [round(bar.start - view.start) for _, bar in bars],
                 "x": [max(1, round(bar.end - bar.start)) for _, bar in bars],
                 "marker": {
-                    "color": colors.hues[HUES.get(phase, Hue.GREY)],
+                    "color": colors.hues[HUES.get(phase, Hue.GRAY)],
                     "pattern": {"shape": _PATTERNS.get(phase, "")},
                 },
                 "hovertemplate": f"%{{y}}: {plain(phase)} for %{{x}} s<extra></extra>",

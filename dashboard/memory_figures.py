@@ -72,7 +72,7 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
 
 
 def bars(view: MemoryTable, colors: ChartColors) -> Figure:
-    """A bar per core stacked by kind; unattributed memory is grey; peak and capacity are marks."""
+    """A bar per core stacked by kind; unattributed memory is gray; peak and capacity are marks."""
     rows = [series.row for series in view.series]
     if not rows:
         return empty(colors, "no memory was reported yet", 320)

@@ -86,7 +86,7 @@ def _chart(
 
 
 def _styles(colors: ChartColors) -> list[tuple[str, str]]:
-    hues = [colors.hues[hue] for hue in Hue if hue is not Hue.GREY]
+    hues = [colors.hues[hue] for hue in Hue if hue is not Hue.GRAY]
     return [(hues[place % len(hues)], _DASHES[place % len(_DASHES)]) for place in range(MOST_RUNS)]
 
 

@@ -1,4 +1,4 @@
-"""A plan: what will be done to a cache, in safe order, and what is left alone and why. Pure values.
+"""A plan: what will be done to a cache, in safe order, what is skipped and why. Pure values.
 
 The same plan is printed by `--dry-run`, saved as JSON, shown in the terminal's preview and handed to
 `actions.execute`, which checks every step against the disk again. Bytes are allocated blocks, each inode once.

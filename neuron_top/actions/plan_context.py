@@ -55,7 +55,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     compiling: frozenset[str] = frozenset()
     """Modules that the command of a live process names."""
     protect_seconds: float = DAY
-    """Anything used or changed within this time is left alone."""
+    """Anything used or changed within this time is skipped."""
 
     def refusal(self) -> Refusal | None:
         """Why nothing may be executed here at all; None when it may."""

@@ -79,7 +79,7 @@ class Spool:
         self._bytes = int(connection.execute("SELECT coalesce(sum(length(data)), 0) FROM batches").fetchone()[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 

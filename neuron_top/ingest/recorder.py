@@ -49,7 +49,7 @@ class OutputFile:
         return offset
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         number, self._number = self._number, None
         if number is not None:
             os.close(number)

@@ -1,4 +1,4 @@
-"""Run a command as if nobody watched, and get to see every byte of its output.
+"""Run a command unchanged, and read every byte of its output.
 
 The job cannot tell the difference to being started from the shell:
 

@@ -98,7 +98,7 @@ class FileTail:
         return found
 
     def close(self) -> None:
-        """Let go of the file. A later `read` opens it again and goes on where it was."""
+        """Close the file. A later `read` opens it again and goes on where it was."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -64,7 +64,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     memory_headroom: float = 0.1
     """Share of a core's memory that should stay free (a setting)."""
     lock_wait_seconds: float = 120.0
-    """A lock wait from this on is worth a look."""
+    """A lock wait from this on is reported."""
     stale_seconds: float = 10.0
     """Telemetry silent for so long, and for five periods, is lost."""
     idle_seconds: float = 60.0

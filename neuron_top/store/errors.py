@@ -20,7 +20,7 @@ class StoreCorrupt(StoreUnusable):
 
 
 class StoreNewer(StoreUnusable):
-    """A newer version of the program wrote the file; it is left alone."""
+    """A newer version of the program wrote the file; it is not changed."""
 
 
 class StoreFull(StoreUnusable):

@@ -23,7 +23,7 @@ class Hue(StrEnum):
     YELLOW = "yellow"
     CYAN = "cyan"
     RED = "red"
-    GREY = "grey"
+    GRAY = "gray"
 
 
 _DARK = ("#5f87ff", "#ffaf00", "#00d787", "#d787d7", "#ffff87", "#87ffff", "#ff5f5f", "#8a8a8a")
@@ -60,14 +60,14 @@ MEMORY = {
     "driver_memory": Sign(Hue.YELLOW, True),
     "notifications": Sign(Hue.GREEN, True),
     "profiler": Sign(Hue.ORANGE, True),
-    "uncategorized": Sign(Hue.GREY, True),
-    "unattributed": Sign(Hue.GREY),
+    "uncategorized": Sign(Hue.GRAY, True),
+    "unattributed": Sign(Hue.GRAY),
     "parameters": Sign(Hue.BLUE),
     "gradients": Sign(Hue.ORANGE),
     "optimizer": Sign(Hue.PURPLE),
     "activations": Sign(Hue.GREEN),
     "compiled_code": Sign(Hue.YELLOW),
-    "rest": Sign(Hue.GREY),
+    "rest": Sign(Hue.GRAY),
 }
 """Kind of memory → its sign; those of a worker and those of a device never stand in one bar."""
 
@@ -78,8 +78,8 @@ STATES = {
     "waiting": Sign(Hue.PURPLE, True),
     "failed": Sign(Hue.RED),
     "cached failure": Sign(Hue.RED, True),
-    "interrupted": Sign(Hue.GREY),
-    "extracted": Sign(Hue.GREY, True),
+    "interrupted": Sign(Hue.GRAY),
+    "extracted": Sign(Hue.GRAY, True),
     "training": Sign(Hue.CYAN),
     "checkpoint": Sign(Hue.CYAN, True),
 }
@@ -96,5 +96,5 @@ def memory_sign(kind: str) -> Sign:
 
 
 def state_sign(state: str) -> Sign:
-    """The sign of a graph's state or a timeline's stretch; grey for one without a row."""
-    return STATES.get(state, Sign(Hue.GREY))
+    """The sign of a graph's state or a timeline's stretch; gray for one without a row."""
+    return STATES.get(state, Sign(Hue.GRAY))

@@ -31,7 +31,7 @@ HUES: dict[str, Hue] = {
     JobState.FAILED: Hue.RED,
     JobState.KILLED: Hue.RED,
 }
-"""Of phases, in every picture; others are grey."""
+"""Of phases, in every picture; others are gray."""
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):

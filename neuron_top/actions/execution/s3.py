@@ -1,7 +1,7 @@
 """Executes a plan in a bucket: marks first, then a wait, then the rest; a versioned bucket is the trash.
 
 There is no lock that the SDK's clients would respect, so this is only done when the operator states that nobody uses
-the bucket. Each entry is listed again before anything of it goes; one that changed is left alone. All that a step will
+the bucket. Each entry is listed again before anything of it goes; one that changed is skipped. All that a step will
 delete is journalled with its tags before the first of it goes, so an interrupted plan can be gone on with. Deleting in
 a versioned bucket writes delete markers, which `journal.s3_restore` takes away; without versioning there is no
 undo, and the plan says so.

@@ -2,7 +2,7 @@
 
 Candidates in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
 only in a log path, compiler versions superseded and long unused, then by last use, where value counts: idle time is
-divided by the minutes a compile took, so what took an hour goes after what took seconds. Left alone, always, is
+divided by the minutes a compile took, so what took an hour goes after what took seconds. Always skipped is
 whatever is locked, being written, unknown, pinned, used within a day, or of concern to a job that runs: that it holds,
 names or may have used since it started. The rest may go beside a running job: at worst it is compiled again.
 """

@@ -1,4 +1,4 @@
-"""Which graphs of a cache wait to be compiled here, and why others that look like it are left alone.
+"""Which graphs of a cache wait to be compiled here, and why others that look like it are skipped.
 
 Everything collected and not compiled counts, not only what this trial run saw: so an interrupted pre-compile goes on
 where it stopped. A graph of another compiler version stays for that version; a graph that another process is
@@ -35,7 +35,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Collected(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done in one root, and what was left alone."""
+    """What is to be done in one root, and what was skipped."""
 
     graphs: tuple[CollectedGraph, ...] = ()
     counts: Counts = Counts()
@@ -86,7 +86,7 @@ def collect(
         if entry.state in FAILURES and graph is not None and entry.module in met_failures:
             failed.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
         if entry.state is State.LOCKED_UNKNOWN:
-            remarks.append(f"{entry.module} is locked by nobody knows whom and left alone (neurontop cache show)")
+            remarks.append(f"{entry.module} is locked by an unknown process and skipped (neurontop cache show)")
     remarks += [f"{count} graphs of {name} are left for that compiler" for name, count in sorted(others.items())]
     return Collected(
         graphs=tuple(graphs),

@@ -252,7 +252,8 @@ def _without_result(seen: _Seen, log: Path) -> CompileResult:
         said = "Slurm's time limit ended it: give a longer one with --sbatch time=…"
         return CompileResult(ok=False, seconds=0.0, message=said, node=seen.node)
     if state == "CANCELLED":
-        return CompileResult(ok=False, seconds=0.0, message="somebody cancelled its job (scancel)", node=seen.node)
+        said = "its job was canceled (scancel): run the command again"
+        return CompileResult(ok=False, seconds=0.0, message=said, node=seen.node)
     said = f"its task is gone (Slurm says {state.lower() or 'nothing'}), see {log}"
     return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST, node=seen.node)
 

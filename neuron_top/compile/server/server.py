@@ -1,7 +1,7 @@
 """The process that compiles for a job: it imports PyTorch once, then forks for each graph.
 
 Run as `python -m neuron_top.compile.server.server <parent pid>` by `server.client`. Requests and replies are JSON
-lines on standard input and output. A fork starts in milliseconds, and a crash, a kill or a cancelled compile costs
+lines on standard input and output. A fork starts in milliseconds, and a crash, a kill or a canceled compile costs
 that fork alone. The server has one thread and never compiles itself, so its forks start clean.
 
 It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited

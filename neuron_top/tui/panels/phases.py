@@ -57,7 +57,7 @@ def phase_sign(theme: Theme, phase: str) -> tuple[str, Style]:
         JobState.FAILED: glyphs.warn,
         JobState.KILLED: glyphs.warn,
     }.get(phase, glyphs.track)
-    return shape, theme.hues[HUES.get(phase, Hue.GREY)]
+    return shape, theme.hues[HUES.get(phase, Hue.GRAY)]
 
 
 def _row(theme: Theme, row: NodePhases, start: float, span: float, room: int, width: int) -> Strip:
