@@ -10,6 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -420,6 +421,14 @@ class CacheService(CacheReader):
     def history(self, root: str) -> list[PlanHistory]:
         """What was done to a cache, plan by plan, oldest first."""
         return self.backend(root).journal().entries()
+
+    def trash(self, roots: Iterable[str]) -> list[PlanHistory]:
+        """The plans of these caches whose files can be brought back; none of a cache whose journal cannot be read."""
+        found: list[PlanHistory] = []
+        for root in roots:
+            with suppress(NeuronTopError, OSError):
+                found += [each for each in self.history(root) if each.state in UNDOABLE and each.moves]
+        return found
 
     def last_undoable(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""

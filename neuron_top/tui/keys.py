@@ -135,7 +135,9 @@ KEYS = (
     Key("M", "M", "mark_shown", "mark shown", "mark all rows that the filter shows; again removes the marks",
         ("cache",)),
     Key("V", "V", "mark_range", "mark range", "mark from the last marked row to the cursor", ("cache",)),
-    Key("b", "b", "space_used", "space", "where caches are, budget, free disk, what could be removed",
+    Key("b", "b", "space_used", "space", "where caches are, budget, free disk, growth, what could be removed, "
+        "the trash", ("cache",)),
+    Key("Z", "Z", "bring_back", "from trash", "bring back what a plan put into the trash, any of those that b lists",
         ("cache",)),
     Key("R", "R", "room", "make room", "plan to evict until so much of the disk is free", ("cache",)),
     Key("o", "o", "outcome", "outcome", "show the outcome of the last plan again", ("cache",)),

@@ -36,6 +36,8 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     """First line of a stored failure."""
     advice: str
     problems: tuple[str, ...]
+    changed: float | None = None
+    """Newest change of any of its files."""
 
 
 class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +73,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
         failure=failure.message.strip().partition("\n")[0] if failure is not None else "",
         advice=failure.advice if failure is not None else "",
         problems=entry.problems,
+        changed=entry.changed_at,
     )
 
 

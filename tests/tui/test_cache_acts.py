@@ -309,3 +309,25 @@ async def test_room_is_made_in_one_step_and_what_could_go_is_reported_with_its_p
         before = sorted(root.rglob("*"))
         await press(app, pilot, "escape")
         assert sorted(root.rglob("*")) == before
+
+
+async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Path) -> None:
+    before = caches.everything(root)
+    async with cache_screen(root) as (app, pilot):
+        for _ in range(2):
+            await press(app, pilot, "g", "down", "space", "e", "right", "enter")
+            await app.workers.wait_for_complete()
+            await press(app, pilot, "escape")
+        plans = sorted(app.services.caches.trash([str(root)]), key=lambda plan: plan.begun.at)
+        assert len(plans) == 2
+        await press(app, pilot, "b")
+        shown = app.screen.query_one(Page).text
+        assert all(plan.begun.plan in shown for plan in plans)
+        assert "in the last 24 hours" in shown
+        await press(app, pilot, "escape", "Z", *"nonsense", "enter")
+        assert "no plans in the trash begin with nonsense" in said(app)
+        for plan in plans:  # the older one first
+            await press(app, pilot, "Z", *["backspace"] * 30, *plan.begun.plan, "enter")
+            await app.workers.wait_for_complete()
+        assert not app.services.caches.trash([str(root)])
+    assert caches.everything(root) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -296,7 +297,8 @@ class CacheScreen(TableScreen):
         def look() -> Space:
             disks = self.host.services.caches.disks(self.roots_shown())
             limit = self.host.settings.cache_max_size
-            return Space(self._view, disks, parse_bytes(limit) if limit else None)
+            trash = self.host.services.caches.trash(self.roots_shown())
+            return Space(self._view, disks, parse_bytes(limit) if limit else None, trash, time.time())
 
         self.host.open(space_page(look))
 
@@ -308,6 +310,11 @@ class CacheScreen(TableScreen):
             sizes[row.root] = sizes.get(row.root, 0) + row.bytes
         largest_first = sorted(sizes, key=lambda root: -sizes[root])
         await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
+
+    async def action_bring_back(self) -> None:
+        """Ask which plan's files are to come back from the trash."""
+        hint = "plan to undo, as the page of space (b) names it"
+        await self.ask(hint, "", partial(self.actions.undo_plan, self.roots_shown()))
 
     def action_outcome(self) -> None:
         """The newest outcome again."""

@@ -140,6 +140,21 @@ class CacheActions:
         self._undo_confirms = begun.plan
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
 
+    def undo_plan(self, roots: Sequence[str], identity: str) -> None:
+        """Undo a plan by its name, or by the beginning of it."""
+        if identity and not self._refuses():
+            self._in_thread(partial(self._undo_plan, roots, identity))
+
+    def _undo_plan(self, roots: Sequence[str], identity: str) -> None:
+        caches = self._screen.host.services.caches
+        found = [plan for plan in caches.trash(roots) if plan.begun.plan.startswith(identity)]
+        if len(found) != 1:
+            self._notice(f"{len(found) or 'no'} plans in the trash begin with {identity}")
+            return
+        begun = found[0].begun
+        text = restored_text(caches.undo(begun.root, begun.plan), caches.backend(begun.root).kind)
+        self._changed(f"plan {begun.plan} undone: {text}")
+
     def _refuses(self) -> bool:
         if self._screen.host.settings.read_only:
             self._screen.notice(READ_ONLY)

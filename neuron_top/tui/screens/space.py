@@ -1,18 +1,19 @@
-"""The page that says where caches lie, how full their disks are, and what could go at what price."""
+"""The page that says where caches lie, how they grew, what could go at what price, and what lies in the trash."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from textual.strip import Strip
 
-from neuron_top.services.caches import Disk
+from neuron_top.services.caches import Disk, PlanHistory
 from neuron_top.tui.drawing import Line, bar, paragraph, rule
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.entries import EntryTable
+from neuron_top.views.growth import Growth, growth
 from neuron_top.views.reclaim import Reclaim, reclaimable
 
 
@@ -23,6 +24,9 @@ class Space(NamedTuple):
     disks: Mapping[str, Disk]
     budget: int | None
     """Bytes that a cache may take, by the settings."""
+    trash: Sequence[PlanHistory] = ()
+    """Plans whose files can be brought back."""
+    now: float = 0.0
 
 
 def space_page(look: Callable[[], Space]) -> AsyncPage:
@@ -42,7 +46,12 @@ def space_lines(theme: Theme, view: Space | str, width: int) -> list[Strip]:
         return [*strips, *paragraph(theme, "No entry takes space.", width, theme.quiet)]
     for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         strips += _root_lines(theme, root, size, view, width)
-    return [*strips, *_reclaim_lines(theme, reclaimable(view.entries.rows), width)]
+    return [
+        *strips,
+        *_growth_lines(theme, growth(view.entries.rows, view.now), width),
+        *_reclaim_lines(theme, reclaimable(view.entries.rows), width),
+        *_trash_lines(theme, view, width),
+    ]
 
 
 def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> list[Strip]:
@@ -56,6 +65,31 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
     if disk is not None:
         line.gap(2).put(f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))
     return [Line(theme, width).gap(2).put(root, theme.strong).strip(), line.strip()]
+
+
+def _growth_lines(theme: Theme, found: list[Growth], width: int) -> list[Strip]:
+    strips = [Line(theme, width).strip(), rule(theme, width, "Growth", "written and still there")]
+    if not found:
+        return [*strips, *paragraph(theme, "Unknown: no entry says when it was written.", width, theme.quiet)]
+    for one in found:
+        line = Line(theme, width).gap(2).put(f"in the last {one.span}", theme.text, 34).gap()
+        line.put(counted(one.entries, "entry", "entries"), theme.text, 14, right=True).gap()
+        strips.append(line.put(bytes_text(one.bytes), theme.strong, 16, right=True).strip())
+    return strips
+
+
+def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
+    """What plans took away and can be brought back, newest first."""
+    strips = [Line(theme, width).strip(), rule(theme, width, "Trash", "Z on the screen brings a plan's files back")]
+    if not view.trash:
+        return [*strips, *paragraph(theme, "Nothing in the trash.", width, theme.quiet)]
+    for plan in sorted(view.trash, key=lambda plan: -plan.begun.at):
+        line = Line(theme, width).gap(2).put(plan.begun.plan, theme.accent, 28).gap()
+        line.put(f"{duration_text(max(0.0, view.now - plan.begun.at))} ago", theme.quiet, 14).gap()
+        line.put(f"{plan.begun.verb}, {bytes_text(plan.taken)}", theme.text, 22).gap()
+        line.put(f"{plan.begun.policy}, by {plan.begun.user}", theme.quiet)
+        strips.append(line.strip())
+    return strips
 
 
 def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip]:
