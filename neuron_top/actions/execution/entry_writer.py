@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,11 +37,8 @@ class LocalEntryWriter:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(temporary, flags, 0o644, dir_fd=folder)
         try:
-            size = begun = 0
             with open(handle, "wb") as file:
-                for chunk in chunks:
-                    size += file.write(chunk)
-                    begun = _begin_writing(file, begun, size)
+                size = _write(file, chunks)
                 os.fsync(file.fileno())
                 os.utime(file.fileno(), ns=(mtime_ns, mtime_ns))
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -62,16 +61,36 @@ class LocalEntryWriter:
             os.unlink(name, dir_fd=self._entry.handle)
 
 
-def _begin_writing(file: BinaryIO, begun: int, size: int) -> int:
-    """Let the kernel write to the disk while more arrives, so that the fsync has little left; how far that was begun.
-
-    The advice drops only what is on the disk already: none of what was just written.
-    """
-    if size - begun < _WRITE_BEGINS:
-        return begun
-    with contextlib.suppress(OSError):  # a file system that takes no advice
-        os.posix_fadvise(file.fileno(), begun, size - begun, os.POSIX_FADV_DONTNEED)
+def _write(file: BinaryIO, chunks: Iterable[bytes]) -> int:
+    """All of them one behind the other; gives their length. Large ones are written beside what is done for the next."""
+    size = 0
+    under_way: deque[Future[None]] = deque()
+    with contextlib.ExitStack() as stack:
+        pool: ThreadPoolExecutor | None = None
+        for chunk in chunks:
+            if len(chunk) < _LARGE:
+                _put(file.fileno(), chunk, size)
+            else:
+                if pool is None:
+                    pool = stack.enter_context(ThreadPoolExecutor(_WRITERS, "write"))
+                under_way.append(pool.submit(_put, file.fileno(), chunk, size))
+                if len(under_way) > _WRITERS:
+                    under_way.popleft().result()
+            size += len(chunk)
+        for each in under_way:
+            each.result()
     return size
+
+
+def _put(file: int, chunk: bytes, at: int) -> None:
+    """Write it there. A large one then begins its way to the disk, so that the fsync has little left."""
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[os.pwrite(file, rest, at + len(chunk) - len(rest)) :]
+    if len(chunk) >= _LARGE:
+        with contextlib.suppress(OSError):  # a file system that takes no advice
+            # It drops only what is on the disk already: none of what was just written.
+            os.posix_fadvise(file, at, len(chunk), os.POSIX_FADV_DONTNEED)
 
 
 @contextlib.contextmanager
@@ -123,8 +142,9 @@ def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
             filled.remove(name)
 
 
-_WRITE_BEGINS = 32 << 20
-"""Bytes that arrived, and are not on their way to the disk."""
+_LARGE = 4 << 20
+"""Bytes of a chunk that another thread writes: hashing the next one takes as long."""
+_WRITERS = 2
 _BUSY = "it is locked: another copy is at work there"
 _WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
 _TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"
