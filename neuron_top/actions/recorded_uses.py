@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
-from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded
+from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded, GraphExtracted
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 USES = "cache-uses.json"
@@ -42,12 +42,15 @@ def read(state: Path) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def modules_of(state: Path, run: str) -> tuple[str, ...]:
-    """Every module that a recorded run used or compiled. Raises NothingToShow for a run that is not there."""
+    """Every module that a recorded run used, compiled or, as a trial run, collected.
+
+    Raises NothingToShow for a run that is not there.
+    """
     with SqliteStore(state / FILE_NAME, read_only=True) as store:
         record = store.run(run)
         if record is None:
             raise NothingToShow(f"no recording {run!r}; `neurontop runs` lists them")
-        modules = {module for event in store.replay(record.id) if (module := _used(event))}
+        modules = {module for event in store.replay(record.id) if (module := _used(event) or _collected(event))}
     return tuple(sorted(modules))
 
 
@@ -74,6 +77,10 @@ def _note(used: dict[str, float], events: Iterable[AnyEvent]) -> None:
 
 def _used(event: AnyEvent) -> str | None:
     return event.module if isinstance(event, CacheHit | CompileCompleted | ArtifactLoaded | CompileEnded) else None
+
+
+def _collected(event: AnyEvent) -> str | None:
+    return event.module if isinstance(event, GraphExtracted) else None
 
 
 def _kept(path: Path) -> Uses:

@@ -519,7 +519,7 @@ class CacheService(CacheReader):
             return find_labeled(store, text, self._settings.state_path).id
 
     def modules_of_run(self, run: str) -> tuple[str, ...]:
-        """Every module that a recorded run used or compiled. Raises NothingToShow."""
+        """Every module that a recorded run used, compiled or collected. Raises NothingToShow."""
         from neuron_top.actions import recorded_uses
 
         return recorded_uses.modules_of(self._settings.state_path, run)

@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from neuron_top.cli.main import main
+from neuron_top.events import GraphExtracted, RunStarted
 from neuron_top.store.fleet_records import NodeKey, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from neuron_top.views.fleet_check import Found, fleet_check
 from tests.actions.caches import entry
 from tests.servers.postgres import postgres_server, postgres_url
@@ -94,6 +96,24 @@ def test_the_command_prints_the_matrix_and_ends_with_its_status(
     assert main(["fleet", "check", "--json"]) == 1
     reported = json.loads(capsys.readouterr().out)
     assert (reported["complete"], reported["graphs"], reported["nodes"][0]["node"]) == (False, 5, "n3")
+
+
+def test_the_graphs_of_a_recorded_trial_run_are_those_that_it_collected(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nodes, keys = fleet()
+    with FleetStore(postgres_url) as store:
+        for node in nodes:
+            store.register(node)
+        store.put_keys(keys)
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))
+    with SqliteStore(tmp_path / FILE_NAME) as recordings:
+        recordings.begin(RunStarted(run="r1", name="trial", command=(), node="here", at=1.0), pid=7, folder="/")
+        recordings.append("r1", [GraphExtracted(at=2.0, module=graph) for graph in GRAPHS[:2]], 3.0)
+    monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
+    assert main(["fleet", "check", "--graphs", "trial", "--nodes", "n1,n2"]) == 0
+    assert "every node has all 2 graphs" in capsys.readouterr().out
+    assert main(["fleet", "check", "--graphs", "trial", "--nodes", "n3"]) == 1
 
 
 def test_the_cost_of_a_launch_comes_from_past_compiles_and_what_is_unknown_is_named(

@@ -39,6 +39,7 @@ SlurmctldLogFile={folder}/log/slurmctld.log
 SlurmdLogFile={folder}/log/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+SchedulerParameters=batch_sched_delay=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SwitchType=switch/none
