@@ -9,18 +9,21 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from tests.servers.ports import free_ports
+
 _MAIN = """
 import sys
 from ray.cluster_utils import Cluster
 
-cluster = None
-for name in sys.argv[1:]:
+cluster, port = None, int(sys.argv[1])
+client = {"ray_client_server_port": port} if port else {}
+for name in sys.argv[2:]:
     node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "node_name": name, "env_vars": {"NEURONTOP_NODE": name}}
     if cluster is None:
-        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        cluster = Cluster(initialize_head=True, head_node_args={**node, **client, "include_dashboard": False})
     else:
         cluster.add_node(**node)
-print(cluster.address, flush=True)
+print(f"ray://127.0.0.1:{port}" if port else cluster.address, flush=True)
 sys.stdin.read()
 cluster.shutdown()
 """
@@ -32,14 +35,22 @@ class RayMissing(Exception):
 
 
 @contextmanager
-def ray_cluster(environ: Mapping[str, str], nodes: Sequence[str] = ("n1", "n2", "n3", "n4")) -> Iterator[str]:
-    """The address of a cluster with these nodes of one core; compiles on them see `environ`. Raises RayMissing."""
+def ray_cluster(
+    environ: Mapping[str, str], nodes: Sequence[str] = ("n1", "n2", "n3", "n4"), *, client: bool = False
+) -> Iterator[str]:
+    """The address of a cluster with these nodes of one core; compiles on them see `environ`. Raises RayMissing.
+
+    `client`: the address of its client server, `ray://…`, by which machines outside the cluster reach it.
+    """
     if importlib.util.find_spec("ray") is None:
         raise RayMissing("ray is not installed")
+    if client and importlib.util.find_spec("grpc") is None:
+        raise RayMissing("Ray's client needs grpcio (pip install 'ray[client]')")
+    port = free_ports(1)[0] if client else 0
     # Its components are of this machine: a proxy is not asked, and nothing is reported to anybody.
     own = {**os.environ, **environ, "RAY_USAGE_STATS_ENABLED": "0", "no_proxy": "*"}
     with subprocess.Popen(
-        [sys.executable, "-c", _MAIN, *nodes],
+        [sys.executable, "-c", _MAIN, str(port), *nodes],
         env=own,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
