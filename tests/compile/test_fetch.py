@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.cache import s3_objects
 from neuron_top.cache.signing import KEY_FILE_VARIABLE
 from neuron_top.compile.fetch.fetcher import Fetcher, source_at
 from neuron_top.compile.fetch.source import ArtifactSource, FolderSource, SourceFile
@@ -95,6 +96,26 @@ def test_ranks_of_a_node_are_one_question_and_nobody_compiles(tmp_path: Path, sh
     )
     assert here == there
     assert [rank.said.getvalue().count("Fetched MODULE_") for rank in ranks].count(1) == 1
+
+
+def test_a_bucket_is_read_in_ranges_by_one_rank_for_all(
+    tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
+    pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
+    from tests import s3_server  # needs boto3
+
+    monkeypatch.setattr(s3_objects, "RANGE_BYTES", 10)
+    with s3_server.served() as url:
+        client, (name, _, prefix) = boto3.client("s3"), url.removeprefix("s3://").partition("/")
+        for path in shared.rglob("MODULE_*/*"):
+            client.upload_file(str(path), name, "/".join(filter(None, (prefix, str(path.relative_to(shared))))))
+        source = Counting(source_at(url))
+        ranks = eight_ranks(tmp_path / "node", source)
+    assert source.asked == 1
+    assert sum(rank.compiler.compiled for rank in ranks) == 0
+    (told,) = [event for rank in ranks for event in rank.fetched() if event.ended]
+    assert not told.problem
 
 
 def test_what_is_not_there_is_asked_for_once_and_compiled(tmp_path: Path) -> None:
