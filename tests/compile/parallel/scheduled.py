@@ -22,6 +22,7 @@ node=${SLURMD_NODENAME:-${NEURONTOP_NODE:-here}}
 if [ "$1" = --version ]; then echo "version VERSION"; exit 0; fi
 number=$(basename "$(dirname "$3")" | cut -c8-27 | sed 's/^0*//')
 echo "$number $node $PPID" >> "$FOLDER/begun"
+echo "target:$NEURON_PLATFORM_TARGET_OVERRIDE account:$SLURM_JOB_ACCOUNT" >> "$FOLDER/environment"
 if [ -e "$FOLDER/kill-$number" ]; then rm "$FOLDER/kill-$number"; kill -9 $PPID; exit 1; fi
 while [ -e "$FOLDER/wait" ]; do sleep 0.1; done
 if [ -e "$FOLDER/full-on-$node" ]; then echo "No space left on device"; exit 1; fi
@@ -51,6 +52,7 @@ class Site:
             **kept,
             "PATH": f"{program.parent}{os.pathsep}{environ['PATH']}",
             "NEURON_COMPILE_CACHE_URL": str(self.root),
+            "NEURON_PLATFORM_TARGET_OVERRIDE": "trn2",
             "NEURONTOP_STATE_DIR": str(folder / "state"),
             "NEURONTOP_CONFIG": str(folder / "none.toml"),
         }
@@ -86,7 +88,7 @@ class Site:
             return process.wait(600), said.read_text()
 
     def lines(self, name: str) -> list[list[str]]:
-        """What the compiler noted in `begun` or `compiled`: graph, node."""
+        """What the compiler noted in `begun` or `compiled` (graph, node), or in `environment` (target, account)."""
         path = self.folder / name
         return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 

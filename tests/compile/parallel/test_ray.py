@@ -33,6 +33,7 @@ def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_worker
         pytest.skip(str(reason))
     assert done.returncode == 0, done.stderr
     site.check_each_compiled_once()
+    assert ["target:trn2", "account:"] in site.lines("environment")
     assert {node for _, node in site.lines("compiled")} <= {"n1", "n3", "n4"}
 
 

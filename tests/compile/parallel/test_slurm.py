@@ -23,9 +23,10 @@ def site(slurm: SlurmCluster, tmp_path: Path) -> Site:
 def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_task_is_killed(slurm, site):
     site.mark("no-compiler-on-n2")  # n1 has two cores: the third task goes to n2
     site.mark("kill-61")
-    done = site.compile("--on", "slurm", "--partition", "main", "--sbatch", "comment=three graphs")
+    done = site.compile("--on", "slurm", "--partition", "main", "--account", "team", "--sbatch", "comment=three graphs")
     assert done.returncode == 0, done.stderr
     site.check_each_compiled_once()
+    assert ["target:trn2", "account:team"] in site.lines("environment")  # a node without an accelerator needs a target
     assert {node for _, node in site.lines("compiled")} <= {"n1", "n3", "n4"}
     assert "node n2 is given no more compiles: neuronx-cc --version" in done.stderr
     assert "its task is gone (Slurm says failed)" in done.stderr
