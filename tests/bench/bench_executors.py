@@ -56,7 +56,7 @@ def faults(folder: Path, cluster: SlurmCluster) -> None:
     site = _site(folder, cluster, seconds=5)
     site.mark("no-compiler-on-n2")
     site.mark("full-on-n3")
-    with _database() as url:
+    with fleet_database() as url:
         site.environ |= {"NEURONTOP_STORE": url, "NEURONTOP_CLAIM_LEASE": "6s"} if url else {}
         killer = threading.Thread(target=_kill_in_the_middle, args=(site, cluster))
         killer.start()
@@ -117,7 +117,7 @@ def _of_node(node: str, configuration: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _database() -> Iterator[str]:
+def fleet_database() -> Iterator[str]:
     """A fleet's database; "" without PostgreSQL."""
     try:
         with running(settings="fsync = off") as server:
