@@ -28,6 +28,8 @@ sys.stdin.read()
 cluster.shutdown()
 """
 _ENDED_SECONDS = 120.0
+_PATIENT = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "600", "TIMEOUT_FOR_SPECIFIC_SERVER_S": "600"}
+"""The client server starts a process for each client, which takes a minute on a busy machine; Ray waits half of one."""
 
 
 class RayMissing(Exception):
@@ -48,7 +50,7 @@ def ray_cluster(
         raise RayMissing("Ray's client needs grpcio (pip install 'ray[client]')")
     port = free_ports(1)[0] if client else 0
     # Its components are of this machine: a proxy is not asked, and nothing is reported to anybody.
-    own = {**os.environ, **environ, "RAY_USAGE_STATS_ENABLED": "0", "no_proxy": "*"}
+    own = {**os.environ, **environ, **_PATIENT, "RAY_USAGE_STATS_ENABLED": "0", "no_proxy": "*"}
     with subprocess.Popen(
         [sys.executable, "-c", _MAIN, str(port), *nodes],
         env=own,

@@ -59,7 +59,7 @@ class RayExecutor:
             )
         except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
             where = f"at {address}" if address else "that runs here (ray start, or name one with --ray)"
-            raise UsageError(f"no Ray cluster {where} can be used: {str(problem).partition(chr(10))[0]}") from None
+            raise UsageError(f"no Ray cluster {where} can be used: {gist(problem)}") from None
         self._medium = medium
         self._compile = ray.remote(_compile_and_say_where)
         self._tasks: list[_Task] = []
@@ -193,6 +193,12 @@ def _result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> Co
     if result.ok and (unseen := medium.arrived(graph, answer)):
         return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE)
     return result
+
+
+def gist(problem: BaseException) -> str:
+    """The first line; with the last one, which has the reason, where that only announces it."""
+    first, last = _first_line(problem), str(problem).strip().rpartition("\n")[2].strip()
+    return f"{first} {last}" if first.endswith(":") and last != first else first
 
 
 def _first_line(problem: BaseException) -> str:

@@ -45,3 +45,15 @@ def test_no_cluster_is_a_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "no Ray cluster that runs here" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_refusal_is_said_with_its_reason() -> None:
+    pytest.importorskip("ray")
+    from neuron_top.compile.parallel.ray_cluster import gist
+
+    assert gist(ConnectionError("Initialization failure from server:\nTraceback\n  it was slow\n")).endswith(
+        ": it was slow"
+    )
+    assert gist(RuntimeError("refused\nbecause")) == "refused"
+    assert gist(RuntimeError("refused:")) == "refused:"
+    assert gist(RuntimeError()) == "RuntimeError"
