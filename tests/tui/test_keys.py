@@ -474,3 +474,21 @@ async def test_a_device_folds_and_opens_again_in_its_own_place() -> None:
         assert len(table(app).order) == len(before) - 2
         await pilot.press("enter")
         assert [row.key for row in table(app).order.rows] == before
+
+
+@pytest.mark.parametrize("place", ["overview", "compile"])
+async def test_a_click_on_a_timeline_opens_the_log_at_that_moment(place: str) -> None:
+    asked: list[tuple[str, int]] = []
+    feed = feeds.full()
+    feed.push(ev.CompileFailed(module=feeds.module(9), at=feeds.START + 20, source="job", offset=160, message="no"))
+    app = TopApp(feed, Settings(), first=place, services=feeds.StillServices())
+    app.show_log_line = lambda source, offset: asked.append((source, offset))  # type: ignore[method-assign]
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.draw()
+        await pilot.pause()
+        await pilot.click("#timeline", offset=(100, 1))
+        await pilot.pause()
+        assert asked == [("job", 160)]
+        await pilot.click("#timeline", offset=(2, 1))  # in front of the lanes
+        await pilot.pause()
+        assert len(asked) == 1

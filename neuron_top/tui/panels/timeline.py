@@ -71,6 +71,14 @@ def label_cells(view: Timeline) -> int:
     return max([LABEL, *(len(_name(lane)) + 1 for lane in view.lanes)])
 
 
+def moment_at(view: Timeline, x: int, width: int) -> float | None:
+    """The time that a column of the lanes stands for; None in front of them."""
+    label = label_cells(view)
+    if view.start is None or view.end is None or x < label or width <= label:
+        return None
+    return view.start + (x - label) / (width - label) * max(view.end - view.start, 1e-3)
+
+
 def _name(lane: Lane) -> str:
     name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
     return f"{name} +{lane.alike} alike" if lane.alike else name

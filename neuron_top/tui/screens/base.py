@@ -9,6 +9,7 @@ milliseconds of the fifty in which a key is to be answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -123,6 +124,16 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.notice_no_lines()
         else:
             self.host.show_log_line(*position)
+
+    def show_log_at(self, moment: float | None) -> bool:
+        """Show the log at a moment; False where none is meant."""
+        if moment is None:
+            return False
+        from neuron_top.views.moments import place_at
+
+        place = self.host.feed.read(partial(place_at, moment=moment))
+        self.show_log_line((place.source, place.offset) if place is not None else None)
+        return True
 
     def notice_no_lines(self) -> None:
         """Say that no log line belongs to the row."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
 
+from textual import events
 from textual.widget import Widget
 
 from neuron_top.tui.keys import screen_bindings
@@ -39,6 +40,19 @@ ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Ar
 """Which graphs come first, by the column that decides."""
 
 
+class TimelineWidget(RenderWidget):
+    """The timeline; a click on its lanes opens the log at that moment."""
+
+    def __init__(self) -> None:
+        super().__init__("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to what was printed then."""
+        screen = self.screen
+        if self.view is not None and event.y > 0 and isinstance(screen, CompileScreen):
+            screen.show_log_at(timeline_panel.moment_at(self.view, event.x, self.size.width))
+
+
 class CompileScreen(TableScreen):
     """Graphs."""
 
@@ -52,7 +66,7 @@ class CompileScreen(TableScreen):
         table.nothing, table.lasting = NOTHING, True
         yield table
         yield RenderWidget("torch", torch_panel, torch_lines)
-        yield RenderWidget("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
+        yield TimelineWidget()
 
     @property
     def table(self) -> Table[GraphRow]:

@@ -158,11 +158,19 @@ class Panel(Lines):
         return self._draw(self.theme, self._shown, width, height) if self._shown is not None else ()
 
     def on_click(self, event: events.Click) -> None:
-        """Open the screen that shows more of this."""
+        """Open the log at the moment of a timeline that is clicked at, else the screen that shows more of the panel."""
+        if self._shows_log(event.x, event.y):
+            return
         if self._goes_to == "alerts":
             self.host.show_alerts()
         else:
             self.host.go(self._goes_to)
+
+    def _shows_log(self, x: int, y: int) -> bool:
+        screen = self.screen
+        if self.id != "timeline" or self._shown is None or y == 0 or not isinstance(screen, LiveScreen):
+            return False
+        return screen.show_log_at(timeline.moment_at(self._shown.details.timeline, x, self.size.width))
 
 
 class Arranged(Layout):

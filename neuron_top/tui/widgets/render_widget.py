@@ -19,11 +19,11 @@ class RenderWidget(Lines):
     def __init__(self, name: str, draw: Draw, lines: Callable[[Any], int]) -> None:
         super().__init__(id=name)
         self._draw, self._lines = draw, lines
-        self._view: Any = None
+        self.view: Any = None
 
     def show(self, view: Any) -> None:
         """Take a newer view."""
-        self._view = view
+        self.view = view
         height = self._lines(view)
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
@@ -31,4 +31,4 @@ class RenderWidget(Lines):
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """What the function draws; blank before the first view."""
-        return self._draw(self.theme, self._view, width, height) if self._view is not None else ()
+        return self._draw(self.theme, self.view, width, height) if self.view is not None else ()
