@@ -65,19 +65,19 @@ _THROUGHPUT = late_pattern(
     r"(?: {0,2}(?P<behind>[a-z]{1,12}/s(?:ec|econd)?)\b)?",
     re.IGNORECASE,
 )
-_CHECKPOINT = re.compile(r"checkpoint|ckpt", re.IGNORECASE)
-_PREFIX = re.compile(r"^(?:\s{0,9}\[[^\]]{0,200}\]){1,4}")
+_CHECKPOINT = late_pattern(r"checkpoint|ckpt", re.IGNORECASE)
+_PREFIX = late_pattern(r"^(?:\s{0,9}\[[^\]]{0,200}\]){1,4}")
 """Stamps and places of source lines in brackets, which may name a file `checkpoint.py`."""
-_SAVE = re.compile(r"\b(?:saving|saved|writing|wrote|written|storing|stored)\b", re.IGNORECASE)
-_WRITTEN = re.compile(r"\b(?:saved|wrote|written|stored|completed?|finished|done|successfully)\b", re.IGNORECASE)
-_BEGUN = re.compile(r"\b(?:began|begins?|start(?:s|ed|ing)?)\b", re.IGNORECASE)
-_PATH = re.compile(r"['\"]?\S{0,300}[/\\]\S{0,300}")
-_ASIDE = re.compile(r"\([^)]{0,200}\)")
-_WHERE = re.compile(
+_SAVE = late_pattern(r"\b(?:saving|saved|writing|wrote|written|storing|stored)\b", re.IGNORECASE)
+_WRITTEN = late_pattern(r"\b(?:saved|wrote|written|stored|completed?|finished|done|successfully)\b", re.IGNORECASE)
+_BEGUN = late_pattern(r"\b(?:began|begins?|start(?:s|ed|ing)?)\b", re.IGNORECASE)
+_PATH = late_pattern(r"['\"]?\S{0,300}[/\\]\S{0,300}")
+_ASIDE = late_pattern(r"\([^)]{0,200}\)")
+_WHERE = late_pattern(
     r"\b(?:to|at|in|under|as|into)[: ]\s{0,4}['\"]?((?!\d+\.\d*\s)[^\s'\"]{0,200}[/\\.][^\s'\"]{1,300})", re.IGNORECASE
 )
-_STEP_OF_PATH = re.compile(r"(?:checkpoint|ckpt|step)[-_=](\d{1,12})\b", re.IGNORECASE)
-_NO_SAVE = re.compile(
+_STEP_OF_PATH = late_pattern(r"(?:checkpoint|ckpt|step)[-_=](\d{1,12})\b", re.IGNORECASE)
+_NO_SAVE = late_pattern(
     r"\b(?:not|no|never|cannot|can't|won't|will|would|should|must|may|can|if|when|unless|before|every|each|"
     r"load(?:s|ed|ing)?|restor\w{1,5}|resum\w{1,5}|remov\w{1,5}|delet\w{1,5}|overw\w{1,8}|fail\w{0,4}|errors?|exception|"
     r"unable|skip\w{0,5}|disabl\w{1,4}|enabl\w{1,4}|deprecat\w{1,5}|instead|usage|option|frequency|interval|strategy|"
