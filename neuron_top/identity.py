@@ -84,7 +84,7 @@ def instance_id(root: Path = Path("/")) -> str:
 
 
 def machine_id(root: Path = Path("/")) -> str:
-    """What tells this machine from every other of the same name: its boot id, which containers see, too.
+    """What distinguishes this machine from every other of the same name: its boot id, which containers see, too.
 
     A cloned image brings the id in /etc/machine-id along, and a container has one of its own or none.
     """

@@ -24,9 +24,9 @@
       const terms = new URLSearchParams({name: file.name, modified: file.lastModified});
       const answer = await fetch(prefix + "dropped?" + terms,
         {method: "POST", body: file, headers: {"content-type": "application/octet-stream"}});
-      const told = await answer.json();
-      if (answer.ok) { say(""); window.neurontopJobs.choose(told.run); }
-      else { say("Not opened: " + told.error, true); }
+      const reply = await answer.json();
+      if (answer.ok) { say(""); window.neurontopJobs.choose(reply.run); }
+      else { say("Not opened: " + reply.error, true); }
     } catch (error) { say("Not opened: the file did not reach the server. Try again.", true); }
     sending = false;
   }

@@ -1,4 +1,4 @@
-"""Which events an earlier life of the agent has told: logs are read again from their beginning, and parsed alike.
+"""Which events an earlier process of the agent has sent: logs are read again from their beginning, and parsed alike.
 
 A line's events are known by where the line begins. An event may come later than one of a younger line, and a pause in
 the log may end it earlier, so the newest places are remembered one by one. What carries no place (a side channel, a
@@ -41,7 +41,7 @@ class _Mark(msgspec.Struct):
 
 
 class ReadingMarks:
-    """Tells events that are new from those that were reported before this agent started."""
+    """Separates events that are new from those that were sent before this agent started."""
 
     def __init__(self, stored: dict[str, bytes]) -> None:
         """`stored`: as `changed` gave them."""

@@ -119,7 +119,7 @@ class Node:
         self._index.sent(rows)
 
     def clock_measured(self, offset: float) -> None:
-        """Its clock is so far ahead of the database's: told where it moved."""
+        """Its clock is so far ahead of the database's: sent where it moved."""
         sink = self._sink()
         if sink is not None and (self._offset is None or abs(offset - self._offset) > OFFSET_STEP):
             self._offset = offset

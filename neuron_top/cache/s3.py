@@ -106,7 +106,7 @@ def checked(url: str) -> SplitResult:
 
 
 def connect(url: str, *, hurried: bool = False) -> Bucket:
-    """The bucket behind `s3://bucket/prefix`; `hurried`: who asks can go on without it, and is told soon.
+    """The bucket behind `s3://bucket/prefix`; `hurried`: who asks can go on without it, and gets an answer soon.
 
     Raises UsageError for another URL and where boto3 is missing.
     """

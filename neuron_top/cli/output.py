@@ -78,9 +78,9 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 def _terminal_width() -> int:
     """As `shutil.get_terminal_size` says, without importing it and all kinds of archives with it."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):

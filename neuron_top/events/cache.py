@@ -36,7 +36,7 @@ class CacheScanned(Event, frozen=True, kw_only=True):
 
 
 class ArtifactFetched(Event, frozen=True, kw_only=True):
-    """An artifact came from elsewhere, or a part of it: told when it begins, each second, and at its end.
+    """An artifact came from elsewhere, or a part of it: sent when it begins, each second, and at its end.
 
     One process of a node fetches it for all.
     """

@@ -129,7 +129,7 @@ class HubMissed(CompileLogEvent, frozen=True, kw_only=True):
 
 
 class GraphDescribed(Event, frozen=True, kw_only=True):
-    """What a graph is, told by our own backend from inside the job."""
+    """What a graph is, reported by our own backend from inside the job."""
 
     module: str
     pid: int | None = None

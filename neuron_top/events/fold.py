@@ -1,7 +1,7 @@
 """What a node's agent reports in place of many events that repeat each other.
 
 A start of 1,000 nodes with 128 ranks each and 200 graphs prints 25.6 million hits; per graph, node and minute one event
-says the same. The first of its kind, every failure and every alert is always told by itself: see `run/fold.py`.
+says the same. The first of its kind, every failure and every alert is always sent by itself: see `run/fold.py`.
 """
 
 from __future__ import annotations

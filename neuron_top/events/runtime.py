@@ -15,7 +15,7 @@ MEMORY_KINDS = (
 )  # fmt: skip
 """Categories of device memory, biggest usual share first; neuron-monitor knows five, the driver eleven."""
 WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest")
-"""Categories our own backend tells from inside a local worker."""
+"""Categories our own backend reports from inside a local worker."""
 
 
 class RuntimeLogged(LogEvent, frozen=True, kw_only=True):

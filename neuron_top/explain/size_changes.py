@@ -1,6 +1,6 @@
 """Which of a script's sizes changed: batch, length, or a size of the model, by the arrays that carry it.
 
-Whole numbers are data; weights are told from data of the same type by what became of the matrix products.
+Whole numbers are data; weights are distinguished from data of the same type by what became of the matrix products.
 """
 
 from __future__ import annotations

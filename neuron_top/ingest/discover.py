@@ -5,7 +5,7 @@
 2. Processes that were given a place in a job (LOCAL_RANK, or cores in NEURON_RT_VISIBLE_CORES): shown as cores.
 3. The Neuron devices and compile caches, by the sources of their own.
 
-What was looked for, and where, is itself told: an empty screen explains itself.
+What was looked for, and where, is itself shown: an empty screen explains itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events of a job's nodes on one time line, each told from the others: clocks corrected, names of logs with their node.
+"""Events of a job's nodes on one time line, each set apart from the others: clocks corrected, names with their node.
 
 Several nodes run one job: it starts with the first of their commands and ends when all of them have.
 """

@@ -156,7 +156,7 @@ def find_job(store: FleetStore, job: str) -> str:
 
 
 def samples_of(now: NodeNow, kind: CoreKind) -> CoresSampled:
-    """The newest samples of a node's cores, as its heartbeat told them."""
+    """The newest samples of a node's cores, as its heartbeat had them."""
     count = max(map(len, now.cores.values()), default=0)
     return CoresSampled(
         node=now.node,

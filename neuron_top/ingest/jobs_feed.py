@@ -20,7 +20,7 @@ _LOG = "log:"
 class JobsFeed(LiveFeed):
     """Reads as the first job that was seen; `job` gives the feed of each.
 
-    What no log reports (devices, caches) is told to every job.
+    What no log reports (devices, caches) goes to every job.
     """
 
     def __init__(self, groups: JobGroups, **options: Any) -> None:

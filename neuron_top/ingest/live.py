@@ -97,7 +97,7 @@ class LiveFeed:
         self._start_source(source)
 
     def stop_sources(self) -> None:
-        """Ask the sources to end, and wait until they have told what they had."""
+        """Ask the sources to end, and wait until they have sent what they had."""
         if self._maker.ident is not None:
             self._maker.join()
         for source in self._sources:

@@ -1,4 +1,4 @@
-"""What one followed log says went wrong in its job, told when the answer changes.
+"""What one followed log says went wrong in its job, sent when the answer changes.
 
 Reading costs about as much as the log's other reader; what its patterns cost to import is paid with the first bytes.
 An answer costs a few milliseconds at most and is asked for once a second while a log grows, and when it pauses.

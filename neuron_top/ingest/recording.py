@@ -242,7 +242,7 @@ class JobOutput:
         self._output.close()
 
     def ended(self, exit_code: int) -> list[AnyEvent]:
-        """What the exit code adds to what the output told, after `start` has returned."""
+        """What the exit code adds to what the output reported, after `start` has returned."""
         return self._ingestor.ended(exit_code)
 
     def stop(self) -> None:

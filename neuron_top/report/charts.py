@@ -221,7 +221,7 @@ def _bar(graph: str, kind: SpanKind, outcome: str, start: float, end: float) -> 
 
 
 def _label(key: str) -> str:
-    """What tells a graph from the others, in a bar."""
+    """What distinguishes a graph from the others, in a bar."""
     return key.removeprefix("MODULE_")
 
 

@@ -91,7 +91,7 @@ class _Folding(msgspec.Struct):
     def event(self) -> AnyEvent:
         """What stands for them."""
         last = self.last
-        # One look-up is told so too: `WorkerHeard` reports its process.
+        # One look-up is sent so too: `WorkerHeard` reports its process.
         if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
             return last
         return EventsFolded(
@@ -138,7 +138,7 @@ class Fold:
         self._folded_pairs: dict[tuple[str, str], bool] = {}
         """(graph, process): whose last look-up only a fold has reported, and whether it was an extraction."""
         self._own_pairs: set[tuple[str, str]] = set()
-        """(graph, process): told by themselves."""
+        """(graph, process): sent by themselves."""
         self._unclaimed: set[str] = set()
         """Graphs with a compile of nobody in particular: the next process that names itself takes it over."""
         self._spoke: dict[str, LogEvent] = {}

@@ -84,7 +84,7 @@ class Attempt(msgspec.Struct, kw_only=True):
 
     @property
     def killed(self) -> bool:
-        """Ended by a signal from outside, most often for host memory: `-9`, F137 or so told by our component."""
+        """Ended by a signal from outside, most often for host memory: `-9`, F137 or so reported by our component."""
         return self.exit_status == -9 or self.code == "F137" or self.cause is CompileCause.KILLED
 
     @property

@@ -1,4 +1,4 @@
-"""What lies in the trash, told by its folders: for a journal that was emptied, cut or garbled, or knows less than it.
+"""What is in the trash, read from its folders: for a journal that was emptied, cut or garbled, or knows less than it.
 
 A plan's folder holds what was taken away under the path it had below the root, beside the plan itself. Names come from
 the disk, one at a time and through no link; the saved plan only adds what it says of them, where it can be read.
@@ -105,7 +105,7 @@ def read_plan(place: Path) -> Plan:
 
 
 def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
-    """What lies in a plan's folder, as the journal would have told it. Raises OSError for a link, or for no folder."""
+    """What lies in a plan's folder, as the journal would have it. Raises OSError for a link, or for no folder."""
     steps = {step.path: (number, step) for number, step in enumerate(plan.steps)} if plan else {}
     found: list[Move] = []
     handle = os.open(place, FOLDER_FLAGS)

@@ -2,7 +2,7 @@
 
 On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into an extracted graph.
 Now: the graph is compiled here, by the compiler that its folder names (`execution.compile_now`). What the compiler
-itself rejected fails again: it is explained, and taken only when told to.
+itself rejected fails again: it is explained, and taken only on request.
 """
 
 from __future__ import annotations

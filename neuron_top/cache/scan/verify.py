@@ -33,7 +33,7 @@ class EntryFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
-    """What the states, headers and flags hashes of a scan tell."""
+    """What the states, headers and flags hashes of a scan show."""
     for entry in entries:
         if entry.state in BROKEN:
             what = entry.problems[0] if entry.problems else "marked as done, but there is no artifact"

@@ -1,6 +1,6 @@
-"""A cache root as a source of events: what changes below it, told within a fraction of a second.
+"""A cache root as a source of events: what changes below it, sent within a fraction of a second.
 
-Notifications say where to look; what is then told is always the difference of two looks at the disk, so a lost
+Notifications say where to look; what is then sent is always the difference of two looks at the disk, so a lost
 or a doubled notification does no harm. Entries whose state passes are looked at every second, and everything again
 every few seconds by the cheap refresh, stretched so that it takes about a hundredth of one core's time. On a large
 cache only the root and the compiler folders are watched: the kernel gives each user a limited number of watches.
@@ -83,7 +83,7 @@ class CacheWatch:
                     self._observer.join()
 
     def _first_look(self, source: str) -> bool:
-        """Wait until there is a root to look at; False when told to end before."""
+        """Wait until there is a root to look at; False when it shall end before."""
         reported = False
         while not self._ended.is_set():
             try:

@@ -289,7 +289,7 @@ def _mapped_kernels() -> Iterator[Path]:
 
 
 def _save(artifact: CompiledArtifact, path: Path) -> None:
-    """Write the artifact. Its own complaint is told from a disk's: that one is an OSError."""
+    """Write the artifact. Its own error differs from a disk's: that one is an OSError."""
     try:
         artifact.save(path=str(path), format="binary")
     except RuntimeError as problem:

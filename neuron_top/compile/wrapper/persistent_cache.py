@@ -174,7 +174,7 @@ class EntryLock:
 
     @property
     def token(self) -> str:
-        """What tells this acquisition from every other; the compile server gets it to clean up after a killed job."""
+        """What sets this acquisition apart; the compile server gets it to clean up after a killed job."""
         return self._owner.token
 
     def acquire(self) -> bool:
