@@ -255,4 +255,4 @@ def test_what_it_remembers_is_bounded() -> None:
     reader._readers[""] = [(1, family)]
     for number in range(10_000):
         reader.feed(line(f"Cache hit key= {number:032x} size= 1").encode())
-    assert len(family._told) <= 4096
+    assert len(family._reported_by) <= 4096
