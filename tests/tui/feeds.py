@@ -120,7 +120,9 @@ def job(at: float = START) -> list[ev.AnyEvent]:
     ]
 
 
-def samples(count: int, seconds: int, at: float = START, capacity: int | None = 16 * 1024**3) -> list[ev.AnyEvent]:
+def samples(
+    count: int, seconds: int, at: float = START, capacity: int | None = 16 * 1024**3, per_device: int = 2
+) -> list[ev.AnyEvent]:
     """`count` cores sampled once a second, each a little different from its neighbor."""
     made: list[ev.AnyEvent] = []
     for second in range(seconds):
@@ -130,7 +132,7 @@ def samples(count: int, seconds: int, at: float = START, capacity: int | None = 
                 utilization=((core * 7 + second * 3) % 101) / 100,
                 memory=(4 + core % 9) * 1024**3 + second * 1024**2,
                 capacity=capacity,
-                device=core // 2,
+                device=core // per_device,
                 pid=4001 + core,
                 process="train_bert_tp.py",
                 kinds={"tensors": (3 + core % 7) * 1024**3, "model_code": 512 * 1024**2, "constants": 256 * 1024**2},

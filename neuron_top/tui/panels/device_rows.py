@@ -83,20 +83,30 @@ def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
     line.put(text, theme.faint if strip.stale else theme.warn if odd else theme.text, NUMBERS - 1, right=True)
     line.put("!" if odd else " ", theme.warn)
     left = size - (line.used - start) - 1
-    memory = _memory_text(strip, left)
+    memory = _memory_text(view, strip, left)
     if memory:
         line.gap().put(memory, theme.quiet)
     if strip.errors and size - (line.used - start) > 12:
         line.gap().put(f"{theme.glyphs.failed} {strip.errors:,} errors", theme.bad)
 
 
-def _memory_text(strip: DeviceStrip, room: int) -> str:
-    """`17.3/24 GiB` where it fits, else what is used."""
-    if strip.memory is None:
-        return ""
-    used = bytes_text(strip.memory)
-    whole = f"{used} of {bytes_text(strip.capacity)}" if strip.capacity else used
-    return whole if len(whole) <= room else used if len(used) <= room else ""
+def _memory_text(view: DeviceMap, strip: DeviceStrip, room: int) -> str:
+    """`17.3 of 24 GiB` where that fits on every device, else what is used where that does; else nothing on any."""
+    forms = (_used_of, _used)
+    form = next((each for each in forms if all(len(each(one)) <= room for one in view.strips)), None)
+    return form(strip) if form is not None else ""
+
+
+def _used(strip: DeviceStrip) -> str:
+    return bytes_text(strip.memory) if strip.memory is not None else ""
+
+
+def _used_of(strip: DeviceStrip) -> str:
+    return (
+        f"{_used(strip)} of {bytes_text(strip.capacity)}"
+        if strip.memory is not None and strip.capacity
+        else _used(strip)
+    )
 
 
 def core_glyph(theme: Theme, view: DeviceMap, row: CoreRow) -> tuple[str, Style]:

@@ -75,7 +75,7 @@ def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
         line.add(bar(theme, share, max(6, width // 8), theme.accent)).gap().put(percent_text(share), theme.quiet)
     for label, value in (
         ("left", duration_text(card.left_seconds) if card.left_seconds is not None else ""),
-        ("loss", number_text(card.loss)),
+        ("loss", number_text(card.loss) if card.loss is not None else ""),
         ("", f"{number_text(card.throughput)} {card.throughput_unit or '/s'}" if card.throughput is not None else ""),
         ("step time", duration_text(card.step_seconds) if card.step_seconds is not None else ""),
         ("lr", number_text(card.learning_rate, 3) if card.learning_rate is not None else ""),
