@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.figures import Figure, empty, layout, plain
+from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, line, plain
+from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow
@@ -55,6 +56,24 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "pathbar": {"visible": True},
     }
     return {"data": [_settled(trace, paths)], "layout": layout(colors, 360)}
+
+
+def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory], colors: ChartColors) -> Figure:
+    """What lies in the caches by when it was written, and the moments at which something was taken out of them."""
+    if not points:
+        return empty(colors, "no cache entries", 200)
+    curve = line("in the caches, GiB", points, colors.accent, scale=1 / GIB, fill="tozeroy")
+    curve["line"] |= {"shape": "hv"}
+    data = [curve]
+    if acts:
+        texts = [f"{one.begun.verb}: {bytes_text(one.taken)} into the trash" for one in acts]
+        data.append({
+            "type": "scatter", "mode": "markers", "name": "evicted, in the trash", "cliponaxis": False,
+            "x": [iso(one.begun.at) for one in acts], "y": [0] * len(acts),
+            "marker": {"symbol": "triangle-down", "size": 10, "color": colors.warn},
+            "text": [plain(text) for text in texts], "hovertemplate": "%{x}<br>%{text}<extra></extra>",
+        })  # fmt: skip
+    return {"data": data, "layout": layout(colors, 200, yaxis={"rangemode": "tozero", "ticksuffix": " GiB"})}
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:

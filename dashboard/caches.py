@@ -16,7 +16,15 @@ from neuron_top.amounts import parse_bytes
 from neuron_top.dashboard.plan_registry import PlanRegistry, Requester
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.services.cache_listing import CacheListing
-from neuron_top.services.caches import ACTIONS, CacheService, Disk, Verb, action_of
+from neuron_top.services.caches import (
+    ACTIONS,
+    CacheService,
+    Disk,
+    PlanHistory,
+    Verb,
+    action_of,
+    is_bucket,
+)
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.units import counted
@@ -48,6 +56,8 @@ class DashboardCaches:
         self.version = 0
         """Grows with every listing that differs from the one before."""
         self._plans = PlanRegistry()
+        self.trash: tuple[PlanHistory, ...] = ()
+        """Plans of caches in folders whose files lie in the trash, the newest first, as last listed."""
         self.disks: dict[str, Disk] = {}
         """Of each listed cache in a folder: its disk, when it was listed."""
         self.budget = parse_bytes(settings.cache_max_size) if settings.cache_max_size else None
@@ -79,6 +89,23 @@ class DashboardCaches:
             self.version += 1
         self._table, self._listed_at = table, time.monotonic()
         self.disks = self._service.disks({row.root for row in table.rows})
+        folders = [root for root, _origin, exists in table.roots if exists and not is_bucket(root)]
+        self.trash = tuple(sorted(self._service.trash(folders), key=lambda one: -one.begun.at))
+
+    def undo_from_trash(self, identity: str, requester: Requester) -> str:
+        """Bring back what a plan took that was carried out by anybody, at any time; in words what came of it.
+
+        Raises NothingToShow, NotPermitted, RefusedForSafety.
+        """
+        self.table(fresh=True)
+        past = next((one for one in self.trash if one.begun.plan == identity), None)
+        if past is None:
+            raise NothingToShow("this plan is no longer in the trash")
+        requester.check_permission(past.begun.verb)
+        try:
+            return self._service.undone_text(past.begun.root, identity)
+        finally:
+            self._list_next_time()
 
     def plan(
         self, verb: Verb, keys: Iterable[str], requester: Requester, *, assume_exclusive: bool = False

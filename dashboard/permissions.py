@@ -84,6 +84,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "cache-grid.getRowsResponse": Permission.READ,
     "cache-query.value": Permission.READ,
     "cache-action.children": LEAST_TO_EXECUTE,
+    "cache-undone.children": LEAST_TO_EXECUTE,
     "memory-summary.children": Permission.READ,
     "memory-with.options": Permission.READ,
     "runs-note.children": Permission.READ,

@@ -24,17 +24,27 @@ from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.dashboard.space_panel import other_cache, space_panel
+from neuron_top.dashboard.trash_panel import trash_panel
 from neuron_top.errors import NeuronTopError
-from neuron_top.services.caches import Disk, Verb
+from neuron_top.services.caches import Disk, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
+from neuron_top.views.growth import growth_curve
 
 PATH, NAME = "cache", "Cache"
 OUTPUTS = PageOutputs(
-    parts=("cache-summary", "cache-plans", "cache-space", "cache-shown", "cache-version", "cache-others"),
-    charts=("cache-treemap", "cache-rate"),
+    parts=(
+        "cache-summary",
+        "cache-plans",
+        "cache-space",
+        "cache-trash",
+        "cache-shown",
+        "cache-version",
+        "cache-others",
+    ),
+    charts=("cache-treemap", "cache-growth", "cache-rate"),
 )
 MOST_SELECTED = 20_000
 EXCLUSIVE = "exclusive"
@@ -104,10 +114,13 @@ def layout(state: dict[str, str]) -> Any:
                             )
                         ],
                     ),
+                    panel("Growth", chart("cache-growth", "Growth: what lies there, by when it was written", 200)),
                     panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
                 ],
                 className="stack",
             ),
+            html.Div(id="cache-trash", className="full"),
+            html.Div(id="cache-undone", className="full", role="status"),
             html.Div(id="cache-plans", className="full", role="status"),
             panel(
                 "Entries",
@@ -147,6 +160,7 @@ def render(
     colors: ChartColors,
     *,
     disks: Mapping[str, Disk] = MappingProxyType({}),
+    trash: Sequence[PlanHistory] = (),
     budget: int | None = None,
     colored_by: str = "age",
 ) -> dict[str, Any]:
@@ -157,6 +171,8 @@ def render(
         "cache-plans": plan_drawer(executions) if executions else None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-space": space_panel(view, disks, budget),
+        "cache-trash": trash_panel(trash),
+        "cache-growth": PageChart(cache_figures.growth_chart(growth_curve(view.rows), trash, colors)),
         "cache-treemap": PageChart(cache_figures.treemap(shown, colors, colored_by)),
         "cache-rate": PageChart(compile_figures.rate(lookups, colors)),
     }
@@ -217,6 +233,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             executions,
             asked.colors,
             disks=caches.disks,
+            trash=caches.trash,
             budget=caches.budget,
             colored_by=asked.values[0],
         )
@@ -392,3 +409,17 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
         except (NeuronTopError, OSError) as problem:
             return note(str(problem), kind="bad")
         return None
+
+    @app.callback(
+        Output("cache-undone", "children"),  # permissions.py asks for the act token by this name
+        Input({"type": "trash-undo", "plan": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    async def undo_past(_clicks: Any) -> Any:
+        if not ctx.triggered_id or not ctx.triggered[0]["value"]:
+            return no_update
+        try:
+            words = await asyncio.to_thread(caches.undo_from_trash, str(ctx.triggered_id["plan"]), current_requester())
+        except (NeuronTopError, OSError) as problem:
+            return note(str(problem), kind="bad")
+        return note(f"Undone: {words}.")

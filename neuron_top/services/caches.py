@@ -42,6 +42,7 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
+from neuron_top.views.plan_sentences import restored_text
 
 if TYPE_CHECKING:
     from neuron_top.cache.scan.verify import EntryFinding
@@ -62,6 +63,7 @@ __all__ = [
     "Purge",
     "Verb",
     "action_of",
+    "is_bucket",
 ]
 
 READ_ONLY = "read-only mode: nothing is changed"
@@ -443,6 +445,10 @@ class CacheService(CacheReader):
         record = backend.undo(identity, read_only=self.read_only)
         self.remarks = tuple(backend.journal().remarks)
         return record
+
+    def undone_text(self, root: str, identity: str) -> str:
+        """Undo a plan, and say in words what came back. Raises as `undo` does."""
+        return restored_text(self.undo(root, identity), self.backend(root).kind)
 
     def undo_execution(self, execution: PlanExecution) -> None:
         """Undo a plan that was carried out here. Raises RefusedForSafety, NothingToShow."""

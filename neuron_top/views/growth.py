@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from math import ceil
 
 import msgspec
 
 from neuron_top.views.entries import EntryRow
 
 DAY = 86400.0
+MOST_POINTS = 400
 SPANS = (("24 hours", DAY), ("7 days", 7 * DAY), ("30 days", 30 * DAY))
 
 
@@ -30,3 +33,11 @@ def growth(rows: Sequence[EntryRow], now: float) -> list[Growth]:
         sizes = [size for age, size in dated if age <= seconds]
         found.append(Growth(span=span, entries=len(sizes), bytes=sum(sizes)))
     return found
+
+
+def growth_curve(rows: Iterable[EntryRow]) -> list[tuple[float, int]]:
+    """(time, bytes written until then and still there), rising; thinned to some hundred points, the last one kept."""
+    written = sorted((row.changed, row.bytes) for row in rows if row.changed is not None)
+    points = list(zip((time for time, _ in written), accumulate(size for _, size in written), strict=True))
+    step = max(1, ceil(len(points) / MOST_POINTS))
+    return points[::-step][::-1]

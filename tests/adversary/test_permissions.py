@@ -88,7 +88,7 @@ def test_what_changes_something_asks_for_the_act_token() -> None:
     posts = {path for method, path in permissions.ROUTES if method == "POST"}
     deeds = {path for path in posts if re.search(r"/(execute|stop|undo|confirm|cancel)$", path)}
     assert acting == deeds | {"api/fleet/changes"}  # which writes into the fleet's database
-    assert posts - acting == {"sign-in", "sign-out", permissions.CALLBACKS_PATH, "api/cache/plans"}
+    assert posts - acting == {"sign-in", "sign-out", permissions.CALLBACKS_PATH, "api/cache/plans", "dropped"}
 
 
 @pytest.fixture
