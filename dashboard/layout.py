@@ -45,7 +45,7 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
             dcc.Store(id="theme", storage_type="local"),
             dcc.Store(id="prefix", data=prefix),
             html.A("Skip to the content", href="#page", className="skip"),
-            html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
+            html.Header([_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
             html.Div(id="problem", role="alert"),
             html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
             html.Div(id="offer", role="status", hidden=True),
@@ -54,6 +54,10 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
         ],
         className="frame",
     )
+
+
+_TITLE = html.H1("neurontop", className="visually-hidden")
+"""The page's heading for screen readers: panels begin with headings of the second order."""
 
 
 def _brand(prefix: str) -> Any:

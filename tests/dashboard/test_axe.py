@@ -1,4 +1,4 @@
-"""axe on what opens over a page: the palette, the list of keys, the drawers, the place for a log. Of every impact."""
+"""axe on what opens over a page: the palette, the list of keys, the drawer, the place for a log. Of every impact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
 from tests.dashboard.test_browser import DASH_OWN, LISTS_ARE_NAMED
@@ -19,10 +18,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Served]]:
-    """A server with a job and a cache, and one where nothing runs."""
-    root, state = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("state")
-    entry(root, 1, blocks=8)
-    with serving(full(4), state, roots=(str(root),)) as busy, serving(StillFeed(), state / "idle") as idle:
+    """A server with a job, and one where nothing runs."""
+    state = tmp_path_factory.mktemp("state")
+    with serving(full(4), state) as busy, serving(StillFeed(), state / "idle") as idle:
         yield busy, idle
 
 
@@ -41,12 +39,6 @@ def graph(seen: Watched) -> None:
     seen.until("#drawer-now", "[F137]")
 
 
-def plan(seen: Watched) -> None:
-    seen.page.check("#cache-everything input")
-    seen.page.click("#cache-evict")
-    seen.until("#cache-plans", "before → after")
-
-
 def drop_place(seen: Watched) -> None:
     seen.page.wait_for_selector("#drop-zone", state="visible")
 
@@ -58,10 +50,9 @@ def drop_place(seen: Watched) -> None:
         (0, "", palette),
         (0, "", keys),
         (0, f"?graph={quote_plus(module(4))}", graph),
-        (0, "cache?q=MODULE", plan),
         (1, "", drop_place),
     ],
-    ids=["palette", "keys", "drawer", "plan", "place for a log"],
+    ids=["palette", "keys", "drawer", "place for a log"],
 )
 def test_axe_finds_nothing_where_something_is_open(
     browser: Any, places: tuple[Served, Served], which: int, path: str, act: Callable[[Watched], None], theme: str
