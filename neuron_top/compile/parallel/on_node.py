@@ -6,6 +6,7 @@ digests, and who submitted the task looks for exactly these files.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import signal
 import sys
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from neuron_top.cache.model import filenames
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.record import FileFacts, Stats
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.compiler import Compiler
@@ -56,7 +58,7 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
 
     graph: str
     sha256: str
-    """Of that file, as the one who submits the task sees it."""
+    """Of what is compiled, as the one who submits the task sees it."""
     retries: int = 0
     visible_seconds: float = VISIBLE_SECONDS
     bucket: str = ""
@@ -73,9 +75,19 @@ class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def task_data(task: NodeTask, graph: Path) -> bytes:
     """The task, with the digest of the graph's file as it is here. Raises OSError where it cannot be read."""
-    with graph.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return msgspec.json.encode(msgspec.structs.replace(task, sha256=digest))
+    return msgspec.json.encode(msgspec.structs.replace(task, sha256=graph_digest(graph)))
+
+
+def graph_digest(graph: Path) -> str:
+    """Sha256 of what is compiled. Raises OSError.
+
+    The first lines of a graph of ours are signed anew by each node that begins to compile it, and are left out.
+    """
+    data = graph.read_bytes()
+    if graph.name == filenames.FX_GRAPH:
+        with contextlib.suppress(NotThisGraph):  # the whole file then: the gate will say what is wrong with it
+            data = graph_header.body(data)
+    return hashlib.sha256(data).hexdigest()
 
 
 def compile_on_node(data: bytes) -> bytes:
@@ -208,9 +220,8 @@ def _unseen(task: NodeTask) -> str:
     problem = ""
     while True:
         try:
-            with graph.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == task.sha256:
-                    return ""
+            if graph_digest(graph) == task.sha256:
+                return ""
             problem = f"{graph} is not the graph that was submitted"
         except OSError as missing:
             problem = f"{graph} cannot be seen from this node ({missing.strerror}): is the cache root shared?"
