@@ -76,6 +76,22 @@ Inductor.compile = compile_when_both_are_here
 """
     + TRAIN
 )
+FAILING_BACKWARD = """
+import torch
+from neuron_top.compile.compilers.inductor import Inductor
+from neuron_top.errors import CompileError
+compiles, compile = [], Inductor.compile
+def compile_the_first(self, task, *, began):
+    compiles.append(task)
+    if len(compiles) > 1: raise CompileError("the second does not compile", module=task.module)
+    return compile(self, task, began=began)
+Inductor.compile = compile_the_first
+x = torch.full((1,), 2.0, requires_grad=True)
+out = torch.compile(lambda x: x * x - 1, backend="neurontop")(x)
+print("forward", out.tolist())
+try: out.sum().backward()
+except CompileError as failure: print("backward", type(failure).__name__)
+"""
 OWN_OPERATOR = """
 import torch
 @torch.library.custom_op("neurontop_test::thrice", mutates_args=())
@@ -181,6 +197,13 @@ def test_forward_and_backward_graph_are_compiled_at_the_same_time(own_caches: Pa
     job = run(AT_ONCE)
     assert "close True" in job.stdout, job.stderr
     assert job.stderr.count("Compilation Successfully Completed for model.MODULE_") == 2
+    warm = run(TRAIN)
+    assert ("close True" in warm.stdout, warm.stderr.count("Using a cached neff at")) == (True, 2), warm.stderr
+
+
+def test_a_backward_graph_that_nobody_asks_for_may_fail(own_caches: Path) -> None:
+    job = run(FAILING_BACKWARD)
+    assert job.stdout.split() == ["forward", "[3.0]", "backward", "CompileError"], job.stderr
 
 
 def test_a_job_without_pytorchs_own_caches_has_ours(own_caches: Path) -> None:

@@ -87,8 +87,8 @@ def neurontop(
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
-    if _is_first_of_node():
-        wrapper.get_ready()  # while the graph is traced, the compile server imports PyTorch
+    if wrapper.expects_misses and _is_first_of_node():
+        wrapper.start_compiler()  # it imports PyTorch while the graph is traced
     job = _Job(wrapper, patches, gm, len(example_inputs), [], [])
     fake_mode = torch._guards.TracingContext.get().fake_mode
 
@@ -124,7 +124,7 @@ def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[
     options = job.wrapper.options
     tag = _fingerprint(job, gm, inputs)
     if tag is None:
-        with dispatch_cache.never():
+        with dispatch_cache.never(backward_too=job.wrapper.expects_misses):
             yield
     elif options.extract_only or options.no_cache:
         with dispatch_cache.in_force(tag, keep=False):
@@ -132,8 +132,8 @@ def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[
     else:
         with dispatch_cache.in_force(tag, keep=True), dispatch_cache.first_alone(tag, job.wrapper.log.remark) as waited:
             loading.compile_begins(waited)
-            if not waited:
-                job.wrapper.get_ready()
+            if not waited and job.wrapper.expects_misses:
+                job.wrapper.start_compiler()
             yield
 
 
@@ -177,7 +177,12 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         _keep_buffers()
     if not any(node.op.startswith("call_") for node in gm.graph.nodes):
         return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
-    return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
+    try:
+        return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
+    except CompileError as failure:
+        if direction == "backward" and torch._functorch.config.force_non_lazy_backward_lowering:
+            return _here(functools.partial(_raise, failure))  # compiled early; perhaps nobody goes backward
+        raise
 
 
 def _or_in_job(
@@ -260,6 +265,10 @@ def _keep_buffers() -> None:
     context = torch._guards.TracingContext.try_get()
     if context is not None and context.fw_metadata is not None:
         context.fw_metadata.bw_donated_idxs = []
+
+
+def _raise(failure: CompileError, _arguments: list[Any]) -> None:
+    raise failure
 
 
 def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:

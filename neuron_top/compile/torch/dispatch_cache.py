@@ -109,9 +109,12 @@ def in_force(tag: str, *, keep: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def never() -> Iterator[None]:
-    """AOTAutograd without its cache."""
-    with functorch_config.patch(enable_autograd_cache=False, bundled_autograd_cache=False):
+def never(*, backward_too: bool) -> Iterator[None]:
+    """AOTAutograd without its cache. `backward_too`: it compiles the backward graph now, not when that is first run."""
+    settings = {"enable_autograd_cache": False, "bundled_autograd_cache": False}
+    if backward_too:
+        settings["force_non_lazy_backward_lowering"] = True
+    with functorch_config.patch(settings):
         yield
 
 

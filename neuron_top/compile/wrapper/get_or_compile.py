@@ -41,6 +41,7 @@ from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
+    CompilerMissing,
     DiskFull,
     FileMalformed,
     NeuronTopError,
@@ -76,6 +77,7 @@ class Wrapper:
         self._compiling = Compiling(compiler, options, self.log, emit, self._scratch)
         self._keys = keys_in_force()
         self._root: Path | None = None
+        self._has_compiled = False
         self._turns = turns
         self._emit, self._fetcher, self._share = emit, fetcher, share
         self._fetcher_known = fetcher is not None
@@ -160,16 +162,23 @@ class Wrapper:
         cache = PersistentCache(root, self.compiler.directory(), keys=self._keys)
         return cache.entry(key, graph_name=self.compiler.graph_name, artifact_names=self.compiler.artifact_names)
 
-    def get_ready(self) -> None:
-        """Start the compiler ahead of the first miss where one is certain: the cache holds nothing of it."""
+    @property
+    def expects_misses(self) -> bool:
+        """Whether graphs to come are to be compiled, as far as can be known: one was, or the cache holds nothing."""
         if self.options.no_cache or self.options.extract_only or self.options.on_miss is OnMiss.ERROR:
-            return
-        with contextlib.suppress(OSError, NeuronTopError):  # the look-up meets it again, and says it
+            return False
+        if self._has_compiled:
+            return True
+        with contextlib.suppress(OSError, NeuronTopError):  # the look-up meets it again, and reports it
             root = self._checked_root()
-            if self._fetcher_of(root) is not None:
-                return  # what is not here may be there
-            if not any((root / self.compiler.directory()).glob("MODULE_*")):
-                self.compiler.start()
+            is_fetched = self._fetcher_of(root) is not None  # what is not here may be there
+            return not is_fetched and not any((root / self.compiler.directory()).glob("MODULE_*"))
+        return False
+
+    def start_compiler(self) -> None:
+        """Start the compiler ahead of the first miss."""
+        with contextlib.suppress(CompilerMissing):  # the miss meets it again
+            self.compiler.start()
 
     def interrupt(self) -> None:
         """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""
@@ -243,6 +252,7 @@ class Wrapper:
                     if lock.acquire_claimed():
                         if entry.state() is Lookup.MISS or self._may_retry(entry, began):
                             compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+                            self._has_compiled = True
                             if self._share is not None:
                                 self._share(entry, turn.confirm)
                             return compiled
