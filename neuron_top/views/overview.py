@@ -207,7 +207,7 @@ def training_card(run: Run, now: float) -> TrainingCard:
         losses=_joined([loss for _step, _time, loss in reports]),
         throughputs=_joined([speed for _step, _time, speed in speeds]),
         first_step=next((step for step, _time, _loss in reports if step is not None), None),
-        left_seconds=_left_seconds(run),
+        left_seconds=_left_seconds(run) if not run.over(now) else None,
     )
 
 
