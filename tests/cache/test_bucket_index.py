@@ -72,7 +72,7 @@ def requests(bucket: s3.Bucket) -> Counter[str]:
 
 def indexing(bucket: s3.Bucket, index: BucketIndex, **more: Any) -> Indexing:
     """Without an index that counts as fresh."""
-    return Indexing(bucket, index, more.pop("claims", None), more.pop("tell", print), fresh_seconds=0.0, **more)
+    return Indexing(bucket, index, more.pop("claims", None), more.pop("notify", print), fresh_seconds=0.0, **more)
 
 
 def listed(bucket: s3.Bucket) -> dict[str, list[s3.Object]]:
