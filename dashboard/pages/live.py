@@ -30,6 +30,8 @@ from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
+from neuron_top.views.log_rows import grouped
+from neuron_top.views.missing import Subject, missing, missing_text
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
@@ -51,7 +53,7 @@ TILES = (
     ("live-busy", "Cores busy"),
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
-PARTS = ("live-reason", "live-idle", "live-alerts", "live-compile", "live-lines", "live-core-words")
+PARTS = ("live-reason", "live-idle", "live-missing", "live-alerts", "live-compile", "live-lines", "live-core-words")
 CHARTS = ("live-heat", "live-kinds", "live-answers")
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
@@ -78,18 +80,26 @@ def layout(_state: dict[str, str]) -> Any:
             drop_zone(),
             html.Div(id="live-handled", className="full", role="alert"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
-            panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
+            panel(
+                "Cores",
+                chart("live-heat", "Cores as a heat map", 110),
+                tools=[nodes, measure],
+                wide=True,
+                extra=_about(Subject.DEVICES),
+            ),
             panel(
                 "One core",
                 html.P(id="live-core-words", className="quiet"),
                 chart("live-core", "Utilization and memory of the selected core", 240),
                 chart("live-kinds", "Memory of the selected core by category", 190),
+                extra=_about(Subject.DEVICES),
             ),
             panel(
                 "Compiling",
                 html.Div(id="live-compile"),
                 html.H3("Hit rate over time"),
                 chart("live-answers", "Hits, misses and hit rate over time", 200),
+                extra=_about(Subject.COMPILES),
             ),
             panel(
                 "Training",
@@ -107,8 +117,10 @@ def layout(_state: dict[str, str]) -> Any:
                     ),
                     dcc.Checklist({"smooth": "smooth"}, [], id="live-smooth", className="switch"),
                 ],
+                extra=_about(Subject.TRAINING),
             ),
             panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True, extra="pinned"),
+            html.Div(id="live-missing", className="full"),
         ],
         className="grid",
     )
@@ -132,6 +144,7 @@ def render(
     whole: dict[str, Any] = _texts(view)
     whole["live-reason"] = reason_panel(view)
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
+    whole["live-missing"] = _missing(view)
     whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run)
     whole["live-compile"] = _compile(view.compile, run)
     whole["live-lines"] = _lines(view)
@@ -152,6 +165,17 @@ def render(
     whole["live-losses"] = training_figures.loss(series, axis, smooth, colors)
     whole["live-throughput"] = training_figures.throughput(series, axis, smooth, colors)
     return whole
+
+
+def _about(subject: Subject) -> str:
+    """The class of a panel that is left out where there is no data on a subject."""
+    return f"about-{subject.name.lower()}"
+
+
+def _missing(view: Overview) -> Any:
+    """One line for all panels that are left out; the style sheet finds them by its classes."""
+    absent = " ".join(f"no-{subject.name.lower()}" for subject in missing(view))
+    return html.P(missing_text(view), className=f"quiet {absent}") if absent else None
 
 
 def measure_of(name: str) -> CoreMetric:
@@ -265,9 +289,12 @@ def _compile(card: CompileCard, run: str) -> Any:
 def _lines(view: Overview) -> Any:
     if not view.lines:
         return note("No errors or warnings so far.")
-    return html.Ol(
-        [html.Li(html.Code(mark.text), className=mark.level) for mark in view.lines[-LINES_SHOWN:]], className="lines"
-    )
+    rows = grouped(view.lines[-LINES_SHOWN:]).rows
+    return html.Ol([_line(row.line.text, row.line.level, row.count_text) for row in rows], className="lines")
+
+
+def _line(text: str, level: str, count: str) -> Any:
+    return html.Li([html.Code(text), html.Span(count and f" {count}", className="quiet")], className=level)
 
 
 def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:

@@ -182,8 +182,8 @@ def test_published_tables_are_read_whole() -> None:
 
 def test_the_screen_says_why_there_is_no_device(tmp_path: Path) -> None:
     from neuron_top.run.model import Run
-    from neuron_top.tui.panels.missing import missing_text
     from neuron_top.views.cores import core_table
+    from neuron_top.views.missing import missing_text
     from neuron_top.views.overview import overview
 
     tool = executable(tmp_path, "neuron-ls", 'print("driver and tools do not match", file=sys.stderr); sys.exit(1)')

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.compiling import compile_panel
-from neuron_top.tui.panels.missing import missing_text
 from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
+from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import overview
 
 VIEW = overview(Run(), 0.0)

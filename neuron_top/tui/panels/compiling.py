@@ -8,6 +8,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, Part, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
+from neuron_top.views.missing import has_compiles
 from neuron_top.views.model import GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
 
@@ -19,12 +20,6 @@ def size_request(card: CompileCard, cache: CacheCard) -> SizeRequest:
     active, fetches = len(card.running) + len(card.waiting), cache.fetches is not None
     most = 3 + fetches + active + (card.queue_total is not None) + card.trial_run
     return SizeRequest(3 + fetches + min(2, active), most)
-
-
-def has_compiles(card: CompileCard, cache: CacheCard) -> bool:
-    """Whether there is anything to say about graphs or what a cache answered."""
-    answered = cache.failures_met or cache.graphs_hit or cache.graphs_missed or cache.fetches is not None
-    return bool(card.total or answered or card.trial_run or card.queue_total is not None)
 
 
 def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:

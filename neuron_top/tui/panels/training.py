@@ -10,6 +10,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text, number_text, percent_text
+from neuron_top.views.missing import has_training
 from neuron_top.views.overview import TrainingCard
 from neuron_top.views.trends import MarkKind, TrainingMark
 
@@ -47,11 +48,6 @@ def training_panel(
     if card.losses:
         return [*strips, _loss(theme, card, width)]
     return [*strips, _throughput(theme, card, width)] if len(card.throughputs) > 2 else strips
-
-
-def has_training(card: TrainingCard) -> bool:
-    """Whether a program printed how it gets on."""
-    return card.step is not None or card.loss is not None or card.throughput is not None
 
 
 def is_stale(card: TrainingCard) -> bool:
