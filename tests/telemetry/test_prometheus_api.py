@@ -9,13 +9,17 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from neuron_top.errors import UsageError
+from neuron_top.services.fleet import FleetService
+from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import NodeNow, NodeRecord
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.telemetry.prometheus_api import LabeledSeries, PrometheusApi, PrometheusUnusable, prometheus_api
 from tests.servers.prometheus import PrometheusMissing, prometheus_server, victoria_metrics_server
 
@@ -134,6 +138,32 @@ def test_each_board_question_is_understood(server: tuple[str, str]) -> None:
         for name, value in (("job", "bert"), ("node", "n.*"), ("cluster", ".*")):
             expression = expression.replace(f"${name}", value)
         prometheus_api(server[1]).query(expression)
+
+
+def test_a_node_and_a_core_are_shown_with_their_last_hour(
+    server: tuple[str, str], postgres_url: str, tmp_path: Path
+) -> None:
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n2", job="bert", machine_id="m2"))
+        store.beat(NodeNow(node="n2", at=0.0, job="bert", cores={"utilization": list(CORES)}))
+    with closing(FleetService(Settings(store=postgres_url, prometheus=server[1], state_dir=str(tmp_path)))) as fleet:
+        node, core = fleet.node("n2"), fleet.core("n2", 1)
+    assert (node.history.missing, core.history.missing) == ("", "")
+    shown = (node.history.low, node.history.median, node.history.high, core.history.utilization)
+    assert [points[-1][1] for points in shown] == [0.1, 0.5, 0.9, 0.5]
+    assert core.history.memory[-1][1] == 0.5e9
+    assert all(time.time() - 3700 < at <= time.time() + 15 for points in shown for at, _value in points)
+
+
+def test_a_node_that_the_server_does_not_collect_says_so(
+    server: tuple[str, str], postgres_url: str, tmp_path: Path
+) -> None:
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n9", job="bert", machine_id="m9"))
+        store.beat(NodeNow(node="n9", at=0.0, job="bert", cores={"utilization": list(CORES)}))
+    with closing(FleetService(Settings(store=postgres_url, prometheus=server[1], state_dir=str(tmp_path)))) as fleet:
+        assert fleet.node("n9").history.missing.endswith("has no samples of this node's cores in the last hour")
+        assert fleet.core("n9", 0).history.missing.endswith("has no samples of this core in the last hour")
 
 
 def test_recorded_series_say_what_the_cores_say_and_the_slow_node_is_an_alert(server: tuple[str, str]) -> None:
