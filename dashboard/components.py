@@ -124,6 +124,11 @@ def note(text: str, *, kind: str = "quiet") -> Component:
     return html.P(said, className=f"note {kind}")
 
 
+def absent(text: str) -> Component:
+    """A sentence in the place of a panel's chart, which the style sheet leaves out."""
+    return note(text, kind="quiet absent")
+
+
 def stacked_bar(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:
     """A progress bar of several parts: (name, count, class)."""
     return html.Div(

@@ -40,24 +40,25 @@ def change_panel() -> Any:
         ("source", "Pull from", "s3://bucket/prefix, or a folder"),
         ("root", "Cache", "empty: the one in force on each node"),
     )
+    action = dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker")
     form = [
-        html.Label("Action", htmlFor="fleet-ask-action"),
-        dcc.Dropdown(names, next(iter(names)), id="fleet-ask-action", clearable=False, className="run-picker"),
+        html.Div([html.Label("Action", htmlFor="fleet-ask-action"), action]),
         *(
-            part
-            for name, label, hint in fields
-            for part in (
-                html.Label(label, htmlFor=f"fleet-ask-{name}"),
-                dcc.Input(id=f"fleet-ask-{name}", type="text", placeholder=hint),
+            html.Div(
+                [
+                    html.Label(label, htmlFor=f"fleet-ask-{name}"),
+                    dcc.Input(id=f"fleet-ask-{name}", type="text", placeholder=hint),
+                ]
             )
+            for name, label, hint in fields
         ),
-        html.Button("Plan it", id="fleet-ask", n_clicks=0, className="plain"),
+        html.Div(html.Button("Plan it", id="fleet-ask", n_clicks=0, className="plain")),
     ]
     statement = {EXCLUSIVE: "no other host or container uses these caches (needed for network file systems)"}
     return panel(
         "Changes on nodes",
         dcc.Store(id="fleet-change-marks", data=None),
-        html.Div(form, className="row"),
+        html.Div(form, className="fields"),
         dcc.Checklist(statement, [], id="fleet-ask-exclusive", className="switch"),
         html.Div(id="fleet-asked", role="alert"),
         html.Div(id="fleet-acted", role="alert"),

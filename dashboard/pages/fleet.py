@@ -14,7 +14,7 @@ from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.blame_panel import blame_figure, blame_section
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import attributes, chart, fact_list, note, panel, table
+from neuron_top.dashboard.components import absent, attributes, chart, fact_list, note, panel, table
 from neuron_top.dashboard.figures import empty
 from neuron_top.dashboard.fleet import FRESH_SECONDS, DashboardFleet
 from neuron_top.dashboard.page_diff import Marked, PageChart, marked
@@ -195,7 +195,7 @@ def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
 def _steps_note(view: StepMap | str) -> Any:
     """The legend: the scale, what stands out, what was folded."""
     if isinstance(view, str) or not view.rows:
-        return None
+        return absent(view if isinstance(view, str) else "No rank has reported two steps yet.")
     words = [
         f"From {duration_text(view.low)} or less to {duration_text(view.high)} or more, the median is "
         f"{duration_text(view.median)}. ▲ is far above the other ranks at the same step: {count_text(view.outliers)}.",
@@ -205,7 +205,9 @@ def _steps_note(view: StepMap | str) -> Any:
 
 
 def _phases_note(view: PhaseTimeline | str) -> Any:
-    if isinstance(view, str) or len(view.rows) <= figures.PHASE_ROWS:
+    if isinstance(view, str) or not view.rows:
+        return absent(view if isinstance(view, str) else "No node has reported what it does.")
+    if len(view.rows) <= figures.PHASE_ROWS:
         return None
     left = sum(1 + len(row.alike) for row in view.rows[figures.PHASE_ROWS :])
     return note(f"The {figures.PHASE_ROWS} worst groups of nodes that did the same; {count_text(left)} more nodes.")
@@ -230,11 +232,12 @@ def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
     if not ranked:
         return note(f"No node reports {metric.title}.")
     # Few cells: the table is sent anew whenever a place changes.
-    rows = [
-        (row.node, f"{row.text}{f', core {row.core}' if row.core else ''}", metric.text(row.median)) for row in ranked
-    ]
-    caption = f"The worst nodes by {metric.title}"
-    return table(("node", metric.title, "median of its cores"), rows, caption=caption, right=(1, 2))
+    rows = [(row.node, f"{row.text}{f', core {row.core}' if row.core else ''}") for row in ranked]
+    head, caption = ("node", metric.title), f"The worst nodes by {metric.title}"
+    if not any(row.core for row in ranked):  # the node's own: its median says the same
+        return table(head, rows, caption=caption, right=(1,))
+    medians = [(*cells, metric.text(row.median)) for cells, row in zip(rows, ranked, strict=True)]
+    return table((*head, "median of its cores"), medians, caption=caption, right=(1, 2))
 
 
 def _different(found: Differences | str, kind: str) -> Any:
@@ -261,7 +264,8 @@ def _node(page: NodePage) -> Any:
         *((name, "" if value is None else str(value)) for name, value in sorted(row.attributes.items())),
     )  # fmt: skip
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
-    return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts)]
+    missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []
+    return [html.H2(f"Node {row.node}"), html.P(lines), fact_list(facts), *missing]
 
 
 def _core(page: FleetCorePage | str | None) -> Any:
@@ -273,7 +277,7 @@ def _core(page: FleetCorePage | str | None) -> Any:
     ]
     head = ("metric", "this core", "median core", "place")
     shown = table(head, rows, caption=f"Core {page.core} now", right=(1, 2, 3))
-    missing = [note(page.history.missing)] if page.history.missing else []
+    missing = [note(page.history.missing, kind="quiet no-core-history")] if page.history.missing else []
     return [html.H2(f"Core {page.core} of {page.row.node}"), shown, *missing]
 
 
