@@ -24,7 +24,7 @@ from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import TORCH_NEURON, Artifact, Entry, Lock, Part
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.tree import measure
@@ -165,15 +165,15 @@ class _Look:
         entry = self.entries.get(key)
         if held is not None:
             holder = f"pid {held.pid}" if held.pid is not None else None
-            lock = Lock(facts.st_mtime, Verdict.ALIVE, held.proof, holder)
+            lock = Lock(facts.st_mtime, Holder.ALIVE, held.proof, holder)
             if entry is None:
                 entry = _entry(key, State.COMPILING, facts, artifact=Artifact.NONE, problems=(), disk=self.disk)
             self.entries[key] = msgspec.structs.replace(
                 entry, state=State.COMPILING, lock=lock, parts=entry.parts | Part.LOCK
             )
-        elif entry is not None and (entry.lock is None or entry.lock.verdict is not Verdict.ALIVE):
+        elif entry is not None and (entry.lock is None or entry.lock.verdict is not Holder.ALIVE):
             proof = None if shared else "no process holds the lock; its file stays behind, as TorchNeuron leaves it"
-            verdict = Verdict.UNKNOWN if shared else Verdict.DEAD
+            verdict = Holder.UNKNOWN if shared else Holder.DEAD
             self.entries[key] = msgspec.structs.replace(entry, lock=Lock(facts.st_mtime, verdict, proof))
 
     def _other(self, path: str, facts: os.stat_result) -> None:

@@ -17,7 +17,7 @@ class EntryChanged(Event, frozen=True, kw_only=True):
     changed_at: float | None = None
     """Newest mtime among its files."""
     lock: str | None = None
-    """Verdict on who holds its lock (`cache.model.states.Verdict`), at the time of the event; None without a lock."""
+    """Verdict on who holds its lock (`cache.model.states.Holder`), at the time of the event; None without a lock."""
     lock_holder: str | None = None
     """`pid 4711 on host`, where the lock or a process names it."""
     lock_proof: str | None = None

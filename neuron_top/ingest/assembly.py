@@ -18,7 +18,7 @@ from neuron_top.settings import Settings
 from neuron_top.telemetry.source import TelemetrySource
 
 if TYPE_CHECKING:
-    from neuron_top.ingest.job_groups import Head
+    from neuron_top.ingest.job_groups import LogHead
 
 STANDARD_INPUT = "-"
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
@@ -91,17 +91,17 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
-def _head(path: str) -> Head:
+def _head(path: str) -> LogHead:
     """What the first lines of a log report; nothing of one that cannot be read from its beginning."""
-    from neuron_top.ingest.job_groups import HEAD_BYTES, Head, head_of
+    from neuron_top.ingest.job_groups import HEAD_BYTES, LogHead, head_of
 
     try:
         if path == STANDARD_INPUT or not Path(path).is_file():
-            return Head()
+            return LogHead()
         with open(path, "rb") as file:
             return head_of(file.read(HEAD_BYTES))
     except OSError:
-        return Head()
+        return LogHead()
 
 
 def _check_places(paths: Sequence[str]) -> None:

@@ -40,25 +40,25 @@ class LogJob(NamedTuple):
     name: str
 
 
-class Head(NamedTuple):
+class LogHead(NamedTuple):
     """What the first lines of a log report."""
 
     began: float | None = None
     slurm_job: str = ""
 
 
-def head_of(data: bytes) -> Head:
+def head_of(data: bytes) -> LogHead:
     """The first clock reading and the batch job that a log names in its first lines."""
     said = _SAID.search(data)
     stamps = (timestamps.generic(line[:60].decode("utf-8", "replace")) for line in data.split(b"\n")[:400])
     began = next((stamp for stamp in stamps if stamp is not None), None)
-    return Head(began, said[1].decode() if said else "")
+    return LogHead(began, said[1].decode() if said else "")
 
 
 class JobGroups:
     """Logs by job, as they turn up. `head` reads the first bytes of a log."""
 
-    def __init__(self, head: Callable[[str], Head]) -> None:
+    def __init__(self, head: Callable[[str], LogHead]) -> None:
         self._head = head
         self._jobs: dict[str, LogJob] = {}
         self._of_key: dict[str, tuple[LogJob, float | None]] = {}

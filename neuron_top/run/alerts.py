@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.model.states import Verdict
+from neuron_top.cache.model.states import Holder
 from neuron_top.events import AdviceKind, CoreKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
 from neuron_top.events.levels import LineLevel
@@ -200,7 +200,7 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
         entry = run.caches.entry(graph.module) if graph.module is not None else None
         stale = not compiled and not any(process.role == ProcessRole.COMPILER for process in run.job.alive)
         if entry is not None and entry.lock is not None and graph.state is not GraphState.COMPILING:
-            stale = entry.lock == Verdict.DEAD or (stale and entry.lock != Verdict.ALIVE)
+            stale = entry.lock == Holder.DEAD or (stale and entry.lock != Holder.ALIVE)
         yield RaisedAlert(
             kind=AlertKind.STALE_LOCK if stale else AlertKind.LOCK_WAIT,
             key=f"lock {key}",

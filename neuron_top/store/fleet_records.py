@@ -58,7 +58,7 @@ class AgentCount(StrEnum):
     """For want of room in memory, while the disk is full."""
 
 
-class StepRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HeartbeatSteps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The newest steps of a rank, or of several ranks of a node: each step is then that of the slowest."""
 
     rank: int | None = None
@@ -93,7 +93,7 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, Spread] = {}
     cores: dict[str, list[float | None]] = {}
     """Metric → a value for every core; empty where it was not asked for."""
-    steps: list[StepRow] = []
+    steps: list[HeartbeatSteps] = []
     """Empty where it was not asked for."""
     notes: dict[str, int] = {}
     """Counts of the agent itself by `AgentCount`; another version may know more."""

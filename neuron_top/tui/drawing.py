@@ -160,7 +160,7 @@ def filled_cells(theme: Theme, share: float, width: int) -> str:
     return theme.glyphs.bar * (max(1, cells) if share > 0 else cells)
 
 
-class Part(NamedTuple):
+class BarPart(NamedTuple):
     """A part of a whole: its share of the full width, its color, its glyph ("": a full cell)."""
 
     share: float
@@ -172,10 +172,10 @@ SMALL = 10
 """Bars of fewer cells show the total only: a cell of theirs is too much of the whole to tell parts apart."""
 
 
-def stacked(theme: Theme, parts: Sequence[Part], width: int, peak: float | None = None) -> list[tuple[str, Style]]:
+def stacked(theme: Theme, parts: Sequence[BarPart], width: int, peak: float | None = None) -> list[tuple[str, Style]]:
     """Parts of one whole side by side by largest remainder, then the track, with a mark at `peak`."""
     if len(parts) > 1 and width < SMALL:
-        parts = [Part(sum(max(0.0, part.share) for part in parts), theme.hues[Hue.BLUE])]
+        parts = [BarPart(sum(max(0.0, part.share) for part in parts), theme.hues[Hue.BLUE])]
     counts = cells_by_largest_remainder([part.share for part in parts], width)
     cells = [((part.glyph or theme.glyphs.bar) * n, part.style) for part, n in zip(parts, counts, strict=True) if n]
     if not cells and any(part.share > 0 for part in parts):

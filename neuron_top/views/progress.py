@@ -15,7 +15,7 @@ class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
     """Who holds an entry's lock, and how that is known."""
 
     verdict: str
-    """`Verdict` of `cache.model.states`; `compiling here` where a worker of this run does it."""
+    """`Holder` of `cache.model.states`; `compiling here` where a worker of this run does it."""
     holder: str | None
     """`pid 4711 on host`, or the rank that compiles it."""
     proof: str | None

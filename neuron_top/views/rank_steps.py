@@ -18,7 +18,7 @@ from neuron_top.units import count_text
 from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
 
 if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run
-    from neuron_top.store.fleet_records import NodeNow, StepRow
+    from neuron_top.store.fleet_records import HeartbeatSteps, NodeNow
 
 LEAST_RANKS = 3
 """Fewer have no typical one among them."""
@@ -98,9 +98,9 @@ def series_of_nodes(nodes: Iterable[NodeNow]) -> list[RankSeries]:
     ]
 
 
-def heartbeat_rows(run: Run) -> list[StepRow]:
+def heartbeat_rows(run: Run) -> list[HeartbeatSteps]:
     """What a node's heartbeat says about its ranks."""
-    from neuron_top.store.fleet_records import StepRow  # as above
+    from neuron_top.store.fleet_records import HeartbeatSteps  # as above
 
     every = series_of_run(run)
     if len(every) > TOLD_RANKS:
@@ -109,7 +109,7 @@ def heartbeat_rows(run: Run) -> list[StepRow]:
     for one in every:
         steps = sorted(one.seconds)[-TOLD_STEPS:]
         seconds = [float(f"{one.seconds[step]:.4g}") for step in steps]
-        rows.append(StepRow(rank=one.rank, ranks=one.ranks, steps=steps, seconds=seconds))
+        rows.append(HeartbeatSteps(rank=one.rank, ranks=one.ranks, steps=steps, seconds=seconds))
     return rows
 
 

@@ -23,7 +23,7 @@ from neuron_top.actions.backends import BackendKind, BackendOptions, open_backen
 from neuron_top.actions.journal import found_again
 from neuron_top.cache import torch_neuron
 from neuron_top.cache.model.entry import Entry, is_entry_path
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
@@ -105,7 +105,7 @@ def test_an_entry_has_its_state_size_age_and_lock(root: Path) -> None:
     assert (whole.neff_bytes, whole.allocated, whole.compiler) == (4096, 4096, "torch-neuronx")
     assert whole.compiled_at == pytest.approx(time.time() - 10 * 86400, abs=60)
     assert whole.lock is not None
-    assert whole.lock.verdict is Verdict.DEAD
+    assert whole.lock.verdict is Holder.DEAD
     assert (root / whole.path).is_file()
 
 
@@ -119,7 +119,7 @@ def test_a_lock_that_a_process_holds_is_a_compile_with_or_without_an_artifact(
         lock = found[key].lock
         assert found[key].state is State.COMPILING
         assert lock is not None
-        assert (lock.verdict, lock.owner) == (Verdict.ALIVE, f"pid {pid}")
+        assert (lock.verdict, lock.owner) == (Holder.ALIVE, f"pid {pid}")
     assert found[new].allocated == 0
 
 

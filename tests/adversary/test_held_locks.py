@@ -16,7 +16,7 @@ from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.compile.parallel.collect import WAITING
 from tests.actions import caches, states
 from tests.adversary.trees import cache_command, nobody_about
@@ -72,7 +72,7 @@ def test_a_lock_that_a_living_process_holds_stays_and_says_who(
     with held(place / LOCK, how) as pid:
         entry = entry_of(place)
         assert entry.lock is not None
-        assert (entry.lock.verdict, entry.lock.owner) == (Verdict.ALIVE, f"pid {pid}")
+        assert (entry.lock.verdict, entry.lock.owner) == (Holder.ALIVE, f"pid {pid}")
         assert f"process {pid} " in (entry.lock.proof or "")
         assert entry.state is State.COMPILING
         assert entry.state not in WAITING

@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.cache.locks import lock_owner, verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.scan import scanner
 from neuron_top.cache.use import CacheUse
@@ -32,32 +32,32 @@ def process(*command: str) -> CacheProcess:
 def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:
     seen = msgspec.structs.replace(USED, processes=(process("neuronx-cc", f"/tmp/model.{KEY}.hlo_module.pb"),))
     lock = lock_verdict(KEY, NOW - 90_000, seen)
-    assert (lock.verdict, lock.owner) == (Verdict.ALIVE, "pid 7")
+    assert (lock.verdict, lock.owner) == (Holder.ALIVE, "pid 7")
 
 
 def test_a_work_folder_that_grows_is_proof_of_life() -> None:
     assert (
         lock_verdict(KEY, NOW - 90_000, msgspec.structs.replace(USED, work_newest={KEY: NOW - 60})).verdict
-        is Verdict.ALIVE
+        is Holder.ALIVE
     )
 
 
 def test_a_lock_older_than_the_last_start_of_the_machine_is_dead() -> None:
-    assert lock_verdict(KEY, NOW - 500_001, USED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 500_001, USED).verdict is Holder.DEAD
 
 
 def test_with_nobody_using_the_cache_a_quarter_of_an_hour_is_enough() -> None:
-    assert lock_verdict(KEY, NOW - 899, UNUSED).verdict is Verdict.UNKNOWN
-    assert lock_verdict(KEY, NOW - 901, UNUSED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 899, UNUSED).verdict is Holder.UNKNOWN
+    assert lock_verdict(KEY, NOW - 901, UNUSED).verdict is Holder.DEAD
 
 
 def test_in_a_used_cache_only_the_longest_compile_proves_death() -> None:
-    assert lock_verdict(KEY, NOW - 3600, USED).verdict is Verdict.UNKNOWN
-    assert lock_verdict(KEY, NOW - 3 * 3600 - 1, USED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 3600, USED).verdict is Holder.UNKNOWN
+    assert lock_verdict(KEY, NOW - 3 * 3600 - 1, USED).verdict is Holder.DEAD
 
 
 def test_on_a_shared_file_system_death_is_never_proved() -> None:
-    assert lock_verdict(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Verdict.UNKNOWN
+    assert lock_verdict(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Holder.UNKNOWN
 
 
 UNTIL_TOLD = "print('up', flush=True); input()"
@@ -136,7 +136,7 @@ def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Pa
     os.utime(work / f"model.{KEY}.hlo_module.pb", (at, at))
     evidence = verdicts.evidence_on(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
     assert abs(evidence.work_newest[KEY] - at) < 1
-    assert lock_verdict(KEY, at, evidence).verdict is Verdict.ALIVE
+    assert lock_verdict(KEY, at, evidence).verdict is Holder.ALIVE
 
 
 def test_only_a_file_that_carries_the_key_in_its_name_is_proof_of_life(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.cache.model.entry import Artifact, Entry, Lock, Part, classify
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.scan.scanner import scan
 from tests.builders import (
     COMPILER,
@@ -31,7 +31,7 @@ ROWS = [
     ("hit", {HLO_NAME: HLO, "model.neff": GOOD, "model.done": b""}, None, COMPILER),
     ("hit", {"model.neff": GOOD, "model.done": b""}, None, COMPILER),
     ("hit-leftover-lock", {HLO_NAME: HLO, "model.neff": GOOD, "model.done": b"", LOCK: b""}, None, COMPILER),
-    ("hit-leftover-lock", {HLO_NAME: HLO, "model.neff": GOOD, "model.done": b"", LOCK: b""}, Verdict.DEAD, COMPILER),
+    ("hit-leftover-lock", {HLO_NAME: HLO, "model.neff": GOOD, "model.done": b"", LOCK: b""}, Holder.DEAD, COMPILER),
     ("hit-legacy", {"model.hlo.pb": HLO, "model.neff": GOOD, "compile_flags.txt": TXT}, None, OLD_COMPILER),
     ("hit-legacy", {HLO_NAME: HLO, "model.neff": GOOD}, None, "neuronxcc-2.14.227.0+2d4f85be"),
     ("hit-legacy", {HLO_NAME: HLO, "model.neff": GOOD, "compile_flags.txt": TXT}, None, COMPILER),
@@ -41,15 +41,15 @@ ROWS = [
     ("partial", {HLO_NAME: HLO, "model.neff": CUT}, None, COMPILER),
     ("partial", {HLO_NAME: HLO, "model.neff": CUT, LOCK: b""}, None, COMPILER),
     ("partial", {HLO_NAME: HLO, "model.neff": b""}, None, COMPILER),
-    ("compiling", {HLO_NAME: HLO, LOCK: b""}, Verdict.ALIVE, COMPILER),
-    ("retrying", {HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Verdict.ALIVE, COMPILER),
-    ("locked-unknown", {HLO_NAME: HLO, LOCK: b""}, Verdict.UNKNOWN, COMPILER),
-    ("locked-unknown", {HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Verdict.UNKNOWN, COMPILER),
-    ("stale-lock", {HLO_NAME: HLO, LOCK: b""}, Verdict.DEAD, COMPILER),
+    ("compiling", {HLO_NAME: HLO, LOCK: b""}, Holder.ALIVE, COMPILER),
+    ("retrying", {HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Holder.ALIVE, COMPILER),
+    ("locked-unknown", {HLO_NAME: HLO, LOCK: b""}, Holder.UNKNOWN, COMPILER),
+    ("locked-unknown", {HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Holder.UNKNOWN, COMPILER),
+    ("stale-lock", {HLO_NAME: HLO, LOCK: b""}, Holder.DEAD, COMPILER),
     ("failed", {HLO_NAME: HLO, "model.log": LOG}, None, COMPILER),
     ("failed-legacy", {"model.hlo.pb": HLO, "model.neff": b"false", "model.log": LOG}, None, OLD_COMPILER),
     ("published-unmarked", {HLO_NAME: HLO, "model.neff": GOOD}, None, COMPILER),
-    ("published-unmarked", {HLO_NAME: HLO, "model.neff": GOOD, LOCK: b""}, Verdict.ALIVE, COMPILER),
+    ("published-unmarked", {HLO_NAME: HLO, "model.neff": GOOD, LOCK: b""}, Holder.ALIVE, COMPILER),
     ("extracted", {HLO_NAME: HLO}, None, COMPILER),
     ("empty", {}, None, COMPILER),
     ("inconsistent", {HLO_NAME: HLO, "model.done": b""}, None, COMPILER),
@@ -71,7 +71,7 @@ ROWS = [
 ]
 
 
-def seen(root: Path, verdict: Verdict = Verdict.UNKNOWN) -> Entry:
+def seen(root: Path, verdict: Holder = Holder.UNKNOWN) -> Entry:
     """The only entry of a root, its lock judged as told."""
 
     def lock_verdicts(_: str, locked: list[Entry], __: float | None) -> dict[str, Lock]:
@@ -83,10 +83,10 @@ def seen(root: Path, verdict: Verdict = Verdict.UNKNOWN) -> Entry:
 
 @pytest.mark.parametrize(("state", "files", "verdict", "compiler"), ROWS)
 def test_each_row_of_the_state_table_is_distinguished_from_real_files(
-    tmp_path: Path, state: str, files: dict[str, bytes], verdict: Verdict | None, compiler: str
+    tmp_path: Path, state: str, files: dict[str, bytes], verdict: Holder | None, compiler: str
 ) -> None:
     write_entry(tmp_path, files, compiler=compiler)
-    assert seen(tmp_path, verdict or Verdict.UNKNOWN).state == state
+    assert seen(tmp_path, verdict or Holder.UNKNOWN).state == state
 
 
 def test_a_whole_exported_model_is_only_sized(tmp_path: Path) -> None:
@@ -100,16 +100,16 @@ def test_a_whole_exported_model_is_only_sized(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "verdict", "state"),
     [
-        ({HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Verdict.ALIVE, State.RETRYING),
-        ({HLO_NAME: HLO, "model.neff": GOOD}, Verdict.UNKNOWN, State.PUBLISHED_UNMARKED),
-        ({HLO_NAME: HLO}, Verdict.UNKNOWN, State.EXTRACTED),
-        ({HLO_NAME: HLO, "model.neff": b"", "model.done": b""}, Verdict.UNKNOWN, State.CORRUPT),
-        ({HLO_NAME: HLO, LOCK: b""}, Verdict.UNKNOWN, State.LOCKED_UNKNOWN),
+        ({HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Holder.ALIVE, State.RETRYING),
+        ({HLO_NAME: HLO, "model.neff": GOOD}, Holder.UNKNOWN, State.PUBLISHED_UNMARKED),
+        ({HLO_NAME: HLO}, Holder.UNKNOWN, State.EXTRACTED),
+        ({HLO_NAME: HLO, "model.neff": b"", "model.done": b""}, Holder.UNKNOWN, State.CORRUPT),
+        ({HLO_NAME: HLO, LOCK: b""}, Holder.UNKNOWN, State.LOCKED_UNKNOWN),
     ],
     ids=["retry under its lock", "neff without its mark", "collected", "empty neff", "compile on another host"],
 )
 def test_the_five_situations_the_rival_misjudges(
-    tmp_path: Path, files: dict[str, bytes], verdict: Verdict, state: State
+    tmp_path: Path, files: dict[str, bytes], verdict: Holder, state: State
 ) -> None:
     write_entry(tmp_path, files)
     assert seen(tmp_path, verdict).state is state
@@ -120,10 +120,10 @@ def test_the_five_situations_the_rival_misjudges(
     st.integers(0, 2**14 - 1),
     st.booleans(),
     st.booleans(),
-    st.sampled_from(Verdict),
+    st.sampled_from(Holder),
 )
 def test_every_combination_of_files_has_a_state(
-    artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Verdict
+    artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Holder
 ) -> None:
     state = classify(artifact, parts, legacy, failure_log, holder)
     assert state in State
@@ -133,9 +133,9 @@ def test_every_combination_of_files_has_a_state(
         assert not parts & Part.LOCK
     if state in (State.COMPILING, State.RETRYING):
         assert parts & Part.LOCK
-        assert holder is Verdict.ALIVE
+        assert holder is Holder.ALIVE
     if state is State.STALE_LOCK:
-        assert holder is Verdict.DEAD
+        assert holder is Holder.DEAD
 
 
 _FILES = (

@@ -20,7 +20,7 @@ from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.identity import machine_id
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import PhaseSpan, StepRow
+from neuron_top.store.fleet_records import HeartbeatSteps, PhaseSpan
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import FleetPage, metric_named
 from neuron_top.views.fleet_differences import differences
@@ -209,7 +209,7 @@ def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
     with serving_logs(log) as address:
         answer_at(postgres_url, "n1", address, machine_id())
         with FleetStore(postgres_url) as store:
-            rows = [StepRow(rank=0, steps=[1, 2], seconds=[1.0, 2.0])]
+            rows = [HeartbeatSteps(rank=0, steps=[1, 2], seconds=[1.0, 2.0])]
             store.beat(reported("n1", steps=rows))
         with serving(StillFeed(), tmp_path, store=postgres_url, read=READ) as served:
             assert served.ask("/api/fleet/nodes/n1/logs").status == 401

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neuron_top.store.fleet_records import StepRow
+from neuron_top.store.fleet_records import HeartbeatSteps
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import Served, serving
@@ -29,7 +29,7 @@ def served(postgres_url: str, tmp_path: Path) -> Iterator[Served]:
         for node in NODES:
             store.beat(reported(node, phase="compiling", job="4711"))
             seconds = 2.0 if node == "n3" else 1.0
-            rows = [StepRow(rank=int(node[1:]), steps=STEPS, seconds=[seconds] * len(STEPS))]
+            rows = [HeartbeatSteps(rank=int(node[1:]), steps=STEPS, seconds=[seconds] * len(STEPS))]
             cores: dict[str, list[float | None]] = {"utilization": [0.9, 0.4, 0.95]}
             store.beat(reported(node, step_seconds=seconds, steps=rows, cores=cores))
     with serving(StillFeed(), tmp_path, store=postgres_url) as one:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import PhaseSpan, StepRow
+from neuron_top.store.fleet_records import HeartbeatSteps, PhaseSpan
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.panels.phases import phase_lines
 from neuron_top.tui.theme import choose
@@ -121,7 +121,7 @@ def test_steps_of_the_job_that_runs_come_from_its_heartbeats_and_of_another_from
     fill(postgres_url)
     with FleetStore(postgres_url) as store:
         for rank, node in enumerate(("n1", "n2", "n3", "n4")):
-            rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
+            rows = [HeartbeatSteps(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
             store.beat(reported(node, steps=rows))
     with FleetService(Settings(store=postgres_url)) as service:
         found = service.steps()

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from neuron_top.ingest.assembly import paths_feed
-from neuron_top.ingest.job_groups import Head, JobGroups, head_of
+from neuron_top.ingest.job_groups import JobGroups, LogHead, head_of
 from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
 
 
-def jobs_of(*paths: str, heads: dict[str, Head] | None = None) -> list[list[str]]:
-    groups = JobGroups(lambda path: (heads or {}).get(path, Head()))
+def jobs_of(*paths: str, heads: dict[str, LogHead] | None = None) -> list[list[str]]:
+    groups = JobGroups(lambda path: (heads or {}).get(path, LogHead()))
     found: dict[str, list[str]] = {}
     for path in paths:
         found.setdefault(groups.of(path).id, []).append(path)

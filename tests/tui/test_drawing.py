@@ -45,7 +45,7 @@ def test_a_bar_fills_its_width(theme: Theme, share: float | None, width: int) ->
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.integers(1, 80), SHARES)
 def test_a_stacked_bar_fills_its_width(shares: list[float], width: int, peak: float | None) -> None:
-    parts = [drawing.Part(share, tuple(LOOK.hues.values())[index]) for index, share in enumerate(shares)]
+    parts = [drawing.BarPart(share, tuple(LOOK.hues.values())[index]) for index, share in enumerate(shares)]
     assert sum(len(text) for text, _ in drawing.stacked(LOOK, parts, width, peak)) == width
 
 

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from neuron_top.identity import machine_id
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import Spread, StepRow
+from neuron_top.store.fleet_records import HeartbeatSteps, Spread
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
@@ -122,7 +122,7 @@ async def test_ranks_and_phases_are_pages_of_the_fleet(postgres_url: str) -> Non
     fill(postgres_url)
     with FleetStore(postgres_url) as store:
         for rank, node in enumerate(("n1", "n2", "n3", "n4")):
-            rows = [StepRow(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
+            rows = [HeartbeatSteps(rank=rank, steps=[1, 2, 3], seconds=[1.0, 1.0, 5.0 if rank == 2 else 1.0])]
             store.beat(reported(node, steps=rows))
     async with shown(postgres_url, (80, 24)) as (app, pilot):
         await pilot.press("r")

@@ -9,7 +9,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.states import Verdict
+from neuron_top.cache.model.states import Holder
 
 
 def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, force: bool = False) -> Plan:
@@ -23,9 +23,9 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
         if entry.lock is None:
             continue
         lock = entry.lock
-        if lock.verdict is Verdict.ALIVE:
+        if lock.verdict is Holder.ALIVE:
             exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))
-        elif lock.verdict is Verdict.DEAD:
+        elif lock.verdict is Holder.DEAD:
             steps.append(
                 step_of(Action.UNLOCK, entry, Reason(ReasonCode.HOLDER_DEAD), 0, context, proof=lock.proof or "")
             )

@@ -22,7 +22,7 @@ from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry, Lock
-from neuron_top.cache.model.states import Verdict
+from neuron_top.cache.model.states import Holder
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
 
@@ -60,21 +60,21 @@ def lock_verdict(
 
     `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first.
     """
-    if owner is not None and owner.verdict is Verdict.ALIVE:
+    if owner is not None and owner.verdict is Holder.ALIVE:
         return owner
     if held is not None:
-        return Lock(since, Verdict.ALIVE, held.proof, f"pid {held.pid}" if held.pid is not None else None)
-    if owner is not None and owner.verdict is not Verdict.UNKNOWN:
+        return Lock(since, Holder.ALIVE, held.proof, f"pid {held.pid}" if held.pid is not None else None)
+    if owner is not None and owner.verdict is not Holder.UNKNOWN:
         return owner
     life = _life(module, evidence)
     if life is not None:
         proof, holder = life
-        return Lock(since, Verdict.ALIVE, proof, holder)
+        return Lock(since, Holder.ALIVE, proof, holder)
     death = _death(module, since, evidence)
     named = owner.owner if owner is not None else None
     if death is not None:
-        return Lock(since, Verdict.DEAD, death, named)
-    return Lock(since, Verdict.UNKNOWN, None, named)
+        return Lock(since, Holder.DEAD, death, named)
+    return Lock(since, Holder.UNKNOWN, None, named)
 
 
 def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
@@ -171,10 +171,10 @@ def _owned(since: float, owner: LockOwner) -> Lock:
     named = f"pid {owner.pid} on {owner.host}"
     alive = lock_owner.is_alive(owner)
     if alive is None:
-        return Lock(since, Verdict.UNKNOWN, None, named)
+        return Lock(since, Holder.UNKNOWN, None, named)
     if alive:
-        return Lock(since, Verdict.ALIVE, f"its holder, process {owner.pid}, lives", named)
-    return Lock(since, Verdict.DEAD, f"its holder, process {owner.pid}, has ended", named)
+        return Lock(since, Holder.ALIVE, f"its holder, process {owner.pid}, lives", named)
+    return Lock(since, Holder.DEAD, f"its holder, process {owner.pid}, has ended", named)
 
 
 def _users(

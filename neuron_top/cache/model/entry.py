@@ -17,7 +17,7 @@ import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.failures import Failure
-from neuron_top.cache.model.states import State, Verdict
+from neuron_top.cache.model.states import Holder, State
 from neuron_top.escapes import visible
 
 MARKER_BYTES = 64
@@ -93,7 +93,7 @@ class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A lock file and what is known about who holds it. Times are seconds since the epoch."""
 
     since: float
-    verdict: Verdict = Verdict.UNKNOWN
+    verdict: Holder = Holder.UNKNOWN
     proof: str | None = None
     """The evidence in words; None when there is none either way."""
     owner: str | None = None
@@ -219,9 +219,7 @@ def is_legacy(compiler: str) -> bool:
 
 
 @functools.cache
-def classify(
-    artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Verdict = Verdict.UNKNOWN
-) -> State:
+def classify(artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Holder = Holder.UNKNOWN) -> State:
     """The state of an entry from its parts; `failure_log` says whether `model.log` starts as a failure does.
 
     `legacy`: the compiler is at most 2.14. Total: every combination gives a state.
@@ -244,13 +242,13 @@ def classify(
     return State.EXTRACTED if graph else State.EMPTY
 
 
-def _marked(artifact: Artifact, *, lock: bool, holder: Verdict) -> State:
+def _marked(artifact: Artifact, *, lock: bool, holder: Holder) -> State:
     if artifact is Artifact.NONE:
         return State.INCONSISTENT
     if artifact is Artifact.VALID:
         if not lock:
             return State.HIT
-        return State.COMPILING if holder is Verdict.ALIVE else State.HIT_LEFTOVER_LOCK
+        return State.COMPILING if holder is Holder.ALIVE else State.HIT_LEFTOVER_LOCK
     return State.UNKNOWN if lock or artifact is Artifact.UNREADABLE else State.CORRUPT
 
 
@@ -260,7 +258,7 @@ def _unmarked(*, log: bool, lock: bool, graph: bool, legacy: bool) -> State:
     return State.HIT_LEGACY if legacy else State.PUBLISHED_UNMARKED
 
 
-def _locked(*, log: bool, holder: Verdict) -> State:
-    if holder is Verdict.ALIVE:
+def _locked(*, log: bool, holder: Holder) -> State:
+    if holder is Holder.ALIVE:
         return State.RETRYING if log else State.COMPILING
-    return State.STALE_LOCK if holder is Verdict.DEAD else State.LOCKED_UNKNOWN
+    return State.STALE_LOCK if holder is Holder.DEAD else State.LOCKED_UNKNOWN

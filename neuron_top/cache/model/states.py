@@ -66,7 +66,7 @@ class Lookup(StrEnum):
     MISS = "miss"
 
 
-class Verdict(StrEnum):
+class Holder(StrEnum):
     """What is known about the holder of a lock."""
 
     ALIVE = "alive"

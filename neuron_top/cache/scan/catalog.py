@@ -67,7 +67,7 @@ def _look_at(root: str, entries: tuple[Entry, ...]) -> list[Entry]:
     return scanner.look_at(root, entries)
 
 
-def _summed(seen: index.Head | Snapshot, totals: EntryTotals) -> Sums:
+def _summed(seen: index.IndexHead | Snapshot, totals: EntryTotals) -> Sums:
     return Sums(
         root=seen.root,
         totals=totals,
@@ -84,7 +84,7 @@ def _differs(before: Snapshot, after: Snapshot) -> bool:
     return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))
 
 
-def _same_folders(head: index.Head) -> bool:
+def _same_folders(head: index.IndexHead) -> bool:
     for folder in head.folders:
         try:
             own = os.stat(os.path.join(head.root, folder.name), follow_symlinks=False)

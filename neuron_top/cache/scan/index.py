@@ -26,7 +26,7 @@ _MAGIC = b"neurontop-cache-index-5\n"
 _LENGTH = struct.Struct("<Q")
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class IndexHead(msgspec.Struct, frozen=True, kw_only=True):
     """The first part of the file."""
 
     root: str
@@ -43,7 +43,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 # Made when this is imported, in one thread: msgspec crashes when two learn at once what a struct is made of, as two
 # caches that are opened at the same moment did.
-_head = msgspec.msgpack.Decoder(Head)
+_head = msgspec.msgpack.Decoder(IndexHead)
 _entries = msgspec.msgpack.Decoder(tuple[Entry, ...])
 
 
@@ -58,7 +58,7 @@ def save(snapshot: Snapshot, state: Path) -> bool:
     suspects = to_look_at(snapshot.entries, snapshot.taken_at, snapshot.taken_at, shared=snapshot.filesystem.shared)
     settled = [entry for entry in snapshot.entries if entry.path not in suspects]
     open_entries = [entry for entry in snapshot.entries if entry.path in suspects]
-    head = Head(
+    head = IndexHead(
         root=snapshot.root,
         taken_at=snapshot.taken_at,
         seconds=snapshot.seconds,
@@ -87,7 +87,7 @@ def save(snapshot: Snapshot, state: Path) -> bool:
     return True
 
 
-def load_head(root: str, state: Path) -> Head | None:
+def load_head(root: str, state: Path) -> IndexHead | None:
     """The head alone; None when there is no usable index of `root`."""
     try:
         with open(path_of(root, state), "rb") as file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, Part, rule, stacked
+from neuron_top.tui.drawing import BarPart, Line, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
 from neuron_top.views.missing import has_compiles
@@ -78,7 +78,7 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)
     texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
-    ended = [Part(count / card.total, style) for count, _word, style, _sign in counts[:5]]
+    ended = [BarPart(count / card.total, style) for count, _word, style, _sign in counts[:5]]
     line.add(stacked(theme, ended, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
     for text, style in texts:

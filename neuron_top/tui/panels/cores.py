@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import SMALL, Line, Part, bar, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import SMALL, BarPart, Line, bar, rule, short_command, spark, stacked
 from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
@@ -134,11 +134,11 @@ def memory_bar(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, 
     whole = core.capacity or scale.bytes
     peak = core.peak / whole if core.peak is not None else None
     if core.stale:
-        return stacked(theme, [Part(core.memory / whole, theme.faint)], width, peak)
+        return stacked(theme, [BarPart(core.memory / whole, theme.faint)], width, peak)
     parts = kind_parts(theme, core, kinds, whole)
     by_kind = sum(part.share for part in parts)
     style = theme.hues[Hue.BLUE] if core.capacity is None else memory_style(theme, core.memory / whole)
-    rest = Part(max(0.0, core.memory / whole - by_kind), theme.memory("unattributed") if parts else style)
+    rest = BarPart(max(0.0, core.memory / whole - by_kind), theme.memory("unattributed") if parts else style)
     return stacked(theme, [*parts, rest], width, peak)
 
 
@@ -147,14 +147,14 @@ def memory_style(theme: Theme, share: float) -> Style:
     return theme.hues[Hue.BLUE] if share < 0.85 else theme.load(share)
 
 
-def kind_parts(theme: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[Part]:
+def kind_parts(theme: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[BarPart]:
     """Shares of the whole by kind, in the colors that kinds have everywhere."""
     return [kind_part(theme, kind, core.kinds[kind] / whole) for kind in kinds if core.kinds.get(kind)]
 
 
-def kind_part(theme: Theme, kind: str, share: float) -> Part:
+def kind_part(theme: Theme, kind: str, share: float) -> BarPart:
     """A kind of memory as a part of a bar."""
-    return Part(share, theme.memory(kind), theme.memory_glyph(kind))
+    return BarPart(share, theme.memory(kind), theme.memory_glyph(kind))
 
 
 def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
