@@ -256,7 +256,7 @@ class StillRuns:
         self.played: list[str] = []
         self.deleted: list[str] = []
 
-    def rows(self) -> tuple[RunRow, ...]:
+    def rows(self, limit: int | None = None) -> tuple[RunRow, ...]:
         return self._runs
 
     def delete(self, run: str) -> int:
@@ -372,7 +372,7 @@ class StillServices:
 class UnreadableRuns(StillRuns):
     """A store that is none."""
 
-    def rows(self) -> tuple[RunRow, ...]:
+    def rows(self, limit: int | None = None) -> tuple[RunRow, ...]:
         raise StoreUnusable(f"{self.folder}/neurontop.db: file is not a database")
 
 

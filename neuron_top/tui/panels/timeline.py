@@ -103,7 +103,7 @@ def _names(theme: Theme, lane: Lane, start: float, span: float, width: int, labe
     line = Line(theme, width).gap(label)
     room = line.left
     places = [label + int((bar.start - start) / span * room) for bar in lane.bars]
-    for bar, at, end in zip(lane.bars, places, [*places[1:], width], strict=True):
+    for bar, at, end in zip(lane.bars, places, [*places, width][1:], strict=True):
         if at >= line.used and end - at > _LEAST_NAME:
             line.to(at).put(short_key(bar.graph, min(24, end - at - 1), theme.glyphs.more), theme.quiet)
     return line.strip()
