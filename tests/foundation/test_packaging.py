@@ -50,6 +50,7 @@ def test_the_wheel_brings_what_is_not_code(wheel: Path) -> None:
     assert "neuron_top/store/schema.sql" in names
     assert "neuron_top/assets/examples/train_bert_tp.py" in names
     assert "neuron_top/py.typed" in names
+    assert not [name for name in names if "/screenshots/" in name], "pictures of the documentation"
 
 
 def test_the_installed_program_starts(wheel: Path, tmp_path: Path) -> None:
