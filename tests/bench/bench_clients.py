@@ -60,7 +60,14 @@ class Page:
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         asked_by = f"{self.name}-marks.data"
         (asked,) = (one for one in await self._ask("_dash-dependencies") if asked_by in one["output"])
-        values = {"live-measure": "utilization", "pulse": 1, "theme": "dark", "url": ""}
+        values = {
+            "live-axis": "step",
+            "live-measure": "utilization",
+            "live-smooth": [],
+            "pulse": 1,
+            "theme": "dark",
+            "url": "",
+        }
         pairs = [part.rsplit(".", 1) for part in asked["output"].strip(".").split("...")]
         self._question = {
             "output": asked["output"],
