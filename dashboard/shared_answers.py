@@ -57,13 +57,17 @@ class SharedAnswers(Generic[Answer]):
 
     def _later(self, question: Hashable, work_out: Callable[[], Answer], done: asyncio.Task[Answer]) -> None:
         """Work a question out again, unless it was worked out meanwhile or nobody asks any more."""
-        if not _is_good(done):  # whoever asks next is told what is wrong
+        if not _is_good(done) or not self._stands(question, done):  # whoever asks next is told what is wrong
             return
-        asyncio.get_running_loop().call_later(self._seconds, self._again, question, self._asked.get(question), work_out)
+        asyncio.get_running_loop().call_later(self._seconds, self._again, question, work_out, done)
 
-    def _again(self, question: Hashable, asked: _Asked[Answer] | None, work_out: Callable[[], Answer]) -> None:
-        wanted = self._wanted.get(question)
-        if self._asked.get(question) is asked and wanted is not None and self._clock() - wanted <= self._stale:
+    def _stands(self, question: Hashable, task: asyncio.Task[Answer]) -> bool:
+        """No other answer was begun since."""
+        asked = self._asked.get(question)
+        return asked is not None and asked.task is task
+
+    def _again(self, question: Hashable, work_out: Callable[[], Answer], done: asyncio.Task[Answer]) -> None:
+        if self._stands(question, done) and self._clock() - self._wanted[question] <= self._stale:
             self._begin(question, work_out)
 
 

@@ -117,3 +117,30 @@ async def test_what_is_looked_at_is_worked_out_again_by_itself_until_nobody_asks
     known = len(made)
     await asyncio.sleep(0.2)
     assert len(made) == known, "nobody has asked for longer than an answer may be old"
+
+
+async def test_an_answer_that_is_asked_for_anew_at_the_moment_it_is_made_is_not_begun_a_second_time() -> None:
+    now, go, made, problems = 0.0, threading.Event(), list[int](), list[dict[str, object]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: problems.append(context))
+
+    def work_out() -> int:
+        made.append(1)
+        if len(made) > 1:
+            go.wait(60)
+        return len(made)
+
+    answers = SharedAnswers[int](0.01, clock=lambda: now, stale=3.0)
+    first = asyncio.create_task(answers.get("x", work_out))
+    while "x" not in answers._asked or not answers._asked["x"].task.done():
+        await asyncio.sleep(0)
+    now = 1.0  # it is made, its callbacks have not run, and it is old already
+    assert await answers.get("x", work_out) == 1
+    second = answers._asked["x"].task
+    try:
+        await asyncio.sleep(0.1)
+        assert not problems
+        assert await answers.get("x", work_out) == 1, "nobody waits while the one before is fresh enough"
+        assert answers._asked["x"].task is second
+    finally:
+        go.set()
+    assert (await first, await second) == (1, 2)
