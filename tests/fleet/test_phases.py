@@ -89,6 +89,16 @@ def test_bars_touch_and_every_node_is_in_exactly_one_row(every: list[PhaseSpan])
             assert all(strip.cell_length == width for strip in phase_lines(theme, found, width))
 
 
+def test_the_axis_has_moments_and_their_dates_where_they_are_of_two_days() -> None:
+    def axis(since: float, until: float) -> list[str]:
+        every = spans("n1", ("training", since, until))
+        return phase_lines(THEMES[0], phase_timeline(until, "4711", every, []), 80)[-2].text.split(maxsplit=1)
+
+    morning = 1_771_061_400.0  # 2026-02-14 09:30:00 UTC
+    assert [part.strip() for part in axis(morning, morning + 90)] == ["09:30:00", "09:31:30 UTC"]
+    assert " ".join(axis(morning, morning + 86_400)).split() == ["02-14", "09:30", "02-15", "09:30", "UTC"]
+
+
 @pytest.mark.parametrize("count", [4, 64, 1000])
 def test_a_thousand_equal_nodes_take_as_many_lines_as_four(count: int) -> None:
     drawn = phase_lines(THEMES[0], phase_timeline(NOW, "4711", fleet(count), []), 80)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
-from neuron_top.units import clock_text, count_text, counted, duration_text
+from neuron_top.units import count_text, counted, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.phases import HUES, SILENT, WAITING, NodePhases, PhaseTimeline
 from neuron_top.views.states import JobState
@@ -31,7 +32,7 @@ def phase_lines(theme: Theme, view: PhaseTimeline | str, width: int) -> list[Str
     strips = [rule(theme, width, f"Phases by node: job {view.job}", right)]
     room = max(8, width - _label(width) - (_WORDS if width >= 70 else 0) - 1)
     strips += [_row(theme, row, view.start, span, room, width) for row in view.rows]
-    strips.append(_axis(theme, view, room, width))
+    strips.append(_axis(theme, view.start, view.end, room, width))
     legend = Line(theme, width).gap()
     for phase in dict.fromkeys(phase for row in view.rows for phase in row.seconds):
         glyph, style = phase_sign(theme, phase)
@@ -88,7 +89,9 @@ def _joined(cells: list[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
     yield text, style
 
 
-def _axis(theme: Theme, view: PhaseTimeline, room: int, width: int) -> Strip:
-    line = Line(theme, width).gap(_label(width)).put(clock_text(view.start), theme.quiet)
-    last = clock_text(view.end)
-    return line.to(_label(width) + room - len(last)).put(last, theme.quiet).strip()
+def _axis(theme: Theme, start: float, end: float, room: int, width: int) -> Strip:
+    first, last = (datetime.fromtimestamp(at, UTC) for at in (start, end))
+    form = "%H:%M:%S" if first.date() == last.date() else "%m-%d %H:%M"
+    line = Line(theme, width).gap(_label(width)).put(first.strftime(form), theme.quiet)
+    words = f"{last.strftime(form)} UTC"
+    return line.to(_label(width) + room - len(words)).put(words, theme.quiet).strip()
