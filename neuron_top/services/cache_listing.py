@@ -5,6 +5,7 @@ Beside it the caches that are only shown, PyTorch's own.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -34,7 +35,7 @@ class _Listed(NamedTuple):
 
 
 class CacheListing:
-    """Lists caches and remembers what it listed. One thread at a time; slow: not for an event loop."""
+    """Lists caches and remembers what it listed. Threads take turns; slow: not for an event loop."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class CacheListing:
         """`named`: caches that the user named for this program, listed before those that are configured."""
         self._named, self._caches, self._clock = tuple(named), caches or CacheService(settings), clock
         self._others = OtherCaches()
+        self._turn = threading.Lock()
         self._listed: dict[str, _Listed] = {}
         self._buckets_due: dict[str, float] = {}
         self._problems: dict[str, str] = {}
@@ -58,6 +60,10 @@ class CacheListing:
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
         """All entries; `refresh` lists buckets too that were listed a moment ago."""
+        with self._turn:
+            return self._entries(refresh=refresh)
+
+    def _entries(self, *, refresh: bool) -> EntryTable:
         found = [root for root in roots.find(named=self._named) if root.kind == roots.NEURON]
         listed = [root for root in found if root.exists or root.remote]
         for root in listed:

@@ -1,11 +1,12 @@
-"""What the command palette finds besides commands: jobs, graphs, cores and recordings."""
+"""What the command palette finds besides commands: jobs, graphs, cores, ranks, recordings and cache entries."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from textual.command import Hit, Hits, Provider
 
@@ -13,29 +14,39 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.tui.host import Host
 from neuron_top.tui.screens.cores import core_detail
 from neuron_top.tui.screens.graph_detail import GraphDetail
+from neuron_top.units import bytes_text
+from neuron_top.views.entries import EntryRow
 from neuron_top.views.model import Run
+from neuron_top.views.ranks import ranks_of
+from neuron_top.views.runs import RunRow
 
 MOST = 5000
-"""Names of one kind that are searched."""
-_Found = tuple[str, str, Callable[[], object]]
-"""A name, what it is, and what choosing it does."""
+"""Names of one kind that are searched letter by letter."""
+MOST_ENTRIES_SHOWN = 50
+
+
+class Found(NamedTuple):
+    """A name, what it is, and what choosing it does."""
+
+    name: str
+    kind: str
+    act: Callable[[], object]
 
 
 class Finder(Provider):
     """Names of things, read when the palette opens."""
 
     async def startup(self) -> None:
-        """Read the names; recordings are read from a disk."""
+        """Read the names; recordings and caches are read from a disk."""
         host = cast("Host", self.app)
-        graphs, cores = host.feed.read(_names)
-        found: list[_Found] = [(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
-        found += [(key, "graph", partial(_open_graph, host, key)) for key in graphs]
-        found += [(key, "core", partial(_open_core, host, key)) for key in cores]
-        try:
-            rows = await asyncio.to_thread(host.services.runs.rows)
-        except NeuronTopError:
-            rows = ()
-        found += [(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
+        graphs, cores, ranks = host.feed.read(_names)
+        found = [Found(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
+        found += [Found(key, "graph", partial(_open_graph, host, key)) for key in graphs]
+        found += [Found(key, "core", partial(_open_core, host, key)) for key in cores]
+        found += [Found(f"rank {rank}", "rank: its log lines", partial(host.show_log_lines, f"rank:{rank}"))
+                  for rank in ranks]  # fmt: skip
+        rows, self._entries = await asyncio.to_thread(_stored, host)
+        found += [Found(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
                   for row in rows]  # fmt: skip
         self._found = found
 
@@ -46,14 +57,47 @@ class Finder(Provider):
             score = matcher.match(name)
             if score > 0:
                 yield Hit(score, matcher.highlight(name), act, help=kind)
+        for entry in _named(self._entries, query):
+            name = f"{entry.module} {entry.compiler}".strip()
+            kind = f"cache entry, {entry.state}, {bytes_text(entry.bytes)}, {entry.root}"
+            act = partial(_open_entry, cast("Host", self.app), entry)
+            yield Hit(matcher.match(name) or 0.1, matcher.highlight(name), act, help=kind)
 
 
-def _names(run: Run, _now: float) -> tuple[list[str], list[str]]:
-    return list(run.compiles.graphs)[:MOST], list(run.cores.cores)[:MOST]
+def _names(run: Run, _now: float) -> tuple[list[str], list[str], list[int]]:
+    return list(run.compiles.graphs)[:MOST], list(run.cores.cores)[:MOST], ranks_of(run)[:MOST]
+
+
+def _stored(host: Host) -> tuple[Sequence[RunRow], Sequence[EntryRow]]:
+    """Recordings and cache entries; none of what cannot be read."""
+    recordings: Sequence[RunRow] = ()
+    entries: Sequence[EntryRow] = ()
+    with suppress(NeuronTopError, OSError):
+        recordings = host.services.runs.rows()
+    with suppress(NeuronTopError, OSError):
+        entries = host.services.cache_listing.entries().rows
+    return recordings, entries
+
+
+def _named(entries: Sequence[EntryRow], query: str) -> list[EntryRow]:
+    """The first entries that have every word: there are too many to compare letter by letter."""
+    words = query.casefold().split()
+    found: list[EntryRow] = []
+    for entry in entries:
+        text = f"{entry.module} {entry.compiler} {entry.state}".casefold()
+        if words and all(word in text for word in words):
+            found.append(entry)
+            if len(found) == MOST_ENTRIES_SHOWN:
+                break
+    return found
 
 
 def _open_graph(host: Host, key: str) -> None:
     host.open(GraphDetail(key))
+
+
+def _open_entry(host: Host, entry: EntryRow) -> None:
+    host.open(GraphDetail(entry.module, entry))
 
 
 def _open_core(host: Host, key: str) -> None:

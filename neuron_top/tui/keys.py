@@ -155,7 +155,8 @@ KEYS = (
     Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),
     Key("question_mark,f1", "?", "app.help", "help", "this page", footer=True),
     Key("escape", "esc", "back", "back", "close a page, drop the filter, clear the cursor"),
-    Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "command palette: all actions by name"),
+    Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "command palette: all actions by name, and jobs, "
+        "graphs, cores, ranks, recordings, cache entries"),
     Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "quit; what is watched continues", footer=True),
 )  # fmt: skip
 

@@ -334,6 +334,12 @@ class StillCacheListing:
     def __init__(self, entries: EntryTable | None = None) -> None:
         nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
         self._entries = entries or EntryTable(roots=nowhere, rows=())
+        self.named: tuple[str, ...] = ()
+        """Caches that the screens asked for besides."""
+
+    def also(self, named: Iterable[str]) -> bool:
+        self.named = (*self.named, *named)
+        return False
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
         return self._entries

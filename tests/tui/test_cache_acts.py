@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -35,6 +35,9 @@ class OneCache(feeds.StillServices):
         self.caches = CacheService(settings, read_only=settings.read_only, in_use=lambda root: None)
         self.cache_listing = self
         self._root = str(root)
+
+    def also(self, named: Iterable[str]) -> bool:
+        return False
 
     def entries(self, *, refresh: bool = False) -> EntryTable:
         snapshot = caches.looked_at(Path(self._root))

@@ -41,11 +41,25 @@ def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int,
     room = height - len(lines)
     if room <= 0:
         return lines
-    shown = active if len(active) <= room else active[: max(0, room - 1)]
+    shown = _shown(card, room)
     lines += [graph_line(theme, graph, width) for graph in shown]
     if len(shown) < len(active) and room > 0:
         lines.append(Line(theme, width).put(f"  and {len(active) - len(shown)} more: 3 shows all", theme.quiet).strip())
     return lines
+
+
+def graph_at(card: CompileCard, cache: CacheCard, height: int, y: int) -> str | None:
+    """The key of the graph at work that has this line of the panel."""
+    above = 3 + bool(cache.fetches is not None and fetch_words(cache.fetches)) + card.trial_run
+    above += card.queue_total is not None
+    shown = _shown(card, height - above)
+    return shown[y - above].key if 0 <= y - above < len(shown) else None
+
+
+def _shown(card: CompileCard, room: int) -> list[RunningGraph]:
+    """The graphs at work that have a line of their own where there is room for so many."""
+    active = [*card.running, *card.waiting]
+    return active if len(active) <= room else active[: max(0, room - 1)]
 
 
 def _summary(card: CompileCard) -> str:

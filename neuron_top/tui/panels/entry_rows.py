@@ -1,21 +1,23 @@
-"""The cache screen's rows (heads of compiler versions, entries), its sums, and an entry's page, as lines."""
+"""The cache screen's rows (heads of compiler versions, entries), its sums, and what the chosen row's state means."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, rule
+from neuron_top.tui.drawing import Line, bar
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow, EntryTable
-from neuron_top.views.entry_tree import CompilerRow
+from neuron_top.views.entry_tree import CompilerRow, head_key
 from neuron_top.views.model import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.views.words import entry_state_words
 
 Item = EntryRow | CompilerRow
 Mark = Callable[[str], bool]
@@ -166,28 +168,17 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
-def entry_lines(theme: Theme, row: EntryRow, width: int) -> list[Strip]:
-    """Everything the catalog knows about one entry."""
-    sign, style = state_sign(theme, row.state)
-    facts = (
-        ("root", row.root),
-        ("compiler", row.compiler),
-        ("size", bytes_text(row.bytes)),
-        ("artifact", bytes_text(row.artifact_bytes)),
-        ("last used", f"{duration_text(row.age)} ago"),
-        ("compiled in", duration_text(row.compile_seconds)),
-        ("flags", row.flags),
-        ("lock", row.lock),
-        ("failure", row.failure),
-        ("advice", row.advice),
-        ("problems", "; ".join(row.problems)),
-    )
-    strips = [
-        rule(theme, width, row.module, "w explains the miss · esc goes back"),
-        Line(theme, width).gap(2).put(f"{sign} {row.state}", style).strip(),
-    ]
-    return strips + [
-        Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(value, theme.text).strip()
-        for label, value in facts
-        if value
-    ]
+def row_about(row: Item | None, view: EntryTable, theme: Theme) -> Cell:
+    """What the state of the chosen entry means, and what to do about it; without one, how many there are of each."""
+    if isinstance(row, EntryRow):
+        sign, style = state_sign(theme, row.state)
+        more = row.advice or "; ".join(row.problems) or row.lock
+        words = f"  {entry_state_words(row.state)}{f' · {more}' if more else ''}"
+        return [(f"{sign} {row.state}", style), (words, theme.text)]
+    rows = view.rows if row is None else [one for one in view.rows if head_key(one) == row.key]
+    counts = Counter(one.state for one in rows)
+    cell: list[tuple[str, Style]] = []
+    for state, count in counts.most_common():
+        sign, style = state_sign(theme, state)
+        cell += [(f"{sign} {count:,} {state}", style), ("  ", theme.quiet)]
+    return [*cell, ("select a row: its state is explained here", theme.quiet)] if row is None and cell else cell

@@ -1,4 +1,4 @@
-"""A graph's page, as lines: how it stands, what it is made of, why it missed, compiles, workers, log lines."""
+"""The page of a graph or a cache entry, as lines: the run, the caches, why it missed, its history."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from textual.strip import Strip
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.panels.compiling import left_text, lock_text
+from neuron_top.tui.panels.entry_rows import state_sign as entry_sign
 from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, counted, duration_text
+from neuron_top.views.entries import EntryRow
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
 from neuron_top.views.model import AttemptOutcome, GraphState, LineRef, Precision
+from neuron_top.views.words import entry_state_words, graph_state_words
 
 _ATTEMPT_STATES = {
     "": GraphState.COMPILING,
@@ -29,19 +32,39 @@ FACT_CELLS = 15
 """Cells in front of a fact."""
 
 
-def graph_page_lines(
-    theme: Theme, view: tuple[GraphPage, Sequence[LogLine], MissExplanation | None], width: int
+def detail_lines(
+    theme: Theme,
+    key: str,
+    page: GraphPage | None,
+    lines: Sequence[LogLine],
+    entries: Sequence[EntryRow] | None,
+    why: MissExplanation | None,
+    width: int,
 ) -> list[Strip]:
-    """Everything about one graph, why it missed once that was asked, and those of its log lines that can be read."""
-    page, lines, why = view
+    """A graph of the run, what the caches hold of it, and why it missed once that was asked.
+
+    `page` is None for an entry that the run has not used, `entries` until the caches were read.
+    """
+    misses = page is None or page.row.misses or page.row.state is GraphState.CACHED_FAILURE
+    strips = [rule(theme, width, key, "w explains the miss · esc goes back" if misses else "esc goes back")]
+    if page is not None:
+        strips += _in_the_run(theme, page, width)
+    elif entries or entries is None:
+        strips.append(_none(theme, width, "this run has not used it"))
+    else:
+        strips.append(_none(theme, width, "not part of this run any more, and in no cache of this machine"))
+    strips += _in_caches(theme, page, entries, width)
+    if why is not None:
+        strips += [Line(theme, width).strip(), *why_lines(theme, why, width)]
+    return [*strips, *_history(theme, page, lines, width)] if page is not None else strips
+
+
+def _in_the_run(theme: Theme, page: GraphPage, width: int) -> list[Strip]:
     row = page.row
     sign, style = state_sign(theme, row.state)
-    missed = row.misses or row.state is GraphState.CACHED_FAILURE
-    strips = [rule(theme, width, row.key, "w explains the miss · esc goes back" if missed else "esc goes back")]
-    strips.append(
-        Line(theme, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), theme.quiet).strip()
-    )
+    state = Line(theme, width).gap(2).put(f"{sign} {row.state}", style).gap(2)
     facts = (
+        ("meaning", graph_state_words(row.state)),
         ("compiler", row.compiler or ""),
         ("part", row.direction),
         ("operators", count_text(row.operators) if row.operators is not None else ""),
@@ -55,9 +78,51 @@ def graph_page_lines(
         ("waiting", f"{row.waiters} workers" if row.waiters else ""),
         ("lock", _lock(row, page.now) if row.waiters else ""),
     )
-    strips += [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
-    if why is not None:
-        strips += [Line(theme, width).strip(), *why_lines(theme, why, width)]
+    told = [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
+    return [state.put(_standing(row), theme.quiet).strip(), *told]
+
+
+MOST_ENTRIES = 10
+"""Entries of one graph that are shown: one of each cache and compiler."""
+
+
+def _in_caches(theme: Theme, page: GraphPage | None, entries: Sequence[EntryRow] | None, width: int) -> list[Strip]:
+    """Every entry of the graph."""
+    if entries is None:
+        return [Line(theme, width).strip(), _none(theme, width, "reading the caches…")]
+    strips: list[Strip] = []
+    if not entries and page is not None:
+        unnamed = "no line names its module, so that no cache can be searched for it"
+        words = "in no cache of this machine" if page.row.module is not None else unnamed
+        strips += [Line(theme, width).strip(), rule(theme, width, "In the cache"), _none(theme, width, words)]
+    for entry in entries[:MOST_ENTRIES]:
+        strips += [Line(theme, width).strip(), rule(theme, width, "In the cache", entry.root)]
+        sign, style = entry_sign(theme, entry.state)
+        strips.append(Line(theme, width).gap(2).put(f"{sign} {entry.state}", style).strip())
+        strips += [strip for label, value in entry_facts(entry) if value for strip in _fact(theme, width, label, value)]
+    return strips
+
+
+def entry_facts(row: EntryRow) -> tuple[tuple[str, str], ...]:
+    """Everything that the catalog knows about one entry."""
+    return (
+        ("meaning", entry_state_words(row.state)),
+        ("compiler", row.compiler or "no compiler folder"),
+        ("size", bytes_text(row.bytes)),
+        ("artifact", bytes_text(row.artifact_bytes)),
+        ("last used", f"{duration_text(row.age)} ago"),
+        ("compiled in", duration_text(row.compile_seconds)),
+        ("flags", row.flags),
+        ("lock", row.lock),
+        ("failure", row.failure),
+        ("advice", row.advice),
+        ("problems", "; ".join(row.problems)),
+    )
+
+
+def _history(theme: Theme, page: GraphPage, lines: Sequence[LogLine], width: int) -> list[Strip]:
+    """What happened to it in the run: the compiler's message, compiles, workers, log lines."""
+    strips: list[Strip] = []
     if page.message:
         strips += [Line(theme, width).strip(), rule(theme, width, "Compiler message")]
         strips += [strip for text in page.message.splitlines() for strip in paragraph(theme, text, width, theme.bad)]

@@ -20,14 +20,19 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.errors import UsageError
+from neuron_top.late_pattern import late_pattern
 from neuron_top.tui.host import Host, host_of
 from neuron_top.tui.widgets.header import Band, HeaderLine, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
+from neuron_top.tui.widgets.page import LineClicked
 from neuron_top.views.model import Run
 
 if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
     from neuron_top.tui.widgets.prompt import FilterInput, Prompt
+
+
+_MODULE = late_pattern(r"MODULE_[0-9a-f]+(?:\+[0-9a-f]{8})?\b")
 
 
 class LiveScreen(Screen[None], inherit_bindings=False):
@@ -147,6 +152,18 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.prompt = Prompt()
             await self.mount(self.prompt, before=self.query_one(KeyBar))
         self.prompt.ask(hint, value, answered)
+
+    def open_graph(self, key: str) -> None:
+        """Open the page of a graph or an entry."""
+        from neuron_top.tui.screens.graph_detail import GraphDetail
+
+        self.host.open(GraphDetail(key))
+
+    def on_line_clicked(self, message: LineClicked) -> None:
+        """Open the graph or entry that a line of a page names."""
+        named = _MODULE.search(message.text)
+        if named is not None:
+            self.open_graph(named[0])
 
     # Filter
 

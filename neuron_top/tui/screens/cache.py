@@ -17,7 +17,7 @@ from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.panels.entry_rows import Item
 from neuron_top.tui.screens.cache_actions import CacheActions
-from neuron_top.tui.screens.misses import EntryDetail
+from neuron_top.tui.screens.graph_detail import GraphDetail
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
@@ -27,6 +27,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
+from neuron_top.views.miss_explanation import roots
 from neuron_top.views.model import Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
@@ -69,6 +70,7 @@ class CacheScreen(TableScreen):
             row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
         table.order.group = self._group_order
+        table.about = lambda row, theme: entry_rows.row_about(row, self._view, theme)
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
@@ -110,6 +112,7 @@ class CacheScreen(TableScreen):
 
     def _read_entries(self) -> EntryTable:
         refresh, self._refresh = self._refresh, False
+        self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: roots(run)))
         return self.host.services.cache_listing.entries(refresh=refresh)
 
     def _reread(self) -> None:
@@ -187,13 +190,13 @@ class CacheScreen(TableScreen):
             self._folded ^= {row.key}
             self._show_rows()
         else:
-            self.host.open(EntryDetail(row))
+            self.host.open(GraphDetail(row.module, row))
 
     def action_why(self) -> None:
         """The page of the entry under the cursor, with the reason why it missed."""
         row = self.table.order.current
         if isinstance(row, EntryRow):
-            self.host.open(EntryDetail(row, why=True))
+            self.host.open(GraphDetail(row.module, row, why=True))
         else:
             self.notice("select an entry first (arrow keys)")
 

@@ -158,8 +158,12 @@ class Panel(Lines):
         return self._draw(self.theme, self._shown, width, height) if self._shown is not None else ()
 
     def on_click(self, event: events.Click) -> None:
-        """Open the log at the moment of a timeline that is clicked at, else the screen that shows more of the panel."""
+        """Open the log at the moment that is clicked at, or the page of a graph, else the screen that shows more."""
         if self._shows_log(event.x, event.y):
+            return
+        graph, screen = self._graph_at(event.y), self.screen
+        if graph is not None and isinstance(screen, LiveScreen):
+            screen.open_graph(graph)
             return
         if self._goes_to == "alerts":
             self.host.show_alerts()
@@ -171,6 +175,18 @@ class Panel(Lines):
         if self.id != "timeline" or self._shown is None or y == 0 or not isinstance(screen, LiveScreen):
             return False
         return screen.show_log_at(timeline.moment_at(self._shown.details.timeline, x, self.size.width))
+
+    def _graph_at(self, y: int) -> str | None:
+        """The key of the graph that has this line."""
+        if self._shown is None or y >= self.size.height:
+            return None
+        if self.id == "graphs":
+            rows = self._shown.details.graphs
+            return rows[y - 1].key if 0 < y <= len(rows) else None
+        if self.id == "compile":
+            view = self._shown.view
+            return compiling.graph_at(view.compile, view.cache, self.size.height, y)
+        return None
 
 
 class Arranged(Layout):

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from textual import events
+from textual.message import Message
 from textual.strip import Strip
 
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
+
+
+class LineClicked(Message):
+    """A line of a page was clicked."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
 
 
 class Page(Lines):
@@ -55,6 +64,11 @@ class Page(Lines):
         """To the first (-1) or the last (1) line."""
         self.first = 0 if end < 0 else self._count
         self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell the screen which line was clicked."""
+        if event.y < len(self._strips):
+            self.post_message(LineClicked(self._strips[event.y].text))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel."""

@@ -18,6 +18,8 @@ from neuron_top.tui.widgets.order import Order
 
 Row = TypeVar("Row")
 Cell = Sequence[tuple[str, Style]]
+_LEAST_ROWS = 6
+"""A table of fewer lines has no room for one about the chosen row."""
 
 
 class Column(NamedTuple):
@@ -64,6 +66,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.across: Callable[[Row, Theme, int], Cell | None] = lambda row, theme, width: None
         """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
+        self.about: Callable[[Row | None, Theme], Cell] | None = None
+        """The last line: what there is to say about the chosen row, or where none is chosen."""
         self.lasting = False
         """Cells follow from their row alone, so that a row that stays the same need not be drawn again."""
         self._drawn_with: tuple[object, ...] = ()
@@ -90,11 +94,20 @@ class Table(Lines, Generic[Row], can_focus=True):
         if not len(self.order):
             lines = (part for text in self._empty() for part in textwrap.wrap(text, max(1, width)))
             return [self._header(widths, width), *(Line(self.theme, width).put(text).strip() for text in lines)]
-        self._scroll(len(self.order), height - 1)
+        room = height - 1 - self._has_last_line
+        self._scroll(len(self.order), room)
         chosen = self.order.index
-        shown = enumerate(self.order.part(self.first, height - 1), self.first)
+        shown = enumerate(self.order.part(self.first, room), self.first)
         drawn = self._known_row if self.lasting else self._row
-        return [self._header(widths, width), *(drawn(row, widths, width, at == chosen) for at, row in shown)]
+        strips = [self._header(widths, width), *(drawn(row, widths, width, at == chosen) for at, row in shown)]
+        if self.about is None or not self._has_last_line:
+            return strips
+        strips += [Strip.blank(width, self.theme.text)] * (height - 1 - len(strips))
+        return [*strips, Line(self.theme, width).add(self.about(self.order.current, self.theme)).strip()]
+
+    @property
+    def _has_last_line(self) -> bool:
+        return self.about is not None and self.size.height > _LEAST_ROWS and len(self.order) > 0
 
     def _empty(self) -> Sequence[str]:
         if self.order.total:
@@ -183,7 +196,7 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def page(self, by: int) -> None:
         """Move the cursor by pages."""
-        self.move(by * max(1, self.size.height - 2))
+        self.move(by * max(1, self.size.height - 2 - self._has_last_line))
 
     def edge(self, end: int) -> None:
         """Move the cursor to the first (-1) or last (1) row."""
@@ -219,7 +232,7 @@ class Table(Lines, Generic[Row], can_focus=True):
             self._click_title(event.x)
             return
         index = self.first + event.y - 1
-        if index >= len(self.order):
+        if index >= len(self.order) or (self._has_last_line and event.y == self.size.height - 1):
             return
         again = index == self.order.index
         self.order.choose(index)
