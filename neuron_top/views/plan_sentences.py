@@ -45,19 +45,19 @@ REASONS = {
     ReasonCode.COMPILING: "being compiled now",
     ReasonCode.RETRYING: "a failure being compiled again now",
     ReasonCode.LOCKED: "locked",
-    ReasonCode.LOCK_UNPROVED: "nothing proves that its lock's holder is dead (neurontop cache unlock --force asks)",
-    ReasonCode.LOCK_STALE: "locked by a dead process: unlock it first",
-    ReasonCode.LOCK_LEFTOVER: "locked: unlock it first",
+    ReasonCode.LOCK_UNPROVED: "nothing proves that its lock's holder is dead",
+    ReasonCode.LOCK_STALE: "locked by a dead process",
+    ReasonCode.LOCK_LEFTOVER: "usable, but still locked",
     ReasonCode.HOLDER_ALIVE: "its holder is alive: {detail}",
-    ReasonCode.EXPORTED_MODEL: "a whole exported model: not a cache entry",
-    ReasonCode.UNKNOWN_FORM: "of an unknown form: never changed",
+    ReasonCode.EXPORTED_MODEL: "a whole exported model, which is not a cache entry",
+    ReasonCode.UNKNOWN_FORM: "of an unknown form, which is never changed",
     ReasonCode.UNREADABLE: "not fully readable: {detail}",
-    ReasonCode.HUB: "a hub's own layout: it is read and copied only",
+    ReasonCode.HUB: "in a hub's own layout, which is read and copied only",
     ReasonCode.IN_USE: "in use: {detail}",
     ReasonCode.NOTHING_TO_TAKE: "it holds only graph and flags already",
     ReasonCode.NAMED_BY_PROCESS: "a live process names it in its command",
-    ReasonCode.COMPILER_MISSING: "its compiler is not installed here (--next-run needs none)",
-    ReasonCode.BOUND_TO_FAIL: "bound to fail again ({detail}); --include-deterministic retries it anyway",
+    ReasonCode.COMPILER_MISSING: "its compiler is not installed here",
+    ReasonCode.BOUND_TO_FAIL: "bound to fail again ({detail})",
     ReasonCode.OTHER_USER: "it belongs to another user",
     ReasonCode.NOT_A_HIT: "{detail}: only hits are copied",
     ReasonCode.FLAGS_MISMATCH: "its flags do not have the hash in its name",
@@ -65,6 +65,36 @@ REASONS = {
     ReasonCode.SAME_ENTRY: "the same entry from another snapshot is copied",
     ReasonCode.UNKNOWN: "the plan does not say why",
 }
+NEXT_STEPS = {
+    ReasonCode.PINNED: "unpin it first (neurontop cache unpin)",
+    ReasonCode.USED_RECENTLY: "make the plan again a day after its last use",
+    ReasonCode.CHANGED_RECENTLY: "make the plan again a day after the last change",
+    ReasonCode.YOUNG_WORK: "make the plan again a day after the last change",
+    ReasonCode.NOT_NAMED: "name it with --state {detail}",
+    ReasonCode.COMPILING: "make the plan again when the compile has ended",
+    ReasonCode.RETRYING: "make the plan again when the compile has ended",
+    ReasonCode.LOCKED: "wait for its holder, or remove the lock of a dead one (neurontop cache unlock)",
+    ReasonCode.LOCK_UNPROVED: "unlock it where nothing compiles it (neurontop cache unlock --force)",
+    ReasonCode.LOCK_STALE: "remove the lock first (neurontop cache unlock)",
+    ReasonCode.LOCK_LEFTOVER: "wait a moment, or remove the lock first (neurontop cache unlock)",
+    ReasonCode.HOLDER_ALIVE: "wait until that process has ended",
+    ReasonCode.EXPORTED_MODEL: "delete its folder by hand when nothing serves it",
+    ReasonCode.UNKNOWN_FORM: "look at its files, and delete them by hand when nothing needs them",
+    ReasonCode.UNREADABLE: "make the plan as its owner, or let this user read it",
+    ReasonCode.HUB: "remove it with the hub's own tool",
+    ReasonCode.IN_USE: "make the plan again when nothing uses it",
+    ReasonCode.NOTHING_TO_TAKE: "evict it whole to free more",
+    ReasonCode.NAMED_BY_PROCESS: "make the plan again when that process has ended",
+    ReasonCode.COMPILER_MISSING: "install it, or retry on the next run (--next-run needs no compiler)",
+    ReasonCode.BOUND_TO_FAIL: "--include-deterministic retries it anyway",
+    ReasonCode.OTHER_USER: "make the plan as that user",
+    ReasonCode.NOT_A_HIT: "compile it first, or see what it lacks (neurontop cache show)",
+    ReasonCode.FLAGS_MISMATCH: "evict it, so that a job compiles it again (neurontop cache evict --module)",
+    ReasonCode.USABLE_THERE: "nothing to do",
+    ReasonCode.SAME_ENTRY: "nothing to do",
+    ReasonCode.UNKNOWN: "make the plan again",
+}
+"""What to do about an entry that a plan skips; a step has none, since the plan does it."""
 NO_LOG = "its log says nothing"
 """The detail of a failure whose log reports no cause."""
 RISKS = {
@@ -109,8 +139,9 @@ MOVED = {
 
 @functools.lru_cache(10_000)
 def describe(reason: Reason) -> str:
-    """Why a step is done or an entry is skipped."""
-    return REASONS[reason.code].format(
+    """Why a step is done; why an entry is skipped, and what to do about it."""
+    sentence = "; ".join(filter(None, (REASONS[reason.code], NEXT_STEPS.get(reason.code))))
+    return sentence.format(
         detail=reason.detail or NO_LOG, days=reason.seconds / _DAY, duration=duration_text(reason.seconds)
     )
 

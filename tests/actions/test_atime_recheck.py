@@ -52,7 +52,7 @@ def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Pa
     plan = plan_with_reads(before, before.entries, str(root), policy, context)
     assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(2)}"]
     assert [(one.path.rpartition("/")[2], reason_text(one)) for one in plan.exclusions] == [
-        (used.name, "used within a day (known from: access time)")
+        (used.name, "used within a day (known from: access time); make the plan again a day after its last use")
     ]
 
 

@@ -113,6 +113,37 @@ def test_every_code_has_a_sentence() -> None:
         assert set(table) == set(codes)
 
 
+OF_STEPS = {
+    ReasonCode.LEFTOVER,
+    ReasonCode.USELESS,
+    ReasonCode.CACHED_FAILURE,
+    ReasonCode.DUPLICATE,
+    ReasonCode.SUPERSEDED,
+    ReasonCode.UNUSED,
+    ReasonCode.FAILED_DETERMINISTIC,
+    ReasonCode.FAILED_ENVIRONMENT,
+    ReasonCode.FAILED_UNKNOWN,
+    ReasonCode.HOLDER_DEAD,
+    ReasonCode.FORCED,
+    ReasonCode.BROKEN,
+    ReasonCode.ABANDONED,
+    ReasonCode.MISSING_THERE,
+}
+
+
+def test_whatever_is_skipped_comes_with_what_to_do_about_it(tmp_path: Path) -> None:
+    assert set(plan_sentences.NEXT_STEPS) == set(ReasonCode) - OF_STEPS
+    plans = made(tmp_path).values()
+    assert {step.cause.code for plan in plans for step in plan.steps} <= OF_STEPS
+    skipped = [each for plan in plans for each in plan.exclusions]
+    assert len({each.cause.code for each in skipped}) >= 8
+    for each in skipped:
+        sentence = plan_view.reason_text(each)
+        following = plan_sentences.NEXT_STEPS[each.cause.code].format(detail=each.cause.detail)
+        assert sentence.endswith(f"; {following}"), sentence
+        assert "{" not in sentence
+
+
 @pytest.mark.parametrize("kind", ["evict", "shared", "compile", "retry", "unlock", "quarantine"])
 def test_whatever_the_sentences_say_the_same_is_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

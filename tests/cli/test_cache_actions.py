@@ -224,7 +224,8 @@ def test_pins_protect_by_pattern_and_can_be_taken_back(root: Path, run: Run) -> 
     assert (useless.returncode, "matches no module" in useless.stderr) == (2, True)
     assert run("pin", "MODULE_*0+*", "--note", "serving").returncode == 0
     plan = json.loads(run("evict", root, "--older-than", "35d", "--dry-run", "--json").stdout)["plans"][0]
-    assert (plan["steps"], [each["reason"] for each in plan["exclusions"]]) == ([], ["pinned"])
+    reasons = [each["reason"] for each in plan["exclusions"]]
+    assert (plan["steps"], reasons) == ([], ["pinned; unpin it first (neurontop cache unpin)"])
     assert json.loads(run("pins", "--json").stdout)["pins"][0]["why"] == "serving"
     assert run("unpin", "MODULE_*0+*").returncode == 0
     assert json.loads(run("pins", "--json").stdout)["pins"] == []
