@@ -15,6 +15,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
+from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -82,6 +83,16 @@ def test_a_reader_goes_on_where_it_was_and_gets_every_batch_of_every_node(postgr
         while fresh := store.news("job-1", cursor):
             seen += [(one.node, one.sequence) for one in fresh]
         assert sorted(seen) == [("n1", 2), *(("n2", number) for number in range(1, 301))]
+
+
+def test_who_ships_does_not_wait_for_who_is_waking(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        store.ship("n1", "s", [batch(1)])
+    impatient = f"{postgres_url}?options=-cstatement_timeout%3D5s"
+    with Database(postgres_url) as waking, FleetStore(impatient) as other, waking.transaction() as connection:
+        connection.execute("UPDATE neurontop.wakes SET at = clock_timestamp()")
+        assert other.ship("n2", "s", [batch(1, node="n2")]) == 1
+        assert other.ship("n2", "s", [batch(2, node="n2")]) == 2
 
 
 def test_who_listens_is_woken_by_what_lands(postgres_url: str):

@@ -38,7 +38,7 @@ Opened = psycopg.Connection[TupleRow]
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # it would print every failed attempt
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Of the schema that this program reads and writes: the number of the last file in `schema/`."""
 OLDEST_SERVER = 15
 _DEFAULTS = {
