@@ -22,12 +22,23 @@ class LateDecoder(Generic[_Value]):
     decode: Callable[[bytes | str], _Value]
     """As that of `msgspec.json.Decoder`, which takes its place once it is made."""
 
+    decode_lines: Callable[[bytes], list[_Value]]
+    """The same of many values, a line each."""
+
     def __init__(self, kind: Any) -> None:
         self._kind, self._made = kind, False
-        self.decode = self._first
+        self.decode, self.decode_lines = self._first, self._first_lines
 
-    def _first(self, data: bytes | str) -> _Value:
+    def _make(self) -> None:
         with _making:
             if not self._made:
-                self.decode, self._made = msgspec.json.Decoder(self._kind).decode, True
+                decoder = msgspec.json.Decoder(self._kind)
+                self.decode, self.decode_lines, self._made = decoder.decode, decoder.decode_lines, True
+
+    def _first(self, data: bytes | str) -> _Value:
+        self._make()
         return self.decode(data)
+
+    def _first_lines(self, data: bytes) -> list[_Value]:
+        self._make()
+        return self.decode_lines(data)

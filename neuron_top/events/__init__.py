@@ -330,6 +330,14 @@ def encode(event: Event) -> bytes:
     return _encoder.encode(event)
 
 
+def decode_lines(data: bytes) -> list[AnyEvent]:
+    """The events of many lines; raises as `decode`."""
+    try:
+        return _decoder.decode_lines(data)
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None
+
+
 def decode(data: bytes | str) -> AnyEvent:
     """The event that `encode` wrote. Raises msgspec.ValidationError or msgspec.DecodeError on anything else."""
     try:

@@ -104,5 +104,8 @@ def _of_node(event: AnyEvent, node: str) -> AnyEvent:
 
 
 def _named(event: Some, node: str) -> Some:
-    source = f"{_LOG}{node}:{event.source.removeprefix(_LOG)}" if event.source.startswith(_LOG) else event.source
+    is_of_log = event.source.startswith(_LOG)
+    if event.node and not is_of_log:
+        return event
+    source = f"{_LOG}{node}:{event.source.removeprefix(_LOG)}" if is_of_log else event.source
     return msgspec.structs.replace(event, source=source, node=event.node or node)

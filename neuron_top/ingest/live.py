@@ -139,12 +139,12 @@ class LiveFeed:
 
     def publish(self, event: AnyEvent) -> None:
         """Take one event from a source; from any thread."""
-        now = self._clock()
-        event = msgspec.structs.replace(
-            event,
-            seen=event.seen if event.seen is not None else now,
-            node=event.node or self._node,
-        )
+        if event.seen is None or not event.node:  # an agent has said both
+            event = msgspec.structs.replace(
+                event,
+                seen=event.seen if event.seen is not None else self._clock(),
+                node=event.node or self._node,
+            )
         with self._lock:
             self._apply(event)
             if self._make_sink is not None:

@@ -73,8 +73,8 @@ class Attempts:
     def progress(self, event: CompilerProgress) -> None:
         """Dots stand for a compile; they belong to the one that runs, where only one does."""
         self._counts.dots += event.dots
-        pending = self._lookups.oldest_pending()
         if not self._graphs.running:
+            pending = self._lookups.oldest_pending()
             if pending is not None:
                 self._add_unnamed(pending[0], pending[1], event.node)
             elif self._lookups.newest is not None:  # else no wrapper has spoken: dots of something else
@@ -85,8 +85,8 @@ class Attempts:
     def passed(self, event: CompilerPassed) -> None:
         """PASS names nothing: it ends the one compile that runs, or all once as many have passed as are running."""
         self._counts.passes += 1
-        pending = self._lookups.oldest_pending()
         if not self._graphs.running:
+            pending = self._lookups.oldest_pending()
             if pending is not None:
                 self._add_unnamed(pending[0], pending[1], event.node)
             elif self._lookups.newest is None:  # no wrapper has spoken: a job that prints PASS and nothing else

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from neuron_top.decoders import MALFORMED
-from neuron_top.events import AnyEvent, Event, decode, encode, legacy
+from neuron_top.events import AnyEvent, Event, decode_lines, encode, legacy
 
 FORMAT = 2
 """Format of a batch. 1: names of events and fields as version 0.1 had them, which are translated when it is read."""
@@ -45,9 +45,11 @@ def pack(events: Sequence[Event]) -> Packed:
 
 def unpack(data: bytes, written_as: int = FORMAT) -> list[AnyEvent]:
     """The events of a batch. Raises BatchUnreadable."""
-    read = decode if written_as == FORMAT else legacy.decode_any
     try:
-        return [read(line) for line in _inflated(data).split(b"\n") if line]
+        plain = _inflated(data)
+        if written_as == FORMAT:
+            return decode_lines(plain)
+        return [legacy.decode_any(line) for line in plain.split(b"\n") if line]
     except (TypeError, zlib.error, *MALFORMED) as problem:
         raise BatchUnreadable(str(problem)) from None
 

@@ -306,8 +306,8 @@ class FleetStore:
             ]
             if not behind:
                 return []
-            rows = connection.execute(
-                _BEHIND, (*map(list, zip(*behind, strict=True)), run, *[_NEWS_AT_ONCE] * 2)
+            rows = connection.execute(  # binary: half of the bytes of a bytea in text
+                _BEHIND, (*map(list, zip(*behind, strict=True)), run, *[_NEWS_AT_ONCE] * 2), binary=True
             ).fetchall()
         if not rows:  # dropped with their partition: nothing is left to read up to the marks
             cursor.update({(node, spool): mark for node, spool, _read, mark in behind})
