@@ -14,7 +14,7 @@ from dash import dcc, html
 
 from neuron_top.dashboard.components import note, panel, stacked_bar, table
 from neuron_top.services.caches import Disk
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, percent_text
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 from neuron_top.views.reclaim import Reclaim, reclaimable
@@ -58,18 +58,12 @@ def _parts(parts: list[Reclaim]) -> list[Any]:
             dcc.Link(part.title, href="?" + urlencode({"q": part.query})),
             count_text(part.entries),
             bytes_text(part.bytes),
-            _price(part),
+            part.rebuild_text,
         )
         for part in parts
     ]
     head = ("could be reclaimed", "entries", "frees", "to compile again")
     return [table(head, rows, caption="What could be reclaimed", right=(1, 2, 3))]
-
-
-def _price(part: Reclaim) -> str:
-    known = duration_text(part.rebuild_seconds) if part.rebuild_seconds else ""
-    unknown = f"{part.rebuild_unknown:,} of unknown duration" if part.rebuild_unknown else ""
-    return " + ".join(filter(None, (known, unknown))) or "nothing"
 
 
 def other_cache(one: OtherCache) -> Any:

@@ -76,11 +76,12 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         return entry.compiled_at or entry.changed_at, _COMPILE
 
     def is_used_now(self, entry: Entry) -> bool:
-        """Whether a process may need the entry now: of an artifact, its reads must be known to deny that."""
+        """Whether a process may need the entry now."""
         if self.in_use is None:
             return False
         last, known_from = self.last_use(entry)
-        known = self.has_access_times or known_from is _RECORD or entry.artifact is not _VALID
+        has_artifact = entry.artifact is _VALID
+        known = known_from.shows_reads(has_access_times=self.has_access_times, has_artifact=has_artifact)
         return self.in_use.concerns(entry.path, entry.module, max(last, entry.changed_at) if known else None)
 
     def rebuild(self, entry: Entry) -> tuple[float | None, RebuildSource]:

@@ -150,6 +150,10 @@ class UseSource(StrEnum):
     ACCESS = "access time"
     COMPILE = "compile time"
 
+    def shows_reads(self, *, has_access_times: bool, has_artifact: bool) -> bool:
+        """Whether no job can have used an entry since: of an artifact, its reads must be known to say that."""
+        return self is UseSource.RECORD or has_access_times or not has_artifact
+
 
 class RebuildSource(StrEnum):
     """How the time of a compile is known."""

@@ -173,7 +173,7 @@ def gather(
         identity=identity(environ),
         instance_type=tree.machine().instance_type,
         cpus=os.cpu_count(),
-        memory=_host_memory(),
+        memory=host_memory(),
         driver=tree.driver(),
         counted_devices=len(tree.devices()),
         sysfs_layout=tree.layout.describe(),
@@ -184,7 +184,7 @@ def gather(
         on_path={tool: shutil.which(tool, path=environ.get("PATH")) is not None for tool in TOOLS},
         compilers={name: shutil.which(name, path=environ.get("PATH")) for name in COMPILERS},
         packages={name: _package(name) for name in PACKAGES},
-        system_packages=system_packages(_text(Path("/var/lib/dpkg/status"))),
+        system_packages=system_packages(text_of(Path("/var/lib/dpkg/status"))),
         root_in_force=roots.root_in_force(environ).path,
         roots=tuple(cache_roots(environ, jobs)),
         jobs=jobs,
@@ -193,7 +193,7 @@ def gather(
         state=look_at_root(str(state_path), cache="recordings", origin="settings"),
         terminal=_terminal(environ),
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
-        watches=_whole(_text(Path("/proc/sys/fs/inotify/max_user_watches"))),
+        watches=_whole(text_of(Path("/proc/sys/fs/inotify/max_user_watches"))),
         observer=None if observer is None else _ask_observer(observer),
     )
 
@@ -340,7 +340,8 @@ def _package(name: str) -> str | None:
         return None
 
 
-def _host_memory() -> int | None:
+def host_memory() -> int | None:
+    """Bytes of memory in this machine."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
@@ -359,7 +360,8 @@ def _terminal(environ: Mapping[str, str]) -> Terminal:
     )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """A file's text; empty where it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

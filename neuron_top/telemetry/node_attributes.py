@@ -15,7 +15,7 @@ from neuron_top import __version__
 from neuron_top.cache import filesystem, roots
 from neuron_top.identity import Identity, instance_id
 from neuron_top.telemetry import versions
-from neuron_top.telemetry.doctor_facts import system_packages
+from neuron_top.telemetry.doctor_facts import host_memory, system_packages, text_of
 from neuron_top.telemetry.sysfs import SysfsTree
 
 Attributes = dict[str, str | int | float]
@@ -55,7 +55,7 @@ def attributes(
         "distribution": _distribution(root),
         "architecture": platform.machine(),
         "cpus": os.cpu_count(),
-        "memory": _memory(),
+        "memory": host_memory(),
         "hugepages": _number(root / "proc/sys/vm/nr_hugepages"),
         "fabric_adapters": _count(root / "sys/class/infiniband"),
         "booted": _booted(root),
@@ -99,7 +99,7 @@ def _devices(root: Path, metadata: Mapping[str, str]) -> dict[str, str | int | N
 
 def _installed(environ: Mapping[str, str], root: Path) -> dict[str, str | None]:
     packages = versions.package_versions((), environ)
-    system = system_packages(_text(root / "var/lib/dpkg/status"))
+    system = system_packages(text_of(root / "var/lib/dpkg/status"))
     return {
         "compiler": packages.get("neuronx_cc"),
         **{name: packages.get(name) for name in _PACKAGES},
@@ -131,24 +131,17 @@ def _runtime(root: Path) -> str:
 
 
 def _distribution(root: Path) -> str:
-    match = re.search(r'^PRETTY_NAME="?([^"\n]{1,100})', _text(root / "etc/os-release"), re.MULTILINE)
+    match = re.search(r'^PRETTY_NAME="?([^"\n]{1,100})', text_of(root / "etc/os-release"), re.MULTILINE)
     return match[1] if match else ""
 
 
-def _memory() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return None
-
-
 def _booted(root: Path) -> int | None:
-    match = re.search(r"^btime (\d{1,18})$", _text(root / "proc/stat"), re.MULTILINE)
+    match = re.search(r"^btime (\d{1,18})$", text_of(root / "proc/stat"), re.MULTILINE)
     return int(match[1]) if match else None
 
 
 def _number(path: Path) -> int | None:
-    text = _text(path).strip()
+    text = text_of(path).strip()
     return int(text) if text.isdecimal() else None
 
 
@@ -157,10 +150,3 @@ def _count(folder: Path) -> int | None:
         return sum(1 for _ in folder.iterdir())
     except OSError:
         return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

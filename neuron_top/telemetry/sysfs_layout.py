@@ -116,7 +116,7 @@ def _usual_device(index: int, path: str) -> DeviceFiles | None:
         CoreFiles(
             number,
             _usual_memory(path, number),
-            tuple(_folders(_usual_memory(path, number))),
+            tuple(names_in(_usual_memory(path, number), only_folders=True)),
             tuple(f"{path}/neuron_core{number}/stats/{group}" for group in _COUNTERS),
         )
         for number in numbers
@@ -151,7 +151,10 @@ def _device(index: int, path: str) -> DeviceFiles | None:
     numbers = sorted({*memory, *counters})
     cores = tuple(
         CoreFiles(
-            number, memory.get(number, ""), tuple(_folders(memory.get(number, ""))), tuple(counters.get(number, ()))
+            number,
+            memory.get(number, ""),
+            tuple(names_in(memory.get(number, ""), only_folders=True)),
+            tuple(counters.get(number, ())),
         )
         for number in numbers
     )
@@ -193,18 +196,10 @@ def _walk(top: str, most: int) -> Iterator[_Found]:
         yield _Found(folder, frozenset(names))
 
 
-def _folders(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError:
-        return []
-
-
-def names_in(folder: str) -> list[str]:
+def names_in(folder: str, *, only_folders: bool = False) -> list[str]:
     """The names in a folder, sorted; none where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries)
+            return sorted(entry.name for entry in entries if not only_folders or entry.is_dir())
     except OSError:
         return []

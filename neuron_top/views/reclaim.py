@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from neuron_top.cache.model.states import State
+from neuron_top.units import duration_text
 from neuron_top.views.entries import EntryRow
 
 DAY = 86400.0
@@ -25,6 +26,13 @@ class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
     """Of those whose compile time is known."""
     rebuild_unknown: int
     """Entries with a result whose compile time nobody recorded."""
+
+    @property
+    def rebuild_text(self) -> str:
+        """What would have to be compiled again."""
+        known = duration_text(self.rebuild_seconds) if self.rebuild_seconds else ""
+        unknown = f"{self.rebuild_unknown:,} of unknown duration" if self.rebuild_unknown else ""
+        return " + ".join(filter(None, (known, unknown))) or "nothing"
 
 
 def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:

@@ -19,11 +19,6 @@ OLD, NEW = "20260101-000000-aaaa", "20260101-010000-bbbb"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(state_dir=str(tmp_path))
-
-
-@pytest.fixture
 def service(settings: Settings) -> RunService:
     """Two recordings named `bert`, with losses."""
     with SqliteStore(settings.state_path / "neurontop.db") as store:

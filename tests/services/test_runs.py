@@ -16,11 +16,6 @@ from neuron_top.views.overview import overview
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(state_dir=str(tmp_path))
-
-
-@pytest.fixture
 def service(settings: Settings) -> RunService:
     """Two recordings, an hour apart, of three steps each."""
     with SqliteStore(settings.state_path / "neurontop.db") as store:

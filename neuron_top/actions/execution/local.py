@@ -27,7 +27,6 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.planners import sweep
-from neuron_top.actions.reasons import UseSource
 from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.filenames import LOCK_NAMES
@@ -206,7 +205,8 @@ class Execution:
             self.use = self.in_use(self.plan.root)
             self.asked = time.monotonic()
         if self.use is not None:
-            known = self.has_access_times or step.last_used_from is UseSource.RECORD or step.rebuild_seconds == 0.0
+            has_artifact = step.rebuild_seconds != 0.0
+            known = step.last_used_from.shows_reads(has_access_times=self.has_access_times, has_artifact=has_artifact)
             module = step.path.rpartition("/")[2]
             if self.use.concerns(step.path, module, step.last_used if known else None):
                 raise StaleEntryError(f"it is in use: {self.use.why}")

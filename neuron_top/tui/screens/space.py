@@ -104,12 +104,6 @@ def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip
         line = Line(theme, width).gap(2).put(part.title, theme.text, 34).gap()
         line.put(f"{count_text(part.entries)} entries", theme.text, 14, right=True).gap()
         line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True).gap(2)
-        strips.append(line.put(f"to compile again: {_price(part)}", theme.quiet).strip())
+        strips.append(line.put(f"to compile again: {part.rebuild_text}", theme.quiet).strip())
         strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.faint).strip())
     return strips
-
-
-def _price(part: Reclaim) -> str:
-    known = duration_text(part.rebuild_seconds) if part.rebuild_seconds else ""
-    unknown = f"{part.rebuild_unknown:,} of unknown duration" if part.rebuild_unknown else ""
-    return " + ".join(filter(None, (known, unknown))) or "nothing"
