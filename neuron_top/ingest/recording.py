@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -42,6 +43,19 @@ from neuron_top.telemetry.workers import WorkerSampler
 from neuron_top.views.summary import Summary, summary
 
 
+class Companion(Protocol):
+    """What takes a recording's events besides its store."""
+
+    def sink(self) -> EventSink:
+        """Keeps the events."""
+
+    def start(self) -> None:
+        """Begin: the command runs."""
+
+    def finish(self) -> None:
+        """End: the recording is closed."""
+
+
 class Recording:
     """One command under watch. `start`, then `wait`, then `finish`; `feed` shows it meanwhile."""
 
@@ -61,8 +75,7 @@ class Recording:
         self.folder = run_folder(settings, self.run)
         self.name = name
         self._settings, self._warn, self._extra = settings, warn, extra
-        self.also: Callable[[], EventSink] | None = None
-        """Makes what keeps the events besides the recording."""
+        self.companion: Companion | None = None
         self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
         own_trace = TRACE_VARIABLE not in environ  # who set it wants it there; who set it empty wants none
         if own_trace:
@@ -101,6 +114,8 @@ class Recording:
         )
         self.feed.publish(started)
         self.feed.start(changed)
+        if self.companion is not None:
+            self.companion.start()
 
     def _graph_tables(self, began: float) -> GraphTables:
         """The tables that TorchNeuron writes where the command's environment asks for them."""
@@ -110,7 +125,7 @@ class Recording:
 
     def _sink(self, started: RunStarted) -> EventSink:
         recorder = Recorder(store_path(self._settings), started, self.folder, self._warn)
-        return Both(recorder, self.also()) if self.also is not None else recorder
+        return Both(recorder, self.companion.sink()) if self.companion is not None else recorder
 
     def _start_event(self) -> RunStarted:
         """What can be said of the command before it runs."""
@@ -146,6 +161,8 @@ class Recording:
         self._close_store(code, ended.at or time.time(), closing)
         if self._lock is not None:
             os.close(self._lock)
+        if self.companion is not None:
+            self.companion.finish()
         return code, closing
 
     def _close_store(self, code: int, finished: float, closing: Summary) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 import msgspec
 
@@ -19,12 +20,16 @@ from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogPage
 from neuron_top.ingest.log_query import LogQuery
+from neuron_top.ingest.recording import Recording
+from neuron_top.run.model import Run
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
 
-__all__ = ["Agent", "LogRequest", "NodeAgent", "agent_token", "attached_agent", "log_page", "who_am_i"]
+__all__ = ["Agent", "LogRequest", "NodeAgent", "agent_token", "log_page", "ship", "who_am_i"]
+
+View = TypeVar("View")
 
 _QUICK_LOOK = 3.0
 """Seconds that the sources may take for one snapshot."""
@@ -101,33 +106,46 @@ def log_page(feed: Feed, request: LogRequest) -> LogPage:
     return read({source: max(0, offset) for source, offset in request.at.items()}, request.count, query)
 
 
-def attached_agent(
-    settings: Settings, run: str, name: str, feed: Readable, warn: Callable[[str], None]
-) -> tuple[Agent, Callable[[], SpoolSink]] | None:
-    """An agent of a job that is run and recorded here, and the sink that its feed writes to; None without a database.
+class JobAgent:
+    """An agent of a job that is run and recorded here: ships what the recording takes."""
 
-    A job without a name of its own is called as its recording. An agent that cannot be had costs the job nothing.
-    """
-    if not settings.store:
-        return None
-    who = who_am_i()
-    job = run if who.job.is_own else who.job.value
-    sinks: list[Callable[[], SpoolSink]] = []
+    def __init__(self, recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:
+        """A job without a name of its own is called as its recording. Raises UsageError."""
+        self._recording, self._warn = recording, warn
+        who = who_am_i()
+        job = recording.run if who.job.is_own else who.job.value
+        sinks: list[Callable[[], SpoolSink]] = []
 
-    def fed(sink: Callable[[], SpoolSink]) -> Readable:
-        sinks.append(sink)
-        return feed
+        def fed(sink: Callable[[], SpoolSink]) -> Readable:
+            sinks.append(sink)
+            return self
 
+        self._agent = Agent(settings, who, job, fed, warn, title=recording.name)
+        self._new_sink = sinks[0]
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """What the agent reads: the run as it is now."""
+        return self._recording.feed.read(view)
+
+    def sink(self) -> SpoolSink:
+        """Keeps the events until they are shipped."""
+        return self._new_sink()
+
+    def start(self) -> None:
+        """Begin to ship."""
+        self._agent.start()
+
+    def finish(self) -> None:
+        """Ship what the job reported last; a database that is away is not waited for."""
+        with suppress(NodeNameTaken):
+            arrived = self._agent.close(10.0 if self._agent.shipper.is_reached else 1.0)
+            if not arrived:
+                self._warn(f"some events of the run are not shipped and wait in {self._agent.spool.path}")
+
+
+def ship(recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:
+    """Ship `recording` to the fleet's database, too. An agent that cannot be had costs the job nothing."""
     try:
-        return Agent(settings, who, job, fed, warn, title=name), sinks[0]
+        recording.companion = JobAgent(recording, settings, warn)
     except UsageError as problem:
         warn(f"{problem}; the job is recorded here and not shipped")
-        return None
-
-
-def detach(agent: Agent, warn: Callable[[str], None]) -> None:
-    """Ship what the job reported last; a database that is away is not waited for."""
-    with suppress(NodeNameTaken):
-        arrived = agent.close(10.0 if agent.shipper.is_reached else 1.0)
-        if not arrived:
-            warn(f"some events of the run are not shipped and wait in {agent.spool.path}")

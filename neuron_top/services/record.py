@@ -24,11 +24,12 @@ def new_recording(
     `shown`: the command's output goes through to our own streams. `warn` takes what could not be recorded.
     """
     sources = partial(job_sources, settings, os.environ)
-    if not settings.store:
-        return Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
-    from neuron_top.services.shipped_recording import ShippedRecording
+    recording = Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
+    if settings.store:
+        from neuron_top.services.agent import ship
 
-    return ShippedRecording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
+        ship(recording, settings, warn)
+    return recording
 
 
 def screen_feed(recording: Recording) -> Feed:

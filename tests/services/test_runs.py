@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-from pathlib import Path
 
 import pytest
 
