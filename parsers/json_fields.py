@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -24,10 +23,10 @@ LARGEST_COUNT = 2**53
 LARGEST_BYTES = 2**46
 """64 TiB: three times the device memory of the largest UltraServer; a sum of thousands still fits 64 bits."""
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[str, object] = {}
 
 
-def load(document: bytes | str) -> Any:
+def load(document: bytes | str) -> object:
     """The document as Python values. Raises ValueError with a reason for a person."""
     if len(document) > LONGEST_DOCUMENT:
         raise ValueError(f"longer than {LONGEST_DOCUMENT} bytes")
@@ -42,22 +41,22 @@ def load(document: bytes | str) -> Any:
         raise ValueError(visible(str(problem))) from None
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, object]:
     """The object, or an empty one."""
     return value if isinstance(value, dict) else _NOTHING
 
 
-def pairs(value: Any) -> Iterator[tuple[str, Any]]:
+def pairs(value: object) -> Iterator[tuple[str, object]]:
     """The members of an object, a bounded number of them."""
     return islice(mapping(value).items(), MOST_ITEMS)
 
 
-def sequence(value: Any) -> Sequence[Any]:
+def sequence(value: object) -> Sequence[object]:
     """The array, bounded, or an empty one."""
     return value[:MOST_ITEMS] if isinstance(value, list) else ()
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """A finite number, not a truth value."""
     if type(value) is float:
         return value if math.isfinite(value) else None
@@ -70,7 +69,7 @@ def number(value: Any) -> float | None:
     return result if math.isfinite(result) else None
 
 
-def whole(value: Any, largest: int = LARGEST_COUNT) -> int | None:
+def whole(value: object, largest: int = LARGEST_COUNT) -> int | None:
     """A whole number from 0 to `largest`; also one written as `12.0` or as text, as older tools do."""
     if type(value) is int:
         return value if 0 <= value <= largest else None
@@ -79,15 +78,15 @@ def whole(value: Any, largest: int = LARGEST_COUNT) -> int | None:
     found = number(value)
     if found is None or found != int(found) or not 0 <= found <= largest:
         return None
-    return int(value)
+    return int(found)
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """A text with its control characters made visible; "" when it is none."""
     return visible(value[:LONGEST_TEXT]) if isinstance(value, str) else ""
 
 
-def counts(value: Any, largest: int = LARGEST_COUNT) -> dict[str, int]:
+def counts(value: object, largest: int = LARGEST_COUNT) -> dict[str, int]:
     """The members of an object that are whole numbers."""
     found = ((text(name), whole(member, largest)) for name, member in islice(pairs(value), 64))
     return {name: member for name, member in found if member is not None}

@@ -7,7 +7,6 @@ the domain `0000`, as the later tools print it. Shapes: the telemetry spec, sect
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -46,13 +45,13 @@ def read_devices(document: bytes | str) -> tuple[LsDevice, ...]:
     return devices_in(fields.load(document))
 
 
-def devices_in(value: Any) -> tuple[LsDevice, ...]:
+def devices_in(value: object) -> tuple[LsDevice, ...]:
     """The devices in an already decoded listing. Raises ValueError when it is no listing.
 
     A listing is an array of devices, one device, or (`--output-format json`, tools after 2.34) an object that
     says what holds for the whole instance and has the array in one of its members.
     """
-    common: Mapping[str, Any] = {}
+    common: Mapping[str, object] = {}
     if isinstance(value, dict):
         value, common = _array_of(value)
     if not isinstance(value, list):
@@ -64,7 +63,7 @@ def devices_in(value: Any) -> tuple[LsDevice, ...]:
     return found
 
 
-def _array_of(document: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+def _array_of(document: Mapping[str, object]) -> tuple[object, Mapping[str, object]]:
     """The array of devices in an object, however its member is called, and what stands beside it."""
     if "neuron_device" in document:
         return [document], {}
@@ -74,7 +73,7 @@ def _array_of(document: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
     return None, {}
 
 
-def _device(element: Mapping[str, Any]) -> LsDevice | None:
+def _device(element: Mapping[str, object]) -> LsDevice | None:
     index = fields.whole(element.get("neuron_device"), fields.MOST_ITEMS)
     if index is None:
         return None
@@ -93,7 +92,7 @@ def _device(element: Mapping[str, Any]) -> LsDevice | None:
     )
 
 
-def _processes(value: Any) -> list[LsProcess]:
+def _processes(value: object) -> list[LsProcess]:
     listed = map(fields.mapping, fields.sequence(value))
     return [
         LsProcess(
@@ -106,7 +105,7 @@ def _processes(value: Any) -> list[LsProcess]:
     ]
 
 
-def _indexes(value: Any) -> tuple[int, ...]:
+def _indexes(value: object) -> tuple[int, ...]:
     found = (fields.whole(index, 65535) for index in fields.sequence(value))
     return tuple(index for index in found if index is not None)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -111,7 +110,7 @@ def read_record(line: bytes | str) -> MonitorRecord:
     return record_in(fields.load(line))
 
 
-def record_in(value: Any) -> MonitorRecord:
+def record_in(value: object) -> MonitorRecord:
     """The record in an already decoded document. Raises ValueError when nothing of a record is in it."""
     top = fields.mapping(value)
     if not top.keys() & {"neuron_runtime_data", "system_data", "neuron_hardware_info"}:
@@ -147,7 +146,7 @@ def module_key(name: str) -> str:
     return found[0][0] if found else ""
 
 
-def _runtime(element: Mapping[str, Any]) -> RuntimeRecord:
+def _runtime(element: Mapping[str, object]) -> RuntimeRecord:
     report = fields.mapping(element.get("report"))
     counters = fields.mapping(report.get("neuroncore_counters"))
     memory = fields.mapping(report.get("memory_used"))
@@ -173,17 +172,17 @@ def _runtime(element: Mapping[str, Any]) -> RuntimeRecord:
     )
 
 
-def _tag(element: Mapping[str, Any]) -> str:
+def _tag(element: Mapping[str, object]) -> str:
     """The tag of a process; in 2020 a runtime had an index instead."""
     return fields.text(element.get("neuron_runtime_tag")) or _index_tag(element.get("neuron_runtime_index"))
 
 
-def _index_tag(value: Any) -> str:
+def _index_tag(value: object) -> str:
     index = fields.whole(value, 65535)
     return "" if index is None else f"runtime {index}"
 
 
-def _core_use(value: Any) -> CoreUse:
+def _core_use(value: object) -> CoreUse:
     core = fields.mapping(value)
     flops = fields.number(core.get("effective_flops"))
     return CoreUse(
@@ -193,19 +192,19 @@ def _core_use(value: Any) -> CoreUse:
     )
 
 
-def _physical(value: Any) -> dict[int, float]:
+def _physical(value: object) -> dict[int, float]:
     """Physical cores behind a logical one → share."""
     parts = ((index, _share(fields.mapping(part).get("neuroncore_utilization"))) for index, part in _by_index(value))
     return {index: share for index, share in parts if share is not None}
 
 
-def _core_memory(value: Any) -> dict[int, dict[str, int]] | None:
+def _core_memory(value: object) -> dict[int, dict[str, int]] | None:
     if not isinstance(value, dict):
         return None
     return {index: fields.counts(kinds, fields.LARGEST_BYTES) for index, kinds in _by_index(value)}
 
 
-def _model(model: Mapping[str, Any]) -> Model:
+def _model(model: Mapping[str, object]) -> Model:
     subgraphs = [fields.mapping(graph) for _, graph in fields.pairs(model.get("subgraphs"))]
     sizes = [_memory(fields.mapping(graph.get("memory_used_bytes")).get("neuron_device")) for graph in subgraphs]
     known = [size for size in sizes if size is not None]
@@ -219,13 +218,13 @@ def _model(model: Mapping[str, Any]) -> Model:
     )
 
 
-def _placement(graph: Mapping[str, Any]) -> tuple[int | None, int] | None:
+def _placement(graph: Mapping[str, object]) -> tuple[int | None, int] | None:
     device = fields.whole(graph.get("neuron_device_index"), 65535)
     core = fields.whole(graph.get("neuroncore_index"), 65535)
     return None if device is None or core is None else (device, core)
 
 
-def _named(in_use: Mapping[int, Any]) -> Iterator[Model]:
+def _named(in_use: Mapping[int, object]) -> Iterator[Model]:
     """The schema of 2020 named the models of a core inside its counters, as `model:subgraph`."""
     for index, core in in_use.items():
         for name in map(fields.text, fields.sequence(fields.mapping(core).get("loaded_models"))):
@@ -233,7 +232,7 @@ def _named(in_use: Mapping[int, Any]) -> Iterator[Model]:
                 yield Model(name=name, key=module_key(name), placements=((None, index),))
 
 
-def _executions(report: Mapping[str, Any]) -> Executions | None:
+def _executions(report: Mapping[str, object]) -> Executions | None:
     group = fields.mapping(report.get("execution_stats") or report.get("inference_stats"))
     if not group:
         return None
@@ -246,13 +245,13 @@ def _executions(report: Mapping[str, Any]) -> Executions | None:
     )
 
 
-def _percentiles(value: Any, prefix: str) -> dict[str, float]:
+def _percentiles(value: object, prefix: str) -> dict[str, float]:
     found = ((name, fields.number(seconds)) for name, seconds in fields.pairs(value))
     named = {name: seconds for name, seconds in found if seconds is not None and re.fullmatch(r"p[0-9]{1,3}", name)}
     return {f"{prefix}{name}": named[name] for name in sorted(named, key=lambda name: int(name[1:]))}
 
 
-def _host(system: Mapping[str, Any]) -> HostRecord | None:
+def _host(system: Mapping[str, object]) -> HostRecord | None:
     memory, cpu = fields.mapping(system.get("memory_info")), fields.mapping(system.get("vcpu_usage"))
     if not memory and not cpu:
         return None
@@ -266,7 +265,7 @@ def _host(system: Mapping[str, Any]) -> HostRecord | None:
     )
 
 
-def _ecc(value: Any) -> dict[int, dict[str, int]]:
+def _ecc(value: object) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
     for device in map(fields.mapping, fields.sequence(fields.mapping(value).get("neuron_devices"))):
         index = fields.whole(device.get("neuron_device_index"), 65535)
@@ -275,7 +274,7 @@ def _ecc(value: Any) -> dict[int, dict[str, int]]:
     return found
 
 
-def _hardware(top: Mapping[str, Any]) -> Hardware:
+def _hardware(top: Mapping[str, object]) -> Hardware:
     info = fields.mapping(top.get("neuron_hardware_info"))
     instance = fields.mapping(top.get("instance_info") or top.get("instance_data"))
     version = fields.text(info.get("neuroncore_version"))
@@ -292,7 +291,7 @@ def _hardware(top: Mapping[str, Any]) -> Hardware:
     )
 
 
-def _pods(value: Any) -> dict[int, str]:
+def _pods(value: object) -> dict[int, str]:
     """Instance-wide core → `namespace/pod/container`, as the EKS companion of the monitor reports."""
     found = {}
     for index, pod in _by_index(fields.mapping(value).get("neuroncores_k8s_info")):
@@ -304,14 +303,14 @@ def _pods(value: Any) -> dict[int, str]:
     return found
 
 
-def _problems(groups: Mapping[str, Any]) -> Iterator[str]:
+def _problems(groups: Mapping[str, object]) -> Iterator[str]:
     for name, group in fields.pairs(groups):
         problem = fields.text(fields.mapping(group).get("error"))
         if problem:
             yield f"{fields.text(name)}: {problem}"
 
 
-def _by_index(value: Any) -> Iterator[tuple[int, Any]]:
+def _by_index(value: object) -> Iterator[tuple[int, object]]:
     """The members whose name is a core: `"12"`, `"nc_v3.12"`."""
     for name, member in fields.pairs(value):
         if len(name) <= 5 and name.isascii() and name.isdecimal():
@@ -320,20 +319,20 @@ def _by_index(value: Any) -> Iterator[tuple[int, Any]]:
             yield int(match[1]), member
 
 
-def _memory(value: Any) -> int | None:
+def _memory(value: object) -> int | None:
     return fields.whole(value, fields.LARGEST_BYTES)
 
 
-def _period(group: Mapping[str, Any]) -> float | None:
+def _period(group: Mapping[str, object]) -> float | None:
     period = fields.number(group.get("period"))
     return period if period is not None and period >= 0 else None
 
 
-def _share(percent: Any) -> float | None:
+def _share(percent: object) -> float | None:
     value = fields.number(percent)
     return None if value is None or value < 0 else min(value / 100, 1.0)
 
 
-def _cpu_share(value: Any, names: tuple[str, ...]) -> float | None:
+def _cpu_share(value: object, names: tuple[str, ...]) -> float | None:
     found = [share for name in names if (share := _share(fields.mapping(value).get(name))) is not None]
     return min(sum(found), 1.0) if found else None

@@ -190,7 +190,7 @@ class TorchTraceReader:
             raise TypeError(f"{kind} is not an object")
         return _Record(kind, fields, self._dated(found), int(found[7]), offset)
 
-    def _intern(self, pair: Any) -> None:
+    def _intern(self, pair: object) -> None:
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], int):
             if len(self._texts) < _MOST_TEXTS:
                 self._texts[pair[1]] = clip(pair[0])
@@ -358,7 +358,7 @@ def _zone(header: float, moment: float) -> tuple[int, float]:
     return year, round((local.replace(year=year).timestamp() - moment) / _ZONE) * _ZONE
 
 
-def _compile_id(fields: dict[str, Any]) -> str:
+def _compile_id(fields: dict[str, object]) -> str:
     """`!<compiled autograd>/<frame>/<compile>` as PyTorch writes it; "" outside of any compile."""
     autograd, frame, count = (
         _whole(fields.get(name)) for name in ("compiled_autograd_id", "frame_id", "frame_compile_id")
@@ -386,7 +386,7 @@ def _reasons(text: str) -> tuple[str, ...]:
     return tuple(clip(str(item)) for item in items[:20] if str(item).strip())
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """A finite number, not a bool."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -397,5 +397,5 @@ def _number(value: Any) -> float | None:
     return number if -1e300 < number < 1e300 else None
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62 else None
