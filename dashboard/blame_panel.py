@@ -7,7 +7,7 @@ from typing import Any
 from dash import html
 
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import fact_list, note, table
+from neuron_top.dashboard.components import absent, fact_list, note, table
 from neuron_top.dashboard.figures import empty, layout, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.blame.records import Blame
@@ -33,10 +33,10 @@ _LEVELS = {Doing.NOTHING: None, Doing.WAITING: 0, Doing.COMPILING: 1}
 def blame_section(found: Blame | str) -> Any:
     """Sentences and tables."""
     if isinstance(found, str):
-        return note(found)
+        return absent(found)
     parts: list[Any] = [fact_list(tuple(headline(found))), *(note(text, kind="warn") for text in notes(found))]
     if not found.graphs:
-        return [*parts, note("Nobody compiled and nobody waited.")]
+        return [*parts, absent("Nobody compiled and nobody waited.")]
     rows = [graph_cells(row) for row in found.graphs[:GRAPHS_SHOWN]]
     parts.append(table(GRAPH_COLUMNS, rows, caption="Graphs that cost most", right=(2, 5, 7)))
     if len(found.graphs) > GRAPHS_SHOWN:

@@ -15,6 +15,7 @@ from neuron_top.views.entries import EntryRow
 
 AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
+TREEMAP_HEIGHT = 520
 COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
 _HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
@@ -28,7 +29,7 @@ def age_word(seconds: float) -> str:
 def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> Figure:
     """Bytes by root → compiler → state → age; what is colored is age, or compiler."""
     if not rows:
-        return empty(colors, "no cache entries", 360)
+        return empty(colors, "no cache entries", TREEMAP_HEIGHT)
     sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         path = (row.root, row.compiler or "no compiler folder", row.state, age_word(row.age))
@@ -55,14 +56,15 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "tiling": {"pad": 2},
         "pathbar": {"visible": True},
     }
-    return {"data": [_settled(trace, paths)], "layout": layout(colors, 360)}
+    return {"data": [_settled(trace, paths)], "layout": layout(colors, TREEMAP_HEIGHT)}
 
 
 def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory], colors: ChartColors) -> Figure:
     """What lies in the caches by when it was written, and the moments at which something was taken out of them."""
     if not points:
         return empty(colors, "no cache entries", 200)
-    curve = line("in the caches, GiB", points, colors.accent, scale=1 / GIB, fill="tozeroy")
+    unit, size = ("GiB", GIB) if points[-1][1] >= GIB else ("MiB", GIB // 1024)
+    curve = line(f"in the caches, {unit}", points, colors.accent, scale=1 / size, fill="tozeroy")
     curve["line"] |= {"shape": "hv"}
     data = [curve]
     if acts:
@@ -73,7 +75,7 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
             "marker": {"symbol": "triangle-down", "size": 10, "color": colors.warn},
             "text": [plain(text) for text in texts], "hovertemplate": "%{x}<br>%{text}<extra></extra>",
         })  # fmt: skip
-    return {"data": data, "layout": layout(colors, 200, yaxis={"rangemode": "tozero", "ticksuffix": " GiB"})}
+    return {"data": data, "layout": layout(colors, 200, yaxis={"rangemode": "tozero", "ticksuffix": f" {unit}"})}
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:

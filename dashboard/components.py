@@ -129,6 +129,11 @@ def absent(text: str) -> Component:
     return note(text, kind="quiet absent")
 
 
+def left_out() -> Component:
+    """What a page puts in the place of a panel's content that has no data: the style sheet leaves the panel out."""
+    return html.Span(className="left-out", hidden=True)
+
+
 def stacked_bar(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:
     """A progress bar of several parts: (name, count, class)."""
     return html.Div(

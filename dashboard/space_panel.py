@@ -36,18 +36,16 @@ def _caches(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> 
         disk = disks.get(root)
         limit = f"{percent_text(size / budget)} of {bytes_text(budget)}" if budget else "no budget set"
         free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else "—"
-        rows.append((root, bytes_text(size), [_bar(size, disk, budget), limit], free))
+        rows.append((root, bytes_text(size), [_bar(size, budget), limit], free))
     return table(("cache", "takes", "budget", "disk, free"), rows, caption="Where the caches are", right=(1,))
 
 
-def _bar(size: int, disk: Disk | None, budget: int | None) -> Any:
-    whole = budget or (disk.total if disk is not None else 0)
-    if not whole:
+def _bar(size: int, budget: int | None) -> Any:
+    if not budget:
         return None
-    name = "failed" if size > whole else "hit"
-    parts = [("taken", min(size, whole), name), ("left", max(0, whole - size), "left")]
-    of = "its budget" if budget else "its disk"
-    return stacked_bar(parts, total=whole, label=f"{percent_text(size / whole)} of {of}")
+    name = "failed" if size > budget else "hit"
+    parts = [("taken", min(size, budget), name), ("left", max(0, budget - size), "left")]
+    return stacked_bar(parts, total=budget, label=f"{percent_text(size / budget)} of its budget")
 
 
 def _parts(parts: list[Reclaim]) -> list[Any]:

@@ -14,7 +14,7 @@ from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.caches import BUTTONS, DashboardCaches
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import chart, note, panel
+from neuron_top.dashboard.components import chart, left_out, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
@@ -39,6 +39,9 @@ OUTPUTS = PageOutputs(
         "cache-summary",
         "cache-plans",
         "cache-space",
+        "cache-used",
+        "cache-grew",
+        "cache-answered",
         "cache-trash",
         "cache-shown",
         "cache-version",
@@ -84,40 +87,20 @@ def layout(state: dict[str, str]) -> Any:
             dcc.Store(id="cache-marks", data=None),
             dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes
             html.Div(html.P(id="cache-summary"), className="full"),
+            html.Div([_space(), _over_time()], className="stack twice"),
             panel(
-                "Space",
-                html.Div(id="cache-space"),
-                html.Div(
-                    [
-                        html.Label("Make room until", htmlFor="cache-free"),
-                        dcc.Input(id="cache-free", type="text", placeholder="50GB", style={"width": "7rem"}),
-                        html.Span("of the disk is free"),
-                        html.Button("Plan it", id="cache-make-room", n_clicks=0, className="plain"),
-                    ],
-                    className="row",
-                ),
-                html.Div(id="cache-room-refused", role="alert"),
-                extra="twice",
-            ),
-            html.Div(
-                [
-                    panel(
-                        "Disk usage",
-                        chart("cache-treemap", "Cache size by compiler, state and age", 360),
-                        tools=[
-                            dcc.RadioItems(
-                                {by: f"by {by}" for by in cache_figures.COLORED_BY},
-                                "age",
-                                id="cache-color",
-                                inline=True,
-                                className="switch",
-                            )
-                        ],
-                    ),
-                    panel("Growth", chart("cache-growth", "Growth: what lies there, by when it was written", 200)),
-                    panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
+                "Disk usage",
+                html.Div(id="cache-used"),
+                chart("cache-treemap", "Cache size by compiler, state and age", cache_figures.TREEMAP_HEIGHT),
+                tools=[
+                    dcc.RadioItems(
+                        {by: f"by {by}" for by in cache_figures.COLORED_BY},
+                        "age",
+                        id="cache-color",
+                        inline=True,
+                        className="switch",
+                    )
                 ],
-                className="stack",
             ),
             html.Div(id="cache-trash", className="full"),
             html.Div(id="cache-undone", className="full", role="status"),
@@ -152,6 +135,42 @@ def layout(state: dict[str, str]) -> Any:
     )
 
 
+def _space() -> Any:
+    return panel(
+        "Space",
+        html.Div(id="cache-space"),
+        html.Div(
+            [
+                html.Label("Make room until", htmlFor="cache-free"),
+                dcc.Input(id="cache-free", type="text", placeholder="50GB", style={"width": "7rem"}),
+                html.Span("of the disk is free"),
+                html.Button("Plan it", id="cache-make-room", n_clicks=0, className="plain"),
+            ],
+            className="row",
+        ),
+        html.Div(id="cache-room-refused", role="alert"),
+    )
+
+
+def _over_time() -> Any:
+    """How the caches grew, and what they answered."""
+    return html.Div(
+        [
+            panel(
+                "Growth",
+                html.Div(id="cache-grew"),
+                chart("cache-growth", "Growth: what lies there, by when it was written", 200),
+            ),
+            panel(
+                "Hits and misses over time",
+                html.Div(id="cache-answered"),
+                chart("cache-rate", "Hits and misses over time", 200),
+            ),
+        ],
+        className="side-by-side",
+    )
+
+
 def render(
     view: EntryTable,
     shown: list[EntryRow],
@@ -171,10 +190,13 @@ def render(
         "cache-plans": plan_drawer(executions) if executions else None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-space": space_panel(view, disks, budget),
+        "cache-used": None if shown else left_out(),
+        "cache-grew": None if view.rows else left_out(),
+        "cache-answered": None if lookups else left_out(),
         "cache-trash": trash_panel(trash),
         "cache-growth": PageChart(cache_figures.growth_chart(growth_curve(view.rows), trash, colors)),
         "cache-treemap": PageChart(cache_figures.treemap(shown, colors, colored_by)),
-        "cache-rate": PageChart(compile_figures.rate(lookups, colors)),
+        "cache-rate": PageChart(compile_figures.rate(lookups, colors, height=200)),
     }
 
 

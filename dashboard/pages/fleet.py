@@ -21,7 +21,7 @@ from neuron_top.dashboard.page_diff import Marked, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
-from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
@@ -255,13 +255,20 @@ def _different(found: Differences | str, kind: str) -> Any:
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4))]
 
 
+def _attribute(name: str, value: object) -> str:
+    """An attribute as people write it."""
+    if value is None:
+        return ""
+    return bytes_text(value) if name in ("cache_disk", "cache_free") and isinstance(value, int) else str(value)
+
+
 def _node(page: NodePage) -> Any:
     row = page.row
     facts = (
         ("job", row.job), ("state", f"{row.state} {row.phase}".strip()),
         ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
         ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
-        *((name, "" if value is None else str(value)) for name, value in sorted(row.attributes.items())),
+        *((name, _attribute(name, value)) for name, value in sorted(row.attributes.items())),
     )  # fmt: skip
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
     missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []

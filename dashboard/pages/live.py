@@ -14,7 +14,7 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.alert_panel import alert_panel
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
+from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
@@ -122,7 +122,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True, extra="pinned"),
             html.Div(id="live-missing", className="full"),
         ],
-        className="grid",
+        className="grid phases",
     )
 
 
@@ -288,7 +288,7 @@ def _compile(card: CompileCard, run: str) -> Any:
 
 def _lines(view: Overview) -> Any:
     if not view.lines:
-        return note("No errors or warnings so far.")
+        return left_out()
     rows = grouped(view.lines[-LINES_SHOWN:]).rows
     return html.Ol([_line(row.line.text, row.line.level, row.count_text) for row in rows], className="lines")
 
@@ -307,6 +307,7 @@ def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
         "automargin": True,
         "overlaying": "y",
         "side": "right",
+        "tickmode": "auto",
         "showgrid": False,
         "rangemode": "tozero",
         "ticksuffix": " GiB",

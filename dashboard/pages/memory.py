@@ -12,7 +12,7 @@ from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import chart, note, panel, table
+from neuron_top.dashboard.components import chart, left_out, note, panel, table
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
@@ -153,7 +153,7 @@ def _cores(view: MemoryTable) -> Any:
         for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
     ]
     if not rows:
-        return note("No core yet.")
+        return left_out()
     head = ("node", "core", "rank", *(metric.title for metric in metrics))
     shown = table(head, rows, caption="Metrics of each core, the highest peak first", right=range(2, len(head)))
     left = len(view.rows) - len(rows)

@@ -12,7 +12,7 @@ from neuron_top.run.alerts import AlertKind, Limits, RaisedAlert, raised
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
 from neuron_top.run.severity import SEVERITIES, Severity
-from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import describe
 
@@ -100,7 +100,7 @@ def _memory_exhausted(alert: RaisedAlert) -> str:
     where = f" on {', '.join(named)}" if named else ""
     requested = f" for {bytes_text(alert.size)}" if alert.size is not None else ""
     last = f", the last{requested}{where}" if requested or where else ""
-    return f"{alert.count} allocation(s) failed{last}"
+    return f"{counted(alert.count, 'allocation')} failed{last}"
 
 
 def _recompiles(alert: RaisedAlert) -> str:

@@ -65,13 +65,16 @@ class Watched:
         return str(self.page.inner_text(selector))
 
     def until(self, selector: str, words: str, seconds: float = PATIENCE) -> str:
-        """Wait until an element says `words`."""
-        self.page.wait_for_function(
-            "([s, w]) => { const e = document.querySelector(s); return e && e.innerText.includes(w); }",
+        """Wait until an element says `words`; what it said at that moment, as the page may be drawn again at once."""
+        said = self.page.wait_for_function(
+            """([s, w]) => {
+                const text = document.querySelector(s)?.innerText;
+                return text?.includes(w) ? { text } : false;
+            }""",
             arg=[selector, words],
             timeout=seconds * 1000,
         )
-        return self.text(selector)
+        return str(said.json_value()["text"])
 
     def titled(self, words: str) -> None:
         """Wait until the tab's title begins with `words`: it comes with the next message of the server."""

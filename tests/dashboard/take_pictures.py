@@ -1,0 +1,219 @@
+"""Pictures of the pages: `python -m tests.dashboard.take_pictures FOLDER [CASE …]`.
+
+Every case is served by the real server, opened in a real browser, and photographed whole at four widths, dark and
+light. What is shown is the recording of the demo, or files that `picture_inputs.py` writes in the formats of the real
+tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neuron_top import settings as configuration
+from neuron_top.services.demo import demo_feed, demo_settings
+from neuron_top.services.feeds import live_feed
+from neuron_top.settings import Settings
+from tests.dashboard import picture_inputs as inputs
+from tests.dashboard.browser import Watched, chromium
+from tests.dashboard.served import Served, serving
+from tests.tui.feeds import StillFeed
+
+WIDTHS = (390, 768, 1440, 2560)
+THEMES = ("dark", "light")
+SETTLED_MS = 2500
+"""After all charts are there: plotly's transitions and the grids' rows."""
+SAMPLES, PERIOD = 12, 0.5
+QUALITY = 72
+DRAWN = """() => document.querySelector('#connection.up') &&
+    [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot'))"""
+
+Opened = Callable[[Path], Any]
+
+
+class Case(NamedTuple):
+    """What is served, and which of its pages are photographed."""
+
+    open: Opened
+    pages: tuple[str, ...] = ("",)
+    words: str = ""
+    """What the first page says once all is read."""
+
+
+def demo(share: float) -> Opened:
+    """The recording that ships with the package, stopped at a share of its length."""
+
+    @contextmanager
+    def case(_state: Path) -> Iterator[Served]:
+        with demo_settings(configuration.load()[0]) as settings:
+            feed: Any = demo_feed(settings)
+            with serving(feed, Path(settings.state_dir)) as served:
+                feed.clock.pause()
+                feed.clock.seek(feed.clock.start + (feed.clock.end - feed.clock.start) * share)
+                yield served
+
+    return case
+
+
+def logs(make: Callable[[Path], Path | list[Path]]) -> Opened:
+    """Logs that the product follows."""
+
+    @contextmanager
+    def case(state: Path) -> Iterator[Served]:
+        folder = state / "jobs"
+        folder.mkdir()
+        made = make(folder)
+        paths = [str(path) for path in (made if isinstance(made, list) else [made])]
+        with following(state, paths) as served:
+            yield served
+
+    return case
+
+
+def devices(cores: int, stale: float = 0.0) -> Opened:
+    """A job that trains, and neuron-monitor's records of so many cores, which come while the page is open.
+
+    `stale`: seconds after the last of them at which the page is looked at.
+    """
+
+    @contextmanager
+    def case(state: Path) -> Iterator[Served]:
+        folder = state / "jobs"
+        folder.mkdir()
+        log, capture, over = inputs.training(folder), folder / "monitor.jsonl", threading.Event()
+        capture.write_bytes(inputs.telemetry(cores, 0))
+
+        def grow() -> None:
+            second = 0
+            while not over.wait(PERIOD) and (not stale or second < SAMPLES):
+                second += 1
+                with capture.open("ab") as file:
+                    file.write(inputs.telemetry(cores, second))
+
+        thread = threading.Thread(target=grow, daemon=True)
+        with following(state, [str(log), str(capture)]) as served:
+            thread.start()
+            over.wait(SAMPLES * PERIOD + stale)
+            yield served
+            over.set()
+            thread.join()
+
+    return case
+
+
+def caches(entries: int) -> Opened:
+    """A cache of so many entries, where nothing runs."""
+
+    @contextmanager
+    def case(state: Path) -> Iterator[Served]:
+        root = state / "neuron-compile-cache"
+        inputs.cache(root, entries)
+        with serving(StillFeed(now=time.time()), state / "state", roots=(str(root),)) as served:
+            yield served
+
+    return case
+
+
+@contextmanager
+def idle(state: Path) -> Iterator[Served]:
+    """A server beside which nothing runs."""
+    with serving(StillFeed(now=time.time()), state / "state") as served:
+        yield served
+
+
+@contextmanager
+def following(state: Path, paths: Sequence[str]) -> Iterator[Served]:
+    """The product on files, once it has read them."""
+    feed: Any = live_feed(Settings(state_dir=str(state / "state")), paths)
+    with serving(feed, state / "state") as served:
+        yield served
+
+
+CASES: dict[str, Case] = {
+    "replay": Case(demo(0.97), ("", "memory", "compile", "logs", "runs")),
+    "replay-compiling": Case(demo(0.3)),
+    "training-2-cores": Case(devices(2), words="TRAINING"),
+    "training-32-cores": Case(devices(32), ("", "memory"), "TRAINING"),
+    "training-128-cores": Case(devices(128), ("", "memory"), "TRAINING"),
+    "compile-only": Case(logs(inputs.compile_only), ("", "compile"), "COMPILING"),
+    "serving": Case(logs(inputs.serving), words=""),
+    "failed-memory": Case(logs(inputs.out_of_memory), ("", "memory", "logs"), "FAILED"),
+    "failed-compile": Case(logs(inputs.compiler_failure), ("", "compile"), "FAILED"),
+    "failed-script": Case(logs(inputs.script_error), words="FAILED"),
+    "finished": Case(logs(inputs.finished), words="COMPLETED"),
+    "idle": Case(idle),
+    "stale-telemetry": Case(devices(2, 40.0), ("", "memory"), "TRAINING"),
+    "several-jobs": Case(logs(inputs.several)),
+    "cache-0": Case(caches(0), ("cache",)),
+    "cache-400": Case(caches(400), ("cache",)),
+    "cache-50000": Case(caches(50_000), ("cache",)),
+}
+
+
+def photograph(browser: Any, served: Served, path: str, width: int, theme: str, target: Path, words: str) -> None:
+    """One page as one picture; what a browser complained of is said."""
+    seen = Watched(browser, viewport={"width": width, "height": 900}, color_scheme=theme)
+    seen.page.goto(f"{served.address}{path}")
+    if words and not path:
+        seen.until("#live-reason", words)
+    seen.page.wait_for_function(DRAWN)
+    seen.page.wait_for_timeout(SETTLED_MS)
+    size = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    if target.suffix == ".webp":
+        session = seen.page.context.new_cdp_session(seen.page)
+        clip = {"x": 0, "y": 0, "width": width, "height": size[1], "scale": 1}
+        asked = {"format": "webp", "quality": QUALITY, "captureBeyondViewport": True, "clip": clip}
+        target.write_bytes(base64.b64decode(session.send("Page.captureScreenshot", asked)["data"]))
+    else:
+        seen.page.screenshot(path=str(target), full_page=True)
+    print(target, *seen.complaints, *([f"{size[0]} pixels wide"] if size[0] > width else []), flush=True)
+    seen.page.close()
+
+
+def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequence[str], kind: str) -> None:
+    """All pictures of these cases."""
+    with ExitStack() as stack:
+        browser = stack.enter_context(chromium())
+        for name in names:
+            state = Path(tempfile.mkdtemp(prefix="neurontop-pictures-"))
+            case = CASES[name]
+            try:
+                with case.open(state) as served:
+                    for page in case.pages:
+                        for width in widths:
+                            for theme in themes:
+                                target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.{kind}"
+                                photograph(browser, served, page, width, theme, target, case.words)
+            finally:
+                shutil.rmtree(state, ignore_errors=True)  # noqa: TID251 (a folder of this script)
+
+
+def main() -> None:
+    """Take them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default: all")
+    parser.add_argument("--width", action="append", type=int, default=[], metavar="PIXELS")
+    parser.add_argument("--theme", action="append", choices=THEMES, default=[])
+    parser.add_argument("--kind", choices=("webp", "png"), default="webp")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    take(
+        arguments.folder,
+        arguments.cases or list(CASES),
+        arguments.width or WIDTHS,
+        arguments.theme or THEMES,
+        arguments.kind,
+    )
+
+
+if __name__ == "__main__":
+    main()
