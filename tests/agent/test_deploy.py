@@ -48,6 +48,19 @@ def test_the_manifest_has_what_a_daemonset_must_have() -> None:
     assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
 
 
+@pytest.mark.parametrize("break_it", [False, True])
+def test_the_manifest_is_what_the_published_schema_asks_for(*, break_it: bool) -> None:
+    schema = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
+    yaml = pytest.importorskip("yaml", reason="no YAML reader is installed")
+    manifest = yaml.safe_load((DEPLOY / "daemonset.yaml").read_text())
+    if break_it:
+        manifest["spec"]["template"]["spec"]["containers"][0]["imagePullPolicies"] = "Always"
+        with pytest.raises(schema.ValidationError):
+            schema.validate(manifest, schema.latest_version(), strict=True)
+    else:
+        schema.validate(manifest, schema.latest_version(), strict=True)
+
+
 def test_the_image_has_no_root() -> None:
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     users = [line for line in lines if line.startswith("USER ")]
