@@ -9,12 +9,14 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
-from neuron_top.views.fleet_cells import CellMark, FleetCells
+from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.phases import HUES, SILENT, WAITING, PhaseTimeline
 from neuron_top.views.rank_steps import StepMap
 
 MOST_ACROSS = 50
+MOST_NAMED = 16
+"""So many cells are wide enough for the names of their nodes."""
 GIB = 1024**3
 _SIGNS = {CellMark.SILENT: "✗", CellMark.SLOW: "▲"}
 _CORES_ACROSS = 32
@@ -31,11 +33,13 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         return PageChart(empty(colors, "no node matches"))
     across = min(MOST_ACROSS, max(8, ceil(sqrt(count * 2.5))))
     rows = [cells.cells[first : first + across] for first in range(0, count, across)]
+    named = count <= MOST_NAMED
+    words = "%{text}" if named else "%{customdata} %{text}"
     side = 40 if len(rows) <= 4 else 24
     trace = {
         "type": "heatmap",
         "z": [[_short(cell.worst) for cell in row] for row in rows],
-        "text": [[_SIGNS.get(cell.mark, "") for cell in row] for row in rows],
+        "text": [[_cell_text(cell, named=named) for cell in row] for row in rows],
         "texttemplate": "%{text}",
         "customdata": [[plain(cell.node) for cell in row] for row in rows],
         "zmin": 0,
@@ -44,7 +48,7 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2,
         "ygap": 2,
-        "hovertemplate": f"%{{customdata}} %{{text}}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
+        "hovertemplate": f"{words}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
         "showscale": False,
     }
     bare = {"visible": False, "fixedrange": True}
@@ -52,6 +56,11 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 4, "b": 4}
     )
     return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"), ("data", 0, "text")))
+
+
+def _cell_text(cell: FleetCell, *, named: bool) -> str:
+    sign = _SIGNS.get(cell.mark, "")
+    return f"{sign} {plain(cell.node)}".lstrip() if named else sign
 
 
 def _short(value: float | None) -> int | None:

@@ -119,7 +119,7 @@ def layout(state: dict[str, str]) -> Any:
             panel("Jobs", html.Div(id="fleet-jobs"), wide=True),
             panel(
                 "Nodes, by name",
-                chart("fleet-cells", "A cell for each node", 160),
+                chart("fleet-cells", "A cell for each node", 70),
                 tools=choice,
                 wide=True,
             ),

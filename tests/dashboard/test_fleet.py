@@ -155,8 +155,14 @@ def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong()
         [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
     )
     (cells,) = rendered(shown)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
-    assert (cells["customdata"], cells["text"]) == ([["n0", "n1", "n2", "n3", "n4"]], [["", "", "▲", "", "✗"]])
+    assert (cells["customdata"], cells["text"]) == (
+        [["n0", "n1", "n2", "n3", "n4"]],
+        [["n0", "n1", "▲ n2", "n3", "✗ n4"]],
+    )
     assert cells["z"] == [[40] * 5]
+    many = page([reported(f"n{number:02}") for number in range(17)], silent=["n04"])
+    (cells,) = rendered(many)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    assert [text for row in cells["text"] for text in row if text] == ["✗"], "no room for names"
 
 
 @pytest.mark.parametrize("metric", ["utilization", "step_seconds", "memory"])
