@@ -189,7 +189,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
         State("url", "search"),
         prevent_initial_call=True,
     )
-    async def close(_clicks: Any, search: str) -> Any:
+    async def close(_clicks: object, search: str) -> Any:
         return search_with(search, change=None) if ctx.triggered_id and ctx.triggered[0]["value"] else no_update
 
     @app.callback(
@@ -201,7 +201,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
         State({"type": "change-word", "batch": ALL}, "value"),
         prevent_initial_call=True,
     )
-    async def act(_confirm: Any, _cancel: Any, _undo: Any, words: list[str | None]) -> Any:
+    async def act(_confirm: object, _cancel: object, _undo: object, words: list[str | None]) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update
         work = _work(fleet, ctx.triggered_id, next(iter(words), "") or "")

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -173,7 +172,7 @@ def config_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     environ: Mapping[str, str] = os.environ,
     path: Path | None = None,
 ) -> tuple[Settings, dict[str, str]]:
@@ -182,7 +181,7 @@ def load(
     Raises FileMalformed for a broken file, UsageError for a value that is out of bounds or of the wrong type.
     """
     path = path or config_path(environ)
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
     for layer, origin in (
         (_from_file(path), f"file {path}"),
@@ -194,7 +193,8 @@ def load(
                 continue
             values[name] = value
             origins[name] = origin or f"environment NEURONTOP_{name.upper()}"
-    if has_password((overrides or {}).get("store") or ""):
+    store = (overrides or {}).get("store")
+    if isinstance(store, str) and has_password(store):
         raise UsageError(
             "--store holds a password, which every user of this machine can read in the list of processes: put it into "
             "~/.pgpass, PGPASSWORD or NEURONTOP_STORE instead"
@@ -209,7 +209,7 @@ def shown(name: str, value: object) -> object:
     return masked(value) if name in ("store", "claims") and isinstance(value, str) else value
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def _from_file(path: Path) -> dict[str, object]:
     try:
         text = _text(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -241,12 +241,12 @@ def _text(path: Path) -> str:
     return data.decode("utf-8")
 
 
-def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:
     names = ((field, f"NEURONTOP_{field.upper()}") for field in Settings.__struct_fields__)
     return {field: environ[name] for field, name in names if name in environ}
 
 
-def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
+def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
     for name in values:
         if name not in Settings.__struct_fields__:
             raise UsageError(

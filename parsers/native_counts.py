@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from neuron_top.events import (
@@ -74,6 +72,6 @@ class NativeCounts(msgspec.Struct):
             longest = max(self.compile_seconds.get(event.module, 0.0), event.compile_seconds)
             self.compile_seconds[event.module] = longest
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The document of `neurontop tally --json`, under `native`."""
         return {**msgspec.structs.asdict(self), "modules": sorted(self.modules)}

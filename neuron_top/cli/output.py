@@ -18,18 +18,18 @@ _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2
 """Characters that control a terminal or are invisible, and surrogates of names that are no UTF-8."""
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """One JSON document on stdout, keys in the order of the value, two blanks of indent."""
     sys.stdout.write(json_text(value, indent=2) + "\n")
 
 
-def print_json_line(value: Any) -> None:
+def print_json_line(value: object) -> None:
     """One JSON document on one line, flushed: for streams."""
     sys.stdout.write(json_text(value) + "\n")
     sys.stdout.flush()
 
 
-def json_text(value: Any, indent: int = -1) -> str:
+def json_text(value: object, indent: int = -1) -> str:
     """A JSON document, keys in the order of the value; `indent` below zero: on one line."""
     try:
         document = msgspec.json.encode(value)

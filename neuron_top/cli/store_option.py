@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
 
 from neuron_top import settings as configuration
 from neuron_top.settings import Settings
@@ -33,7 +32,7 @@ def add_prometheus(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def settings_of(arguments: argparse.Namespace, overrides: Mapping[str, Any] | None = None) -> Settings:
+def settings_of(arguments: argparse.Namespace, overrides: Mapping[str, object] | None = None) -> Settings:
     """The settings with what the command line says. Raises UsageError for an address with a password in it."""
     named = {name: getattr(arguments, name, None) for name in ("store", "prometheus")}
     return configuration.load({**(overrides or {}), **named})[0]

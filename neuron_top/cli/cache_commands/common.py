@@ -7,7 +7,6 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
@@ -142,7 +141,7 @@ def instant(seconds: float | None) -> str | None:
         return None
 
 
-def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> dict[str, Any]:
+def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> dict[str, object]:
     """One entry as `--json` gives it: raw bytes and seconds, instants in UTC, unknown as null."""
     return {
         "compiler": entry.compiler,
@@ -167,7 +166,7 @@ def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) 
     }
 
 
-def lock_json(lock: Lock | None, now: float) -> dict[str, Any] | None:
+def lock_json(lock: Lock | None, now: float) -> dict[str, object] | None:
     """A lock with its age in seconds and what proves its holder alive or dead."""
     if lock is None:
         return None
@@ -180,7 +179,7 @@ def lock_json(lock: Lock | None, now: float) -> dict[str, Any] | None:
     }
 
 
-def failure_json(failure: Failure | None) -> dict[str, Any] | None:
+def failure_json(failure: Failure | None) -> dict[str, object] | None:
     """A failure's class, code, message, time and advice."""
     if failure is None:
         return None
@@ -193,7 +192,7 @@ def failure_json(failure: Failure | None) -> dict[str, Any] | None:
     }
 
 
-def totals_json(totals: EntryTotals, disk: Filesystem) -> dict[str, Any]:
+def totals_json(totals: EntryTotals, disk: Filesystem) -> dict[str, object]:
     """The sums, by state and by compiler, and the disk's free space."""
     return {
         **_tally_json(totals.all),
@@ -207,7 +206,7 @@ def totals_json(totals: EntryTotals, disk: Filesystem) -> dict[str, Any]:
     }
 
 
-def _tally_json(tally: EntryTally) -> dict[str, Any]:
+def _tally_json(tally: EntryTally) -> dict[str, object]:
     return {
         "entries": tally.entries,
         "bytes": tally.bytes,

@@ -10,7 +10,6 @@ found (not in the journal: what it took lies in the trash; restore or purge it).
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.output import log_stderr, print_json, table
@@ -59,7 +58,7 @@ def _row(history: PlanHistory) -> tuple[str, ...]:
     )
 
 
-def _json(history: PlanHistory) -> dict[str, Any]:
+def _json(history: PlanHistory) -> dict[str, object]:
     begun, ended, purged = history.begun, history.ended, history.purged
     return {
         "plan": begun.plan,

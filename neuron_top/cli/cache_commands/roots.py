@@ -14,7 +14,6 @@ functions saved by aot_compile and AOTInductor's packages are named where they l
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
@@ -72,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _artifact_json(artifact: TorchArtifact) -> dict[str, Any]:
+def _artifact_json(artifact: TorchArtifact) -> dict[str, object]:
     facts = {name: getattr(artifact, name) for name in artifact.__struct_fields__ if name != "changed"}
     return {**facts, "changed_at": common.instant(artifact.changed)}
 
@@ -122,7 +121,7 @@ def _by_kind(entries: list[InductorEntry]) -> str:
     return ", ".join(parts) or "no entries"
 
 
-def _json(place: CachePlace) -> dict[str, Any]:
+def _json(place: CachePlace) -> dict[str, object]:
     root, size = place.root, place.size
     return {
         "kind": root.kind,
@@ -138,7 +137,7 @@ def _json(place: CachePlace) -> dict[str, Any]:
     }
 
 
-def _neff_json(entry: Entry) -> dict[str, Any]:
+def _neff_json(entry: Entry) -> dict[str, object]:
     return {
         "key": entry.module,
         "state": entry.state,

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -83,7 +82,7 @@ def _shown(backend: CacheBackend, contents: Contents, past: UsageHistory, argume
     return 0
 
 
-def _neff_json(neff: Neff) -> dict[str, Any]:
+def _neff_json(neff: Neff) -> dict[str, object]:
     return {
         "problem": neff.problem,
         "header": msgspec.to_builtins(neff.header),
@@ -91,7 +90,7 @@ def _neff_json(neff: Neff) -> dict[str, Any]:
     }
 
 
-def _graph_json(graph: HloSummary | LocalGraph | str | None) -> Any:
+def _graph_json(graph: HloSummary | LocalGraph | str | None) -> object:
     if isinstance(graph, HloSummary):
         shapes = {
             "parameters": [str(shape) for shape in graph.parameters],

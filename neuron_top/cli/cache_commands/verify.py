@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
@@ -97,7 +96,7 @@ class _ReadBytes:
             print(f"\r{bytes_text(done)} of {bytes_text(total)} read\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _json(root: str, verification: Verification, *, deep: bool) -> dict[str, Any]:
+def _json(root: str, verification: Verification, *, deep: bool) -> dict[str, object]:
     now = common.now()
     return {
         "root": name_text(root),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
@@ -80,7 +79,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _json(each: ListedEntry) -> dict[str, Any]:
+def _json(each: ListedEntry) -> dict[str, object]:
     entry = each.entry
     return {
         "key": entry.key,

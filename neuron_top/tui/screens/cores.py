@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -178,7 +178,7 @@ def _map(theme: Theme, shown: tuple[DeviceMap, int, int] | None, width: int, hei
     return [rule(theme, width, "Devices", summary(view)), *device_rows(theme, view, width, height - 1)]
 
 
-def _legend(theme: Any, cores: Any, width: int, height: int) -> Any:
+def _legend(theme: Theme, cores: Sequence[CoreRow], width: int, height: int) -> list[Strip]:
     return [legend_line(theme, cores, legend_kinds(cores), width)] if height else []
 
 
