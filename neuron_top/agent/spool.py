@@ -168,12 +168,14 @@ class Spool:
     def _make_room(self, connection: sqlite3.Connection, wanted: int) -> int:
         """Take the samples out of the oldest batches until `wanted` bytes are free, or none is left; bytes freed."""
         freed = dropped = 0
-        rows = connection.execute(
-            "SELECT sequence, data, count FROM batches WHERE thinned = 0 ORDER BY sequence"
-        ).fetchall()
-        for sequence, data, count in rows:
+        whole = connection.execute("SELECT sequence FROM batches WHERE thinned = 0 ORDER BY sequence").fetchall()
+        for (sequence,) in whole:
             if freed >= wanted:
                 break
+            # One at a time: all of them would be half a gigabyte of memory.
+            data, count = connection.execute(
+                "SELECT data, count FROM batches WHERE sequence = ?", (sequence,)
+            ).fetchone()
             rest = pack([event for event in unpack(data) if not is_sample(event)])
             if rest.count < count:
                 freed, dropped = freed + len(data) - len(rest.data), dropped + count - rest.count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,41 @@ def test_an_hour_without_a_database_is_spooled_whole(tmp_path: Path, monkeypatch
     assert notes["spooled_bytes"] < 512 * 1024**2 / 10
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
     print(f"{len(reported):,} events of an hour: {notes['spooled_events']:,} rows, {size:,} bytes on the disk")
+
+
+def test_a_spool_at_its_bound_drops_the_oldest_samples_counts_them_and_keeps_all_else(tmp_path: Path) -> None:
+    chance = random.Random(1)  # figures that hardly compress
+    spool, offsets, reported = (
+        Spool(tmp_path / "spool.db", most_bytes=40_000),
+        itertools.count(0, 100),
+        list[AnyEvent](),
+    )
+    for number in range(60):
+        events = second(number, offsets, lines=2)
+        events += [
+            StepReported(
+                at=START + number,
+                source=LOG,
+                offset=next(offsets),
+                node="n1",
+                step=number * 100 + one,
+                loss=chance.random(),
+            )
+            for one in range(1, 51)
+        ]
+        reported += events
+        spool.commit("j", events, [], {LOG: str(number).encode()})
+    notes, kept, marks = spool.notes(), spooled(spool), spool.marks()
+    spool.close()
+    steps = [one.step for one in kept if isinstance(one, StepReported)]
+    every = [one.step for one in reported if isinstance(one, StepReported)]
+    others = [one for one in reported if not isinstance(one, StepReported)]
+    assert 0 < len(steps) < len(every)
+    assert steps == every[-len(steps) :], "the oldest go first"
+    assert [one for one in kept if not isinstance(one, StepReported)] == others, "nothing else goes"
+    assert notes["dropped_samples"] == len(every) - len(steps)
+    assert notes["spooled_bytes"] <= 40_000
+    assert marks == {LOG: b"59"}, "what was dropped is not read again"
 
 
 def test_with_a_full_disk_failures_stay_and_what_went_is_counted(
