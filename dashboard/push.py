@@ -27,6 +27,8 @@ from neuron_top.views.verdict import freshness_text, progress_text
 
 LEAST_SECONDS = 0.2
 """Between two messages to one browser."""
+APART_SECONDS = 0.004
+"""Between messages to two browsers about one change: an answer takes as long, so that none waits for all the others."""
 MOST_SECONDS = 1.0
 """A message comes at least so often: elapsed times grow without an event, and silence means a broken line."""
 STALE_SECONDS = 5.0
@@ -62,8 +64,9 @@ def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
             await socket.close(4429)
             return
         await socket.accept()
+        later = min(len(sockets) * APART_SECONDS, LEAST_SECONDS)
         sockets[socket] = who
-        notifier = asyncio.create_task(_notify(socket, feeds, socket.query_params.get("run", LIVE), news))
+        notifier = asyncio.create_task(_notify(socket, feeds, socket.query_params.get("run", LIVE), news, later))
         try:
             while True:
                 await socket.receive_text()
@@ -101,7 +104,10 @@ def _card(card: JobCard) -> dict[str, str | float | None]:
     }
 
 
-async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str, news: Callable[[str], Awaitable[str]]) -> None:
+async def _notify(
+    socket: WebSocket, feeds: FeedRegistry, run: str, news: Callable[[str], Awaitable[str]], later: float
+) -> None:
+    """Messages about a run; each `later` seconds after its change, because browsers ask as soon as they get one."""
     try:
         feeds.feed(run)
     except NeuronTopError:
@@ -110,5 +116,6 @@ async def _notify(socket: WebSocket, feeds: FeedRegistry, run: str, news: Callab
     version = -1
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)
+        await asyncio.sleep(later)
         await socket.send_text(await news(run))
-        await asyncio.sleep(LEAST_SECONDS)
+        await asyncio.sleep(LEAST_SECONDS - later)

@@ -2,6 +2,7 @@
 (function () {
   "use strict";
   const FLEET_MS = 1000;  // what a fleet reports is a second old anyway: who looks at it asks no more often
+  let fleetRest = FLEET_MS;  // and not at the same moment as all others
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let lastAnswer = 0, quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
@@ -32,7 +33,7 @@
     const dash = window.dash_clientside;
     if (document.hidden) { wanted = true; return; }
     if (asking && Date.now() - asking < STUCK_MS) { wanted = true; return; }
-    if (/\/fleet$/.test(location.pathname) && Date.now() - lastAnswer < FLEET_MS) { return; }
+    if (/\/fleet$/.test(location.pathname) && Date.now() - lastAnswer < fleetRest) { return; }
     if (!dash || !dash.set_props || !document.getElementById("connection")) { return; }
     wanted = false;
     asking = Date.now();
@@ -43,6 +44,7 @@
   function answered() {
     asking = 0;
     quietSince = lastAnswer = Date.now();
+    fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");
     setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }
