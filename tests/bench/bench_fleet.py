@@ -15,6 +15,8 @@ import argparse
 import asyncio
 import json
 import os
+import random
+import re
 import statistics
 import subprocess
 import sys
@@ -22,7 +24,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psutil
@@ -44,8 +46,8 @@ from tests.servers.ports import free_ports
 from tests.servers.postgresql import PostgresMissing, running
 
 VIEWERS = 50
-FLEET_SECONDS = 1.0
-"""A page of a fleet asks no more often."""
+FLEET_SECONDS = 1.0, 1.3
+"""A page of a fleet rests between these after each answer."""
 MIB = 1024**2
 
 
@@ -80,17 +82,58 @@ class FleetPageViewer(Page):
                     continue
                 await self.update()
                 self.updates.append((time.perf_counter() - began, self.received))
-                rests_until = time.perf_counter() + FLEET_SECONDS
+                rests_until = time.perf_counter() + random.uniform(*FLEET_SECONDS)
+
+
+class LivePageViewer(Page):
+    """The job's page; when it was shown which step first."""
+
+    def saw(self, answer: Any) -> None:
+        """Also where no step has been reported yet."""
+        if re.search(r"\d", str(answer.get("live-step", {}).get("children", ""))):
+            super().saw(answer)
+
+    async def follow_for(self, seconds: float) -> None:
+        """Ask after every message, so long."""
+        origin: Any = f"http://127.0.0.1:{self._port}"
+        end = time.monotonic() + seconds
+        async with websockets.connect(f"ws://127.0.0.1:{self._port}/push", origin=origin) as socket:
+            while time.monotonic() < end:
+                await socket.recv()
+                await self.update()
 
 
 async def look(port: int, seconds: float) -> None:
-    """Fifty viewers as a process of their own."""
-    pages = [FleetPageViewer(port) for _ in range(VIEWERS)]
-    for page in pages:
+    """Fifty viewers of the fleet and one of the job as a process of their own."""
+    pages, job = [FleetPageViewer(port) for _ in range(VIEWERS)], LivePageViewer(port)
+    for page in (*pages, job):
         await page.open()
     print("open", flush=True)
-    await asyncio.gather(*(page.follow_for(seconds) for page in pages))
-    print(json.dumps([update for page in pages for update in page.updates]), flush=True)
+    before = time.process_time()
+    await asyncio.gather(*(page.follow_for(seconds) for page in (*pages, job)))
+    updates = [update for page in pages for update in page.updates]
+    seen = {"updates": updates, "steps": sorted(job.seen.items()), "cpu": time.process_time() - before}
+    print(json.dumps(seen), flush=True)
+
+
+def worst_age(steps: list[tuple[float, float]], began: float, end: float) -> float:
+    """How old the newest shown step ever was; of (step, when it was shown first), a step named as its second."""
+    newest, worst = began, 0.0
+    for step, shown in [*((step, shown) for step, shown in steps if step >= began - 1), (0.0, end)]:
+        worst = max(worst, min(shown, end) - newest)
+        newest = max(newest, step)
+    return worst
+
+
+def processor_seconds(root: int) -> float:
+    """Of a process and all that it started."""
+    process = psutil.Process(root)
+    times = process.cpu_times()
+    seconds = times.user + times.system + times.children_user + times.children_system
+    for child in process.children():
+        with suppress(psutil.Error):  # a backend that ended meanwhile
+            seconds += sum(child.cpu_times()[:2])
+    return float(seconds)
 
 
 def python(*arguments: str, **environ: str) -> subprocess.Popen[str]:
@@ -129,7 +172,7 @@ def rows_of(port: int) -> int:
     return next(int(job["events"]) for job in ask(port, "api/fleet/jobs") if job["job"] == JOB)
 
 
-def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float) -> None:
+def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float, postgres: int) -> None:
     """So many rows a second while fifty look."""
     with server(url, environ) as (port, process):
         before = rows_of(port)
@@ -139,26 +182,28 @@ def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float) -> 
             with python("tests.bench.fleet_load", url, str(rate), str(seconds)) as load:
                 assert load.stdout is not None
                 began = float(load.stdout.readline())
-                used, most, ages, steps = sum(process.cpu_times()[:2]), 0, list[float](), list[float]()
+                used, most, ages = sum(process.cpu_times()[:2]), 0, list[float]()
+                stored = processor_seconds(postgres)
                 time.sleep(max(0.0, began + 3 - time.time()))
                 while time.time() < began + seconds:
-                    shown, step = rows_of(port) - before, ask(port, "api/overview")["training"]["step"]
-                    now = time.time()
-                    ages.append(now - began - shown / rate)
-                    steps.append(now - max(began, step or 0))  # a step is named as its second
+                    shown = rows_of(port) - before
+                    ages.append(time.time() - began - shown / rate)
                     most = max(most, process.memory_info().rss)
                     time.sleep(0.5)
                 share = (sum(process.cpu_times()[:2]) - used) / (time.time() - began)
+                stored = (processor_seconds(postgres) - stored) / (time.time() - began)
                 landed = json.loads(load.stdout.readline())
-            updates = json.loads(viewers.stdout.readline())
+            seen = json.loads(viewers.stdout.readline())
+    updates, steps = seen["updates"], worst_age(seen["steps"], began, began + seconds)
     name = f"{rate:,} rows a second for {seconds:g} s"
     took_them = landed["seconds"]
     print(f"{name}: {landed['rows']:,} of {rate * seconds:,.0f} rows landed in {took_them:.1f} s,")
     print(
-        f"   the slowest batch in {landed['slowest'] * 1000:.0f} ms; agents took {landed['cpu'] / took_them:.2f} cores"
+        f"   the slowest batch in {landed['slowest'] * 1000:.0f} ms; of a core, agents took "
+        f"{landed['cpu'] / took_them:.2f}, the database {stored:.2f}, viewers {seen['cpu'] / (seconds + 2):.2f}"
     )
     reported(f"{name}: age of the newest row on the fleet's page, worst", max(ages), "s", 5)
-    reported(f"{name}: age of the newest step on the job's page, worst", max(steps), "s", 5)
+    reported(f"{name}: age of the newest step on the job's page, worst", steps, "s", 5)
     took = sorted(seconds for seconds, _ in updates)
     sizes = sorted(size for _, size in updates)
     reported(
@@ -226,7 +271,7 @@ def bench_database(seconds: float) -> int:
         hearts.start()
         try:
             for rate in (1000, 10_000):
-                bench_load(url, environ, rate, seconds)
+                bench_load(url, environ, rate, seconds, postgres.pid)
         finally:
             stop.set()
             hearts.join()

@@ -110,6 +110,12 @@ class PostgresServer:
         """End it; clients are disconnected."""
         self._end(signal.SIGINT)
 
+    @property
+    def pid(self) -> int:
+        """Of the process that starts all others."""
+        assert self._process is not None
+        return self._process.pid
+
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is not None:
