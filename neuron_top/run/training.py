@@ -23,6 +23,8 @@ from neuron_top.run.history import Series, median
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
 WARM_REPORTS = 3
+LEAST_ARRIVAL_SECONDS = 0.1
+"""Lines without a clock that arrive closer together were read out of a file: when they were printed is not known."""
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 CHECKPOINTS_KEPT = 1000
@@ -241,7 +243,8 @@ class TrainingTracker:
             self._step_seconds.append(event.step_seconds)
         elif before is not None and self._last_step is not None and self._last_step[0] > before[0]:
             steps, seconds = self._last_step[0] - before[0], self._last_step[1] - before[1]
-            if seconds > 0:
+            is_read_late = event.at is None and seconds / steps < LEAST_ARRIVAL_SECONDS
+            if seconds > 0 and not is_read_late:
                 self._step_seconds.append(seconds / steps)
 
 

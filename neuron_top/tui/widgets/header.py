@@ -8,7 +8,7 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, cells_in
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text
@@ -63,9 +63,20 @@ def header_line(theme: Theme, band: Band | None, width: int) -> Strip:
     if one.progress is not None:
         filled = round(one.progress * _CELLS)
         job.put(theme.glyphs.bar * filled, style).put(theme.glyphs.track * (_CELLS - filled), theme.faint).gap()
-    job.put("  ".join(filter(None, (progress_text(one), one.reason))), theme.quiet)
+    said = "  ".join(filter(None, (progress_text(one), one.reason)))
+    job.put(whole_clauses(said, job.left), theme.quiet)
     line.add([(segment.text, segment.style or theme.text) for segment in job.strip()])
     return line.end(end, theme.text).strip()
+
+
+def whole_clauses(text: str, room: int) -> str:
+    """As many clauses as there is room for, none of them cut; the first one is cut where it alone is too long."""
+    first, *others = text.split(" · ")
+    for clause in others:
+        if cells_in(first) + 3 + cells_in(clause) > room:
+            break
+        first += f" · {clause}"
+    return first
 
 
 def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
