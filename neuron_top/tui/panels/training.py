@@ -58,7 +58,8 @@ def is_stale(card: TrainingCard) -> bool:
 def _since(card: TrainingCard) -> str:
     if card.since_last is None:
         return ""
-    return f"last step {duration_text(card.since_last)} ago" if is_stale(card) else ""
+    word = "step" if card.step is not None or card.loss is not None else "report"
+    return f"last {word} {duration_text(card.since_last)} ago" if is_stale(card) else ""
 
 
 def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
