@@ -265,6 +265,12 @@ class TopApp(App[int], inherit_bindings=False):
         self._gate.hold()
         self.push_screen(page)
 
+    def open_graph(self, key: str) -> None:
+        """Open the page of a graph or a cache entry."""
+        from neuron_top.tui.screens.graph_detail import GraphDetail
+
+        self.open(GraphDetail(key))
+
     def show_alerts(self) -> None:
         """Open the page of all alerts."""
         self.action_alerts()

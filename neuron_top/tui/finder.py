@@ -41,7 +41,7 @@ class Finder(Provider):
         host = cast("Host", self.app)
         graphs, cores, ranks = host.feed.read(_names)
         found = [Found(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
-        found += [Found(key, "graph", partial(_open_graph, host, key)) for key in graphs]
+        found += [Found(key, "graph", partial(host.open_graph, key)) for key in graphs]
         found += [Found(key, "core", partial(_open_core, host, key)) for key in cores]
         found += [Found(f"rank {rank}", "rank: its log lines", partial(host.show_log_lines, f"rank:{rank}"))
                   for rank in ranks]  # fmt: skip
@@ -90,10 +90,6 @@ def _named(entries: Sequence[EntryRow], query: str) -> list[EntryRow]:
             if len(found) == MOST_ENTRIES_SHOWN:
                 break
     return found
-
-
-def _open_graph(host: Host, key: str) -> None:
-    host.open(GraphDetail(key))
 
 
 def _open_entry(host: Host, entry: EntryRow) -> None:

@@ -61,6 +61,9 @@ class Host(Protocol):
     def open(self, page: Screen[None]) -> None:
         """Put a page in front of the screen."""
 
+    def open_graph(self, key: str) -> None:
+        """Open the page of a graph or a cache entry."""
+
     def show_alerts(self) -> None:
         """Open the page of all alerts."""
 

@@ -153,17 +153,11 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             await self.mount(self.prompt, before=self.query_one(KeyBar))
         self.prompt.ask(hint, value, answered)
 
-    def open_graph(self, key: str) -> None:
-        """Open the page of a graph or an entry."""
-        from neuron_top.tui.screens.graph_detail import GraphDetail
-
-        self.host.open(GraphDetail(key))
-
     def on_line_clicked(self, message: LineClicked) -> None:
         """Open the graph or entry that a line of a page names."""
         named = _MODULE.search(message.text)
         if named is not None:
-            self.open_graph(named[0])
+            self.host.open_graph(named[0])
 
     # Filter
 

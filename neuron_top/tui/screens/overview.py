@@ -161,9 +161,9 @@ class Panel(Lines):
         """Open the log at the moment that is clicked at, or the page of a graph, else the screen that shows more."""
         if self._shows_log(event.x, event.y):
             return
-        graph, screen = self._graph_at(event.y), self.screen
-        if graph is not None and isinstance(screen, LiveScreen):
-            screen.open_graph(graph)
+        graph = self._graph_at(event.y)
+        if graph is not None:
+            self.host.open_graph(graph)
             return
         if self._goes_to == "alerts":
             self.host.show_alerts()
