@@ -155,7 +155,3 @@ def _count(value: int) -> str:
 
 def _times(count: int) -> str:
     return f" (× {count_text(count)})" if count > 1 else ""
-
-
-def _known(value: int | None) -> str:
-    return UNKNOWN if value is None else str(value)

@@ -23,31 +23,25 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top import events, settings
+from neuron_top import settings
 from neuron_top.cli.output import log_stderr, print_json_line, print_text, standard_input_bytes
 from neuron_top.cli.telemetry_text import telemetry_text
 from neuron_top.errors import NothingToShow
-from neuron_top.events import AnyEvent
 from neuron_top.services.telemetry import (
     AUTO,
-    OBSERVER,
     LatestTelemetry,
     MachineTelemetry,
     SavedTelemetry,
+    TelemetryEvent,
+    changes_tables,
     is_of_machine,
+    is_sample,
+    malformed_reason,
+    source_remark,
 )
 
 _PATIENCE = 8.0
 """Seconds that --once waits for a sample with rates before it shows what it has."""
-_SAMPLES = (
-    events.CoresSampled
-    | events.HostSampled
-    | events.ExecutionsCounted
-    | events.NeuronProcessesSampled
-    | events.DevicesFound
-    | events.HardwareErrorsCounted
-    | events.CoreCountersRead
-)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,18 +67,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _of_machine(arguments: argparse.Namespace) -> int:
     machine = MachineTelemetry(settings.load()[0], arguments.source, arguments.sysfs_root)
-    latest, unavailable = LatestTelemetry(), set[str]()
+    latest = LatestTelemetry()
     stream = machine.events(patience=_PATIENCE if arguments.once else None)
     try:
         for event in stream:
             latest.apply(event)
-            if isinstance(event, events.SourceUnavailable):
-                log_stderr(f"neurontop: {event.name}: {event.reason}")
-                unavailable.add(event.name)
-                if latest.is_empty and machine.is_hopeless(unavailable):
+            if remark := source_remark(event):
+                log_stderr(f"neurontop: {remark}")
+                if latest.is_empty and machine.is_hopeless(latest.unavailable):
                     break
-            elif isinstance(event, events.SourceAvailable) and event.source == OBSERVER:
-                log_stderr(f"neurontop: {event.name}: {event.detail}")
             elif not arguments.once:
                 _show(event, latest, as_json=arguments.json)
             elif latest.is_complete(arguments.source):
@@ -104,9 +95,9 @@ def _of_file(arguments: argparse.Namespace) -> int:
     warned, live = False, arguments.source == "-" and not arguments.once
     for event in saved.events():
         latest.apply(event)
-        if isinstance(event, events.LineMalformed):
+        if reason := malformed_reason(event):
             if not warned:
-                log_stderr(f"neurontop: {saved.title}: skipped a line that cannot be read: {event.reason}")
+                log_stderr(f"neurontop: {saved.title}: skipped a line that cannot be read: {reason}")
             warned = True
         elif not arguments.once and (arguments.json or live):
             _show(event, latest, as_json=arguments.json)
@@ -118,11 +109,11 @@ def _of_file(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(event: AnyEvent, latest: LatestTelemetry, *, as_json: bool) -> None:
+def _show(event: TelemetryEvent, latest: LatestTelemetry, *, as_json: bool) -> None:
     if as_json:
-        if isinstance(event, _SAMPLES):
+        if is_sample(event):
             print_json_line(event)
-    elif isinstance(event, events.CoresSampled | events.DevicesFound):
+    elif changes_tables(event):
         print_text(f"{telemetry_text(latest)}\n")
 
 

@@ -25,6 +25,43 @@ SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
 """What can be read of a machine; every other name is an address of Neuron Observer or a file."""
 
 
+_SAMPLES = (
+    events.CoresSampled
+    | events.HostSampled
+    | events.ExecutionsCounted
+    | events.NeuronProcessesSampled
+    | events.DevicesFound
+    | events.HardwareErrorsCounted
+    | events.CoreCountersRead
+)
+TelemetryEvent = AnyEvent
+"""What the sources of telemetry give."""
+
+
+def is_sample(event: TelemetryEvent) -> bool:
+    """Whether an event holds something measured, or the devices."""
+    return isinstance(event, _SAMPLES)
+
+
+def changes_tables(event: TelemetryEvent) -> bool:
+    """Whether the cores or the devices are new."""
+    return isinstance(event, events.CoresSampled | events.DevicesFound)
+
+
+def source_remark(event: TelemetryEvent) -> str:
+    """What a person should know of a source: why it gives nothing, or where Observer was found; else empty."""
+    if isinstance(event, events.SourceUnavailable):
+        return f"{event.name}: {event.reason}"
+    if isinstance(event, events.SourceAvailable) and event.source == OBSERVER:
+        return f"{event.name}: {event.detail}"
+    return ""
+
+
+def malformed_reason(event: TelemetryEvent) -> str:
+    """Why a line cannot be read; empty for what is no such line."""
+    return event.reason or "no record" if isinstance(event, events.LineMalformed) else ""
+
+
 def is_of_machine(source: str) -> bool:
     """Whether a source is asked while it runs; else it is a file."""
     return source in SOURCES or is_url(source)
@@ -43,6 +80,8 @@ class LatestTelemetry:
         self.executions: dict[tuple[int | None, str], events.ExecutionsCounted] = {}
         """By process and its tag."""
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
+        self.unavailable: set[str] = set()
+        """Names of the sources that give nothing."""
         self._unavailable: set[str] = set()
 
     def apply(self, event: AnyEvent) -> None:
@@ -63,6 +102,7 @@ class LatestTelemetry:
             case events.ExecutionsCounted():
                 self.executions[event.pid, event.tag] = event
             case events.SourceUnavailable():
+                self.unavailable.add(event.name)
                 self._unavailable.add(event.source)
             case _:
                 pass

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import msgspec
 
-from neuron_top.events import CoreKind
+from neuron_top.events import MEMORY_KINDS, WORKER_KINDS, CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 
 STALE_PERIODS = 5.0
+_KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
 
 
 class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,3 +103,9 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
 def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
     """Silent for longer than five periods, and for 10 s at least."""
     return sampled is None or now - sampled > max(10.0, STALE_PERIODS * (period or 1.0))
+
+
+def legend_kinds(cores: Sequence[CoreRow]) -> list[str]:
+    """The kinds of memory that any core reports, in their fixed order."""
+    found = {kind for core in cores for kind in core.kinds}
+    return [kind for kind in _KINDS if kind in found] + sorted(found.difference(_KINDS))

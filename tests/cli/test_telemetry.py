@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import events
+from neuron_top.units import UNKNOWN
+from neuron_top.views.core_metrics import CORE_METRICS
+from neuron_top.views.telemetry import core_table
 from tests.corpus import corpus
 from tests.telemetry import trees
 from tests.telemetry.executables import executable, monitor
@@ -43,11 +46,22 @@ def test_a_file_of_records_becomes_one_table_of_the_last(tmp_path: Path) -> None
     assert result.returncode == 0, result.stderr
     text = result.stdout.decode()
     assert "MODULE_12345678+0a1b2c3d" in text
-    assert text.count("busy") == 1
+    assert text.count("utilization") == 1
+    assert "compute" not in text, "no core reports its operations"
     row = next(row for row in text.splitlines() if row.split()[:1] == ["0"] and "25 %" in row)
     assert "3.0 GiB" in row
     assert "16.0 GiB" in row
     assert "13.0 GiB" in row
+
+
+def test_the_table_has_each_declared_metric_that_a_core_reports() -> None:
+    core = events.CoreSample(core=3, power=0.25, flops=5e12, memory=1 << 30, capacity=4 << 30, device=1, bank=0, pid=7)
+    table = core_table(events.CoresSampled(kind=events.CoreKind.NEURON, cores=(core,)), {(1, 0): 3 << 30})
+    (row,) = [dict(zip(table.header, cells, strict=True)) for cells in table.rows]
+    assert (row["power"], row["compute"], row["memory"], row["free"]) == ("25 %", "5 TFLOP/s", "1.0 GiB", "3.0 GiB")
+    assert (row["utilization"], row["pid"]) == (UNKNOWN, "7")
+    shown = {metric.title for metric in CORE_METRICS if metric.prometheus}
+    assert shown <= set(table.header), "a metric is declared once, and the table has it"
 
 
 def test_json_gives_every_sample_as_an_event(tmp_path: Path) -> None:

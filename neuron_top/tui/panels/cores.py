@@ -12,14 +12,13 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import SMALL, BarPart, Line, bar, rule, short_command, spark, stacked
 from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.device_map import ROW, device_map
 from neuron_top.views.model import CoreKind
 
@@ -29,7 +28,6 @@ ACROSS = 3
 """Devices side by side on a narrow screen."""
 DEVICE = 22
 """Cells of a device with eight cores: name, glyphs, share."""
-KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
 
 
 def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
@@ -74,12 +72,6 @@ def memory_scale(cores: Sequence[CoreRow]) -> Scale:
     """The scale for cores without a capacity of their own."""
     largest = max((core.peak or core.memory or 0 for core in cores), default=0)
     return Scale(largest or 1, any(core.capacity is None and core.memory is not None for core in cores))
-
-
-def legend_kinds(cores: Sequence[CoreRow]) -> list[str]:
-    """The kinds of memory that any core reports, in their fixed order."""
-    reported = {kind for core in cores for kind in core.kinds}
-    return [kind for kind in KINDS if kind in reported] + sorted(reported.difference(KINDS))
 
 
 def _summary(cores: Sequence[CoreRow], now: float) -> str:

@@ -14,7 +14,7 @@ from neuron_top.tui.drawing import rule, safe
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
-from neuron_top.tui.panels.cores import MANY, legend_kinds, legend_line, memory_scale
+from neuron_top.tui.panels.cores import MANY, legend_line, memory_scale
 from neuron_top.tui.panels.device_rows import device_lines, device_rows, summary
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
@@ -22,7 +22,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.cores import CoreTable, core_page, core_table
 from neuron_top.views.device_map import METRICS, DeviceMap, share_of
 from neuron_top.views.model import Run
