@@ -35,7 +35,7 @@ from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.compiler import NotSerializable
-from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings
+from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings, vector_instructions
 from neuron_top.compile.graphs.graph_file import SerializedGraph
 from neuron_top.errors import CacheUnusable
 
@@ -83,6 +83,7 @@ def warm_up() -> None:
         tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
     from torch._inductor import cpu_vec_isa
 
+    vector_instructions.try_on_demand()
     with _instructions_tried(cpu_vec_isa):
         from torch._inductor import compile_fx  # noqa: F401 (for the forks)
         from torch._inductor.codecache import torch_key
@@ -107,29 +108,18 @@ def warm_up() -> None:
 
 @contextlib.contextmanager
 def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
-    """Beside the block, forks compile PyTorch's tests of the vector instructions, as many as there are cores."""
-    places = range(len(os.sched_getaffinity(0)))
-    known = cpu_vec_isa.supported_vec_isa_list
-    pids = [_tried_by_fork(known[place :: len(places)], cpu_vec_isa.x86_isa_checker) for place in places]
+    """Beside the block, a fork compiles PyTorch's tests of the vector instructions; they lie in Inductor's folder."""
+    arrange = die_with_parent()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            arrange()
+            cpu_vec_isa.pick_vec_isa()
+        os._exit(0)
     try:
         yield
     finally:
-        for pid in pids:
-            os.waitpid(pid, 0)
-
-
-def _tried_by_fork(instructions: Sequence[Any], flags_of_processor: Callable[[], Sequence[str]]) -> int:
-    arrange = die_with_parent()
-    pid = os.fork()
-    if pid:
-        return pid
-    with contextlib.suppress(BaseException):
-        arrange()
-        flags = flags_of_processor()
-        for one in instructions:
-            if set(str(one).split()) <= set(flags):
-                bool(one)  # leaves the tested library in Inductor's folder
-    os._exit(0)
+        os.waitpid(pid, 0)
 
 
 def _prepare_headers() -> None:

@@ -36,6 +36,7 @@ from neuron_top.compile.graphs import (
     inductor_compile,
     own_code,
     torch_settings,
+    vector_instructions,
 )
 from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, worker_memory
 from neuron_top.compile.torch.compile_beside import CompileBeside
@@ -80,15 +81,16 @@ def neurontop(
     wrapper = loading.job_wrapper()
     inductor_compile.check_work_folder()
     worker_memory.start()
+    vector_instructions.try_on_demand()
     patches = _patches(wrapper, options, mode)
+    if wrapper.expects_misses and _is_first_of_node():
+        wrapper.start_compiler()  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
         try:
             _shareable_settings(patches)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
-    if wrapper.expects_misses and _is_first_of_node():
-        wrapper.start_compiler()  # it imports PyTorch while the graph is traced
     job = _Job(wrapper, patches, gm, len(example_inputs), [], [])
     fake_mode = torch._guards.TracingContext.get().fake_mode
 

@@ -1,0 +1,83 @@
+"""PyTorch's tests of the CPU's vector instructions, run as far as an answer needs them.
+
+PyTorch compiles and loads test programs for every kind of instructions that the processor has, and then takes the
+first kind that passed. Those after it are asked for by settings only (`cpp.simdlen`, ATEN_CPU_CAPABILITY). Here the
+same tests run in the same order, each kind's when somebody looks at it, so every answer is PyTorch's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar, overload
+
+if TYPE_CHECKING:
+    from torch._inductor.cpu_vec_isa import VecISA
+
+T = TypeVar("T")
+
+
+class OnDemand(Sequence[T]):
+    """What `find` gives for each candidate in turn; a candidate is not tried before somebody gets there."""
+
+    def __init__(self, candidates: Sequence[T], find: Callable[[T], Sequence[T]]) -> None:
+        self._left, self._find = list(candidates), find
+        self._found: list[T] = []
+        self._lock = threading.RLock()
+
+    def __iter__(self) -> Iterator[T]:
+        place = 0
+        while self._reaches(place):
+            yield self._found[place]
+            place += 1
+
+    def __bool__(self) -> bool:
+        return self._reaches(0)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, int) and place >= 0 and self._reaches(place):
+            return self._found[place]
+        return list(self)[place]
+
+    def _reaches(self, place: int) -> bool:
+        with self._lock:
+            while len(self._found) <= place and self._left:
+                found = self._find(self._left[0])
+                del self._left[0]  # only now: what raised is tried again
+                self._found += found
+            return len(self._found) > place
+
+
+def try_on_demand() -> None:
+    """From now on this process tries a kind of instructions when it is looked at, not all of them at the first look."""
+    from torch._inductor import cpu_vec_isa
+
+    whole = cpu_vec_isa.valid_vec_isa_list
+    if platform.machine() not in ("x86_64", "AMD64") or not hasattr(whole, "__wrapped__"):
+        return  # elsewhere there is one kind
+    tests, one_at_a_time = whole.__wrapped__, threading.Lock()
+    if getattr(tests, "__module__", "") == __name__:
+        return
+
+    def those_of(kind: VecISA) -> list[VecISA]:
+        with one_at_a_time:
+            everything = cpu_vec_isa.supported_vec_isa_list
+            cpu_vec_isa.supported_vec_isa_list = [kind]
+            try:
+                return list(tests())
+            finally:
+                cpu_vec_isa.supported_vec_isa_list = everything
+
+    def valid_vec_isa_list() -> Sequence[VecISA]:
+        return OnDemand(cpu_vec_isa.supported_vec_isa_list, those_of)
+
+    cpu_vec_isa.valid_vec_isa_list = functools.cache(valid_vec_isa_list)  # type: ignore[arg-type]  # read like a list
