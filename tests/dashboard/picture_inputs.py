@@ -111,7 +111,7 @@ def compile_only(folder: Path) -> Path:
 
 def serving(folder: Path) -> Path:
     """The log of a server in vLLM's wording."""
-    begin = time.time() - 1200
+    begin = time.time() - 40
     lines = [hit_line(number, begin + number) for number in range(12)]
     for number in range(110):
         at = datetime.fromtimestamp(begin + 60 + number * 10, UTC).strftime("%m-%d %H:%M:%S")
@@ -127,7 +127,7 @@ def out_of_memory(folder: Path) -> Path:
     """Steps, then the runtime's report of device memory that is used up, once by each of eight ranks."""
     begin = time.time() - 2400
     at = datetime.fromtimestamp(begin + 490, UTC).strftime("%Y-%b-%d %H:%M:%S.%f")
-    lines = step_lines(begin, 120)
+    lines = [hit_line(9, begin - 20), *step_lines(begin, 120)]
     for rank in range(8):
         head = f"{at}  {900 + rank}:{900 + rank}  ERROR  TDRV:log_dev_mem  "
         lines += [
@@ -151,12 +151,14 @@ def script_error(folder: Path) -> Path:
     path.write_text(program)
     with open(folder / "train.log", "wb") as log:
         subprocess.run([sys.executable, path.name], stdout=log, stderr=subprocess.STDOUT, cwd=folder, check=False)
+    ended = time.time() - 1800
+    os.utime(folder / "train.log", (ended, ended))
     return folder / "train.log"
 
 
 def compiler_failure(folder: Path) -> Path:
     """The log of a job whose compiler rejected a graph."""
-    begin = time.time() - 600
+    begin = time.time() - 3600
     path = f"{FOLDER}/{module(3)}/model"
     lines = [*compile_lines(1, begin, 40), *compile_lines(3, begin + 45, 60)[:2]]
     lines += [

@@ -8,7 +8,6 @@ tools.
 from __future__ import annotations
 
 import argparse
-import base64
 import shutil
 import tempfile
 import threading
@@ -32,7 +31,6 @@ THEMES = ("dark", "light")
 SETTLED_MS = 2500
 """After all charts are there: plotly's transitions and the grids' rows."""
 SAMPLES, PERIOD = 12, 0.5
-QUALITY = 72
 DRAWN = """() => document.querySelector('#connection.up') &&
     [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot'))"""
 
@@ -144,7 +142,7 @@ CASES: dict[str, Case] = {
     "training-32-cores": Case(devices(32), ("", "memory"), "TRAINING"),
     "training-128-cores": Case(devices(128), ("", "memory"), "TRAINING"),
     "compile-only": Case(logs(inputs.compile_only), ("", "compile"), "COMPILING"),
-    "serving": Case(logs(inputs.serving), words=""),
+    "serving": Case(logs(inputs.serving), words="SERVING"),
     "failed-memory": Case(logs(inputs.out_of_memory), ("", "memory", "logs"), "FAILED"),
     "failed-compile": Case(logs(inputs.compiler_failure), ("", "compile"), "FAILED"),
     "failed-script": Case(logs(inputs.script_error), words="FAILED"),
@@ -166,19 +164,13 @@ def photograph(browser: Any, served: Served, path: str, width: int, theme: str, 
         seen.until("#live-reason", words)
     seen.page.wait_for_function(DRAWN)
     seen.page.wait_for_timeout(SETTLED_MS)
-    size = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
-    if target.suffix == ".webp":
-        session = seen.page.context.new_cdp_session(seen.page)
-        clip = {"x": 0, "y": 0, "width": width, "height": size[1], "scale": 1}
-        asked = {"format": "webp", "quality": QUALITY, "captureBeyondViewport": True, "clip": clip}
-        target.write_bytes(base64.b64decode(session.send("Page.captureScreenshot", asked)["data"]))
-    else:
-        seen.page.screenshot(path=str(target), full_page=True)
-    print(target, *seen.complaints, *([f"{size[0]} pixels wide"] if size[0] > width else []), flush=True)
+    wide = seen.page.evaluate("document.documentElement.scrollWidth")
+    seen.page.screenshot(path=str(target), full_page=True)
+    print(target, *seen.complaints, *([f"{wide} pixels wide"] if wide > width else []), flush=True)
     seen.page.close()
 
 
-def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequence[str], kind: str) -> None:
+def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequence[str], only: str | None) -> None:
     """All pictures of these cases."""
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
@@ -187,10 +179,10 @@ def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequ
             case = CASES[name]
             try:
                 with case.open(state) as served:
-                    for page in case.pages:
+                    for page in case.pages if only is None else (only,):
                         for width in widths:
                             for theme in themes:
-                                target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.{kind}"
+                                target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.png"
                                 photograph(browser, served, page, width, theme, target, case.words)
             finally:
                 shutil.rmtree(state, ignore_errors=True)  # noqa: TID251 (a folder of this script)
@@ -203,7 +195,9 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default: all")
     parser.add_argument("--width", action="append", type=int, default=[], metavar="PIXELS")
     parser.add_argument("--theme", action="append", choices=THEMES, default=[])
-    parser.add_argument("--kind", choices=("webp", "png"), default="webp")
+    parser.add_argument(
+        "--page", help='the only page to take, such as cache; "" is the overview; default: a case\'s own'
+    )
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     take(
@@ -211,7 +205,7 @@ def main() -> None:
         arguments.cases or list(CASES),
         arguments.width or WIDTHS,
         arguments.theme or THEMES,
-        arguments.kind,
+        arguments.page,
     )
 
 
