@@ -9,8 +9,8 @@
 
 Filters narrow down what may go, --max-size and --min-free say when to stop. Least recently used goes first, and what
 took an hour to compile goes after what took seconds. Nothing that is locked, being written, pinned, or used within a
-day goes, and nothing at all while a job uses the cache. Everything goes to a trash beside the cache:
-`neurontop cache restore` brings it back, `neurontop cache purge` frees the space.
+day goes, nor what a running job holds, names, or may have used since it began. Everything goes to a trash beside the
+cache: `neurontop cache restore` brings it back, `neurontop cache purge` frees the space.
 
 exit status: 0 done · 1 some steps were not done · 2 usage · 3 no such cache · 4 refused for safety · 130 interrupted
 """

@@ -4,9 +4,9 @@
   neurontop cache maintain /var/tmp/neuron-compile-cache --dry-run
 
 First what lies in the trash for longer than the grace period is purged; then the classes of the policy go, then what
-was not used for its age, then the least recently used until the cache keeps its size and the disk its free space. A
-cache that somebody uses, a shared file system without --assume-exclusive, extracted graphs and half-stored artifacts
-are skipped.
+was not used for its age, then the least recently used until the cache keeps its size and the disk its free space. What
+a running job may need, a shared file system without --assume-exclusive, extracted graphs and half-stored artifacts are
+skipped.
 
 exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such cache · 4 refused for safety
 """
