@@ -10,6 +10,7 @@ from pathlib import Path
 from neuron_top.cache import roots
 from neuron_top.cache.processes import read_processes
 from neuron_top.cache.scan.watch import CacheWatch
+from neuron_top.events import Event
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Emit
 
@@ -21,11 +22,17 @@ class WatchedCache:
         self.name = f"cache:{root}"
         self._watch = CacheWatch(root, state)
         self._stopped = threading.Event()
+        self.is_behind = True
 
     def start(self, emit: Emit) -> None:
         """Watch until stopped."""
-        # The watch reports cache and source events only; its own type is the base of all events.
-        self._watch.start(emit)  # type: ignore[arg-type]
+
+        def pass_on(event: Event) -> None:  # the first comes when the root was read, or is not there
+            self.is_behind = False
+            # The watch reports cache and source events only; its own type is the base of all events.
+            emit(event)  # type: ignore[arg-type]
+
+        self._watch.start(pass_on)
         self._stopped.wait()
         self._watch.stop()
 

@@ -56,4 +56,5 @@ class EndingFeed(Feed, Protocol):
         raise NotImplementedError
 
     def settle(self, seconds: float) -> None:
-        """Wait until no event has come for a while (or every source has ended), `seconds` at most."""
+        """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
+        while (or every source has ended), `seconds` at most."""

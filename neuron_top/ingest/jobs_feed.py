@@ -82,6 +82,9 @@ class JobsFeed(LiveFeed):
         """Whether a source of lines is a log of the job."""
         return self._groups.of(source.removeprefix(_LOG)) == job
 
+    def _events_applied(self) -> int:
+        return sum(run.events for run in (self._run, *self._runs.values()))
+
     def _apply(self, event: AnyEvent) -> None:
         source = _source_of(event)
         if source:

@@ -25,7 +25,7 @@ from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
-from neuron_top.telemetry.source import TelemetrySource
+from neuron_top.telemetry.source import BacklogSource, TelemetrySource
 
 View = TypeVar("View")
 
@@ -35,6 +35,7 @@ WRITE_SECONDS = 0.1
 """The store is written at most ten times a second."""
 _STOP_SECONDS = 5.0
 _SETTLED_SECONDS = 0.5
+_CATCH_UP_SECONDS = 0.05
 
 
 class EventSink(Protocol):
@@ -120,16 +121,28 @@ class LiveFeed:
         return not self._maker.is_alive() and not any(thread.is_alive() for thread in self._threads)
 
     def settle(self, seconds: float) -> None:
-        """Wait until no event has come for a while (or every source has ended), `seconds` at most."""
+        """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
+        while (or every source has ended), `seconds` at most."""
+        while self._is_behind():
+            self._stopping.wait(_CATCH_UP_SECONDS)
         deadline = time.monotonic() + seconds
         before = -1
         while time.monotonic() < deadline and not self.ended:
             with self._lock:
-                events = self._run.events
+                events = self._events_applied()
             if events == before and events:
                 return
             before = events
             self._stopping.wait(_SETTLED_SECONDS)
+
+    def _is_behind(self) -> bool:
+        """Whether a source still reads what was there before it."""
+        alive = (source for source, thread in zip(self._sources, self._threads, strict=False) if thread.is_alive())
+        return self._maker.is_alive() or any(isinstance(source, BacklogSource) and source.is_behind for source in alive)
+
+    def _events_applied(self) -> int:
+        """How many there were so far; under the lock."""
+        return self._run.events
 
     def wait_for(self, name: str) -> None:
         """Block until the sources of this name have come to their end."""

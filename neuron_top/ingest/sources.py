@@ -51,6 +51,7 @@ class LogFiles:
         self._named: frozenset[str] = frozenset()
         """What `paths` gave the last time."""
         self._looked = False
+        self.is_behind = True
         self._wakeup = Wakeup()
 
     def start(self, emit: Emit) -> None:
@@ -60,18 +61,23 @@ class LogFiles:
                 last = self._wakeup.stopping
                 self._look_for_files(emit)
                 self._read_all(emit)
+                if self.is_behind and self._wakeup.stopping:
+                    break
+                self.is_behind = False
                 if last:
                     break
                 self._wakeup.wait(
                     None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
                 )
-        for ingestor in self._ingestors.values():
-            _emit_all(ingestor.flush(), emit)
+        if not self.is_behind:
+            for ingestor in self._ingestors.values():
+                _emit_all(ingestor.flush(), emit)
         for tail in self._tails.values():
             tail.close()
 
     def stop(self) -> None:
-        """Read what is there, then end."""
+        """Read what came since the last look, then end. What was there before and was not read yet is given up: that
+        may take minutes, and whoever wants all of it waits before (`is_behind`)."""
         self._wakeup.stop()
 
     def _look_for_files(self, emit: Emit) -> None:
@@ -116,6 +122,8 @@ class LogFiles:
         for key, tail in self._tails.items():
             ingestor = self._ingestors[key]
             while step := tail.read(limit=1):
+                if self.is_behind and self._wakeup.stopping:
+                    return
                 for item in step:
                     events = (
                         ingestor.on_rotation(item.how)
@@ -204,6 +212,7 @@ class StandardInput:
         self._buffer, self._number, self._kept = buffer, number, kept
         self._spool: PipeCopy | None = None
         self._ours, self._theirs = os.pipe()
+        self.is_behind = True  # until its end: nobody knows how much there was
 
     def start(self, emit: Emit) -> None:
         """Read until the writer closes its end, or until stopped."""
@@ -255,24 +264,33 @@ class TelemetryLog:
         self._reader = TelemetryFile(source=self.name)
         self._wakeup = Wakeup()
         self._wakeup.watch(path)
+        self.is_behind = True
 
     def start(self, emit: Emit) -> None:
         """Read until stopped."""
         with self._wakeup:
             while True:
                 last = self._wakeup.stopping
-                for item in self._tail.drain():
-                    if not isinstance(item, FileChange):
-                        _emit_all(self._reader.feed(item.data), emit)
+                self._read(emit)
+                if self.is_behind and self._wakeup.stopping:
+                    break
+                self.is_behind = False
                 if last:
                     break
                 self._wakeup.wait()
-        _emit_all(self._reader.flush(), emit)
+        if not self.is_behind:
+            _emit_all(self._reader.flush(), emit)
         self._tail.close()
 
     def stop(self) -> None:
-        """Read what is there, then end."""
+        """Read what came since the last look, then end; as `LogFiles` does."""
         self._wakeup.stop()
+
+    def _read(self, emit: Emit) -> None:
+        while (step := self._tail.read(limit=1)) and not (self.is_behind and self._wakeup.stopping):
+            for item in step:
+                if not isinstance(item, FileChange):
+                    _emit_all(self._reader.feed(item.data), emit)
 
 
 class SideChannel:

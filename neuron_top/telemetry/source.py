@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from neuron_top.events import AnyEvent
 
@@ -24,6 +24,14 @@ class TelemetrySource(Protocol):
 
     def stop(self) -> None:
         """Ask `start` to return soon; from any thread, at any time, as often as one likes."""
+
+
+@runtime_checkable
+class BacklogSource(TelemetrySource, Protocol):
+    """A source that first reads what was there before it: the lines of a log, the entries of a cache."""
+
+    is_behind: bool
+    """Whether some of that was not read yet."""
 
 
 class Periodic:
