@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, families, json_lines, wide
+from neuron_top.parsers import base, families, json_lines, timestamps, wide
 from neuron_top.parsers.base import Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
@@ -33,9 +33,12 @@ OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 class LogReader:
     """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`)."""
 
-    def __init__(self, source: str, *, offset: int = 0, rows: Sequence[Row] = FAMILIES) -> None:
-        """`offset`: where in its file the stream begins."""
-        self.source = source
+    def __init__(
+        self, source: str, *, offset: int = 0, rows: Sequence[Row] = FAMILIES, loggers_clocks: bool = True
+    ) -> None:
+        """`offset`: where in its file the stream begins. `loggers_clocks`: whether a stamp that a job's own logger puts
+        in front of a line is its time; those of compiler and runtime always are."""
+        self.source, self._loggers_clocks = source, loggers_clocks
         self._begins = offset
         self.tally = Tally()
         self._head: bytes | None = b""
@@ -213,13 +216,19 @@ class LogReader:
         claimed = False
         marked = families.families_in(text)
         segments = filter(None, text.split("\r")) if "\r" in text else (text,)
-        self._records = [record for segment in segments for record in base.records(segment, offset, self.source)]
+        self._records = [record for segment in segments for record in self._records_of(segment, offset)]
         for record in self._records:
             made = self._record(record, marked)
             claimed = claimed or made is not None
             events += made or []
         self.tally.add_line(text, parts if claimed else 0)
         return self._counted(events)
+
+    def _records_of(self, segment: str, offset: int) -> list[base.Record]:
+        found = base.records(segment, offset, self.source)
+        if self._loggers_clocks and len(found) == 1 and found[0].shape is RecordShape.PLAIN:
+            found[0].at = timestamps.leading(segment)
+        return found
 
     def _record(self, record: base.Record, marked: int) -> list[AnyEvent] | None:
         """Events of a record, and of what it ends; None if nobody knows it."""

@@ -11,8 +11,11 @@ from functools import lru_cache
 
 from neuron_top.late_pattern import late_pattern
 
-GENERIC = late_pattern(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?")
+_STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
+GENERIC = late_pattern(_STAMP)
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
+_LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?[\[(<]?" + _STAMP)
+"""The stamp of a logger: behind nothing but prefixes in brackets and a level, not in a sentence."""
 _TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
 _MONTHS = {name: f"{number:02d}" for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}  # fmt: skip
@@ -58,10 +61,13 @@ def runtime(date: str, clock: str, digits: str) -> float | None:
 def generic(text: str) -> float | None:
     """The last ISO-like stamp in the text, digits read as a plain fraction."""
     stamps = GENERIC.findall(text)
-    if not stamps:
-        return None
-    date, clock, digits = stamps[-1]
-    return _plus(whole_seconds(date, clock), float(f"0.{digits or 0}"))
+    return _fractional(*stamps[-1]) if stamps else None
+
+
+def leading(text: str) -> float | None:
+    """The stamp that a logger put in front: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`."""
+    found = _LEADING.match(text)
+    return _fractional(*found.groups()) if found is not None else None
 
 
 def twelve_hours(text: str) -> float | None:
@@ -72,6 +78,10 @@ def twelve_hours(text: str) -> float | None:
     month, day, year, hour, minute, second, half = found.groups()
     hours = int(hour) % 12 + (12 if half == "PM" else 0)
     return whole_seconds(f"{year}-{month}-{day}", f"{hours:02d}:{minute}:{second}")
+
+
+def _fractional(date: str, clock: str, digits: str | None) -> float | None:
+    return _plus(whole_seconds(date, clock), float(f"0.{digits or 0}"))
 
 
 def _plus(seconds: float | None, fraction: float) -> float | None:

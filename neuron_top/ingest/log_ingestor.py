@@ -37,15 +37,18 @@ class LogIngestor:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
         written: float | None = None,
+        last_clock: float | None = None,
     ) -> None:
-        """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
+        """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old.
+        `last_clock`: the clock reading of its last line then. Only with that are stamps of a job's own logger times: in
+        a pipe and a new file they may be of any zone, and a line's arrival says when it was written."""
         self.path, self._now = path, now
-        self._written = written
+        self._written, self._last_clock = written, last_clock
         self.source = f"log:{path}"
         self._buffer, self._clock = buffer, clock
         self._splitter: LineSplitter | None = None
         """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
-        self._reader = LogReader(self.source)
+        self._reader = self._new_reader(0)
         self._diagnosis = LogDiagnosis(self.source, clock)
         self._end = 0
         self._lines = 0
@@ -57,7 +60,7 @@ class LogIngestor:
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
         if self._splitter is None:
-            self._splitter, self._reader = LineSplitter(offset=offset), LogReader(self.source, offset=offset)
+            self._splitter, self._reader = LineSplitter(offset=offset), self._new_reader(offset)
         self._end = offset + len(data)
         begin, block = self._splitter.offset, self._splitter.take(data)
         self._lines = self._buffer.add(self.source, begin, block, self._splitter.peek())
@@ -66,6 +69,13 @@ class LogIngestor:
         events += self._diagnosis.take(block)
         self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
         return [*events, *self.grew()]
+
+    def _new_reader(self, offset: int) -> LogReader:
+        return LogReader(self.source, offset=offset, loggers_clocks=self._last_clock is not None)
+
+    def found(self) -> list[AnyEvent]:
+        """That the file was there already, before any of it is read: it says in which zone its clock is."""
+        return [self._growth(at=self._last_clock)] if self._last_clock is not None else []
 
     @property
     def settled(self) -> bool:
@@ -149,7 +159,7 @@ class LogIngestor:
         events = [*self.flush(), rotation]
         last = self._buffer.last_line(self.source)
         self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
-        self._reader, self._splitter = LogReader(self.source), None
+        self._reader, self._splitter = self._new_reader(0), None
         self._end = self._reported_end = 0
         return [*events, *self._diagnosis.begin_anew()]
 

@@ -22,6 +22,8 @@ from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.parsers import timestamps
+from neuron_top.plain_files import open_plain
 from neuron_top.processes.log_input import has_compressed_data, portions
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
@@ -33,6 +35,9 @@ _MOST_COPIED = 256 * 1024**2
 _OPEN_FILES = 128
 """Files of the side channel that are held open; where there are more, each is opened when it is read."""
 
+_LAST_LINES_BYTES = 16 * 1024
+"""How much of a file's end is read for the clock of its last line."""
+_LONGEST_STAMP = 100
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 
@@ -89,7 +94,13 @@ class LogFiles:
                 continue
             if key not in self._tails:
                 self._tails[key] = FileTail(path, from_end=self._from_end)
-                self._ingestors[key] = LogIngestor(key, self._buffer, written=_last_change(path))
+                self._ingestors[key] = LogIngestor(
+                    key,
+                    self._buffer,
+                    written=_last_change(path),
+                    last_clock=None if self._from_end else _last_clock(path),
+                )
+                _emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
             problem = self._tails[key].problem
             text = f"{problem.strerror}: {key}" if problem else ""
@@ -395,6 +406,18 @@ def _is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def _last_clock(path: Path) -> float | None:
+    """The clock reading of the last line that has one, near the end of a plain file."""
+    try:
+        with open(open_plain(str(path)), "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_LINES_BYTES))
+            lines = file.read(_LAST_LINES_BYTES).split(b"\n")
+    except (OSError, UsageError):
+        return None
+    clocks = (timestamps.leading(line[:_LONGEST_STAMP].decode(errors="replace")) for line in reversed(lines))
+    return next((clock for clock in clocks if clock is not None), None)
 
 
 def _last_change(path: Path) -> float | None:

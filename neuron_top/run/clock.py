@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from neuron_top.events import CompileLogEvent, LogEvent
+from neuron_top.events import CompileLogEvent, LogEvent, OutputGrew
 
 LIVE_SECONDS = 5.0
 """A source whose lines arrive within this of their own clock is followed live."""
@@ -35,6 +35,15 @@ class Clocks:
     def __init__(self) -> None:
         self.sources: dict[tuple[str, str], Clock] = {}
         """By node and source: logs of several nodes have the same names."""
+        self._zones: dict[tuple[str, str], float] = {}
+        """The zone of a file's clock, where its last line and its last change showed one when it was found."""
+
+    def found(self, event: OutputGrew) -> OutputGrew:
+        """The event with its clock reading on the run's time line; the first of a file that was there says its zone."""
+        if event.written is None or event.at is None:
+            return event
+        offset = self._zones.setdefault((event.node, event.source), zone_offset(event.written - event.at))
+        return msgspec.structs.replace(event, at=event.at + offset) if offset else event
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
         """The event on the run's time line; `ours`: the run was started by us, so its lines are young.
@@ -44,7 +53,8 @@ class Clocks:
         clock = self.sources.get((event.node, event.source))
         if event.at is not None:
             lag = event.seen - event.at if event.seen is not None else None
-            offset = zone_offset(lag) if ours and lag is not None else 0.0
+            zone = self._zones.get((event.node, event.source), 0.0)
+            offset = zone_offset(lag) if ours and lag is not None else zone
             if remembered and (clock is None or event.at >= clock.at):
                 self.sources[event.node, event.source] = Clock(event.at, lag, offset)
             return msgspec.structs.replace(event, at=event.at + offset) if offset else event

@@ -250,6 +250,7 @@ class Run:
     def _on_time_line(self, event: AnyEvent, *, late: bool = False) -> AnyEvent:
         """The event on the run's time line; it counts as a sign of life of its log."""
         if isinstance(event, OutputGrew):
+            event = self._clocks.found(event)
             self.silence.grew(event)
         elif isinstance(event, LogEvent):
             event = self._clocks.dated(event, ours=self.job.started is not None, remembered=not late)

@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from neuron_top.events import AnyEvent, StepReported
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.sources import LogFiles
+from neuron_top.parsers import timestamps
 from neuron_top.settings import Settings
-from neuron_top.views.overview import overview
+from neuron_top.views.overview import Overview, overview
+
+FORMS = [
+    "{} - INFO - step {} of 100: loss 2.5",
+    "[{}] step {} of 100: loss 2.5",
+    "INFO {} step {} of 100: loss 2.5",
+    "[rank0]:[{}][INFO] step {} of 100: loss 2.5",
+    "[NeMo I {} trainer:3] step {} of 100: loss 2.5",
+]
+
+
+def log(path: Path, began: float, form: str = FORMS[0], *, seconds: int = 60) -> Path:
+    """A job's own log: a step a minute, twenty of them; the file changed when its last line was written."""
+    moments = [began + seconds * step for step in range(20)]
+    stamps = [datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S,000") for moment in moments]
+    path.write_text("".join(form.format(stamp, step) + "\n" for step, stamp in enumerate(stamps)))
+    os.utime(path, (moments[-1], moments[-1]))
+    return path
+
+
+def overview_of(path: Path, state: Path) -> Overview:
+    feed = paths_feed(Settings(state_dir=str(state)), [str(path)])
+    feed.start(lambda: None)
+    try:
+        feed.settle(60.0)
+        return feed.read(overview)
+    finally:
+        feed.stop()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_log_without_any_line_of_neurons_lasted_as_long_as_its_loggers_clock_says(form: str, tmp_path: Path) -> None:
+    seen = overview_of(log(tmp_path / "train.log", time.time() - 90 * 86_400, form), tmp_path / "state")
+    assert (seen.header.elapsed, seen.training.step) == (19 * 60.0, 19)
+
+
+@pytest.mark.parametrize("hours", [-8, 0, 2, 5.5])
+def test_a_log_that_is_written_now_by_a_clock_of_another_zone_began_minutes_ago(hours: float, tmp_path: Path) -> None:
+    now = time.time()
+    path = log(tmp_path / "train.log", now - 19 * 60 + hours * 3600)
+    os.utime(path, (now, now))
+    seen = overview_of(path, tmp_path / "state")
+    assert seen.header.elapsed is not None
+    assert 19 * 60 - 1 <= seen.header.elapsed < 25 * 60
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["step 1 loss 2.5, best was that of 2026-01-01 10:01:00", "model trained 2026-01-01 10:01:00 step 1 loss: 2.5"],
+)
+def test_a_time_in_a_sentence_is_no_clock(line: str) -> None:
+    assert timestamps.leading(line) is None
 
 
 def test_all_of_a_long_log_is_read_before_its_state_is_told(tmp_path: Path) -> None:
