@@ -38,11 +38,25 @@ class Clocks:
         self._zones: dict[tuple[str, str], float] = {}
         """The zone of a file's clock, where its last line and its last change showed one when it was found."""
 
+        self._files: set[tuple[str, str]] = set()
+        """Logs of which something was there before they were followed."""
+        self._followed: set[tuple[str, str]] = set()
+        """Those of them that have grown since."""
+
     def found(self, event: OutputGrew) -> OutputGrew:
-        """The event with its clock reading on the run's time line; the first of a file that was there says its zone."""
-        if event.written is None or event.at is None:
+        """The event with its clock reading on the run's time line; the first of a file that was there says its zone.
+
+        Once all of the file was read, what comes was written now.
+        """
+        source = event.node, event.source
+        if event.written is None:
+            if source in self._files:
+                self._followed.add(source)
             return event
-        offset = self._zones.setdefault((event.node, event.source), zone_offset(event.written - event.at))
+        self._files.add(source)
+        if event.at is None:
+            return event
+        offset = self._zones.setdefault(source, zone_offset(event.written - event.at))
         return msgspec.structs.replace(event, at=event.at + offset) if offset else event
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
@@ -58,7 +72,7 @@ class Clocks:
             if remembered and (clock is None or event.at >= clock.at):
                 self.sources[event.node, event.source] = Clock(event.at, lag, offset)
             return msgspec.structs.replace(event, at=event.at + offset) if offset else event
-        if clock is None or event.seen is None or clock.lag is None:
+        if clock is None or event.seen is None or clock.lag is None or (event.node, event.source) in self._followed:
             return event
         if abs(clock.lag - clock.offset) <= LIVE_SECONDS:
             return event

@@ -110,3 +110,24 @@ def test_what_came_since_the_last_look_is_read_before_the_end(tmp_path: Path) ->
     source.stop()
     reading.join()
     assert [event.step for event in events if isinstance(event, StepReported)] == [1, 2]
+
+
+def test_a_line_without_a_stamp_that_comes_now_is_of_now_whatever_stands_before_it(tmp_path: Path) -> None:
+    path = log(tmp_path / "train.log", time.time() - 86_400)
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
+    feed.start(lambda: None)
+    try:
+        feed.settle(60.0)
+        for step in (20, 21):
+            with path.open("a") as file:
+                file.write(f"step {step} of 100: loss 2.5\n")
+            until = time.monotonic() + 60
+            while feed.read(overview).training.step != step and time.monotonic() < until:
+                time.sleep(0.02)
+            time.sleep(0.3)  # until the log was said to have grown
+        seen = feed.read(overview)
+    finally:
+        feed.stop()
+    assert seen.training.step == 21
+    assert seen.training.since_last is not None
+    assert seen.training.since_last < 60
