@@ -168,7 +168,8 @@ def caveat_text(caveat: Caveat) -> str:
 
 def caveat_texts(plan: Plan) -> tuple[str, ...]:
     """All caveats of a plan."""
-    return (*map(caveat_text, plan.notes), *plan.caveats) if plan.notes else plan.caveats
+    own = tuple(map(caveat_text, plan.notes))
+    return (*own, *(text for text in plan.caveats if text not in own))  # a plan with its texts filled in has them twice
 
 
 def goal_text(goal: Goal) -> str:

@@ -18,7 +18,7 @@ from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.actions.reasons import CaveatCode, ReasonCode, RefusalCode, Risk
+from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, RefusalCode, Risk
 from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import confirmation_of, needs_statement
@@ -192,3 +192,9 @@ def test_a_plan_is_confirmed_executed_and_undone_the_same_under_other_sentences(
     own = carried_out_and_undone(tmp_path / "own" / "cache", kind)
     assert replace_sentences(monkeypatch) >= 18
     assert carried_out_and_undone(tmp_path / "other" / "cache", kind) == own
+
+
+def test_a_note_of_a_plan_with_its_texts_filled_in_is_shown_once(tmp_path: Path) -> None:
+    plan = msgspec.structs.replace(made(tmp_path)["evict"], notes=(Caveat(CaveatCode.LISTED_ONLY),))
+    once = [line.text for line in plan_lines(plan)]
+    assert [line.text for line in plan_lines(with_texts(plan))] == once
