@@ -66,7 +66,7 @@ def generic(text: str) -> float | None:
 
 def leading(text: str) -> float | None:
     """The stamp that a logger put in front: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`."""
-    found = _LEADING.match(text)
+    found = _LEADING.match(text) if "20" in text[:80] else None
     return _fractional(*found.groups()) if found is not None else None
 
 
