@@ -21,17 +21,19 @@ from neuron_top.dashboard.page_diff import Marked, PageChart, marked
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import (
+    attribute_text,
     fleet_text,
     node_words,
     nodes_text,
     phases_text,
+    slow_nodes_text,
     steps_text,
     trouble_text,
     wait_text,
@@ -219,7 +221,7 @@ def _jobs(jobs: Sequence[JobRow]) -> Any:
     rows = [
         (
             job.job, job.name, job.state_text, nodes_text(job), phases_text(job), steps_text(job),
-            count_text(job.graphs_left), wait_text(job), ", ".join(job.slow_nodes[:5]) or UNKNOWN,
+            count_text(job.graphs_left), wait_text(job), slow_nodes_text(job) or UNKNOWN,
         )
         for job in jobs[:20]
     ]  # fmt: skip
@@ -255,20 +257,13 @@ def _different(found: Differences | str, kind: str) -> Any:
     return [words, table(head, rows, caption=f"Attributes of the {kind} nodes", right=(2, 3, 4))]
 
 
-def _attribute(name: str, value: object) -> str:
-    """An attribute as people write it."""
-    if value is None:
-        return ""
-    return bytes_text(value) if name in ("cache_disk", "cache_free") and isinstance(value, int) else str(value)
-
-
 def _node(page: NodePage) -> Any:
     row = page.row
     facts = (
         ("job", row.job), ("state", f"{row.state} {row.phase}".strip()),
         ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
         ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
-        *((name, _attribute(name, value)) for name, value in sorted(row.attributes.items())),
+        *((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items())),
     )  # fmt: skip
     lines = html.A("Log lines, from its agent", href=f"logs?{urlencode({'node': row.node})}")
     missing = [note(page.history.missing, kind="quiet no-node-history")] if page.history.missing else []

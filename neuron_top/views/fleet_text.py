@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from neuron_top.store.fleet_records import AgentCount
-from neuron_top.units import UNKNOWN, count_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 from neuron_top.views.fleet import FleetPage, JobRow, NodeReporting, NodeRow
+
+_SLOW_NAMED = 5
+_BYTES = frozenset({"cache_disk", "cache_free"})
+"""Attributes that are sizes."""
 
 
 def nodes_text(job: JobRow) -> str:
     """How many nodes, and how many of a running job do not report."""
+    return f"{count_text(job.nodes)}{_silent_text(job)}"
+
+
+def counted_nodes_text(job: JobRow) -> str:
+    """The same where no heading says that these are nodes."""
+    return f"{counted(job.nodes, 'node')}{_silent_text(job)}"
+
+
+def _silent_text(job: JobRow) -> str:
     missing = 0 if job.finished is not None else job.nodes - job.reporting - job.ended
-    return f"{count_text(job.nodes)}{f', {count_text(missing)} silent' if missing > 0 else ''}"
+    return f", {count_text(missing)} silent" if missing > 0 else ""
+
+
+def slow_nodes_text(job: JobRow) -> str:
+    """The slow nodes, five at most by name."""
+    more = len(job.slow_nodes) - _SLOW_NAMED
+    named = ", ".join(job.slow_nodes[:_SLOW_NAMED])
+    return f"{named} and {count_text(more)} more" if more > 0 else named
+
+
+def attribute_text(name: str, value: object) -> str:
+    """An attribute of a node as people write it; "" where it is not known."""
+    if value is None:
+        return ""
+    return bytes_text(value) if name in _BYTES and isinstance(value, int) else str(value)
 
 
 def phases_text(job: JobRow) -> str:

@@ -16,7 +16,15 @@ from neuron_top.views.fleet import METRICS, CoreSpread, FleetMetric, FleetPage, 
 from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells, cell_mark
 from neuron_top.views.fleet_differences import Differences
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
-from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
+from neuron_top.views.fleet_text import (
+    attribute_text,
+    counted_nodes_text,
+    fleet_text,
+    phases_text,
+    steps_text,
+    trouble_text,
+    wait_text,
+)
 from neuron_top.views.states import JobState
 
 JOBS_SHOWN = 4
@@ -58,7 +66,7 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
         JobState.CUT_OFF: (glyphs.warn, theme.warn),
     }.get(job.state, (glyphs.failed, theme.bad))
     line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong).gap()
-    line.put(job.name, theme.quiet).gap(2).put(f"{nodes_text(job)} nodes", theme.text).gap(2)
+    line.put(job.name, theme.quiet).gap(2).put(counted_nodes_text(job), theme.text).gap(2)
     line.put(phases_text(job), theme.accent).gap(2).put(f"step {steps_text(job)}", theme.text).gap(2)
     if job.graphs_left:
         line.put(f"{count_text(job.graphs_left)} graphs left", theme.warn).gap(2)
@@ -204,12 +212,11 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
         strips += _cores(theme, name, values, width)
     strips += _history(theme, page, width)
     strips.append(rule(theme, width, "Attributes"))
-    strips += [_fact(theme, name, _plain(value), width) for name, value in sorted(row.attributes.items())]
+    strips += [
+        _fact(theme, name, attribute_text(name, value) or UNKNOWN, width)
+        for name, value in sorted(row.attributes.items())
+    ]
     return strips
-
-
-def _plain(value: str | float | bool | None) -> str:
-    return UNKNOWN if value is None else str(value)
 
 
 def _fact(theme: Theme, name: str, text: str, width: int) -> Strip:
