@@ -282,7 +282,7 @@ def _compile(card: CompileCard, run: str) -> Any:
     return [
         stacked_bar(counts, total=sum(count for _n, count, _c in counts), label=words),
         html.P(f"{words}{more}.{share}"),
-        shown if rows else note("Nothing is being compiled at the moment."),
+        *([shown] if rows else []),
     ]
 
 

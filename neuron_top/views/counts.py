@@ -38,9 +38,9 @@ def lookup_parts(card: CacheCard) -> list[tuple[str, int]]:
 
 def lookup_words(card: CacheCard) -> str:
     """`12 lookups: 3 hits, 7 misses, 2 cached failures`."""
-    parts = lookup_parts(card)
-    parts_text = ", ".join(f"{count_text(count)} {name}" for name, count in parts if count)
-    total = counted(sum(count for _name, count in parts), "lookup")
+    parts = (("hit", "hits", card.hits), ("miss", "misses", card.misses), ("cached failure", "", card.failures_met))
+    parts_text = ", ".join(counted(count, one, many) for one, many, count in parts if count)
+    total = counted(sum(count for *_names, count in parts), "lookup")
     return f"{total}: {parts_text}" if parts_text else total
 
 
