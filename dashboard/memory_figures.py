@@ -16,6 +16,8 @@ from neuron_top.views.model import CoreKind
 
 __all__ = ["bars", "busy_over_time", "empty", "exhausted", "kinds_over_time", "lines", "over_time"]
 _EXHAUSTED_DRAWN = 128
+_LEGEND_ROW = 20
+"""Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 
 
 def core_label(row: CoreRow) -> str:
@@ -125,7 +127,7 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
         "data": data,
         "layout": layout(
             colors,
-            320,
+            260 + _LEGEND_ROW * len(data),
             barmode="stack",
             showlegend=True,
             xaxis={"type": "category"},

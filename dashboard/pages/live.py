@@ -175,7 +175,7 @@ def _about(subject: Subject) -> str:
 def _missing(view: Overview) -> Any:
     """One line for all panels that are left out; the style sheet finds them by its classes."""
     absent = " ".join(f"no-{subject.name.lower()}" for subject in missing(view))
-    return html.P(missing_text(view), className=f"quiet {absent}") if absent else None
+    return note(missing_text(view), kind=f"quiet {absent}") if absent else None
 
 
 def measure_of(name: str) -> CoreMetric:
