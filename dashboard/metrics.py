@@ -125,7 +125,7 @@ def _compiles(view: Overview) -> Iterator[Metric]:
     for state, count in counts.items():
         graphs.add_metric((state,), count)
     yield graphs
-    asked = CounterMetricFamily("neurontop_cache_lookups", "Answered look-ups of the compile cache", labels=("result",))
+    asked = CounterMetricFamily("neurontop_cache_lookups", "Answered lookups of the compile cache", labels=("result",))
     for result, count in (("hit", cache.hits), ("miss", cache.misses), ("cached_failure", cache.failures_met)):
         asked.add_metric((result,), count)
     yield asked

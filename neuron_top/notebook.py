@@ -86,7 +86,7 @@ class RunTables:
 
     @cached_property
     def graphs(self) -> pd.DataFrame:
-        """A row per graph: state, `seconds` of its newest compile and how they are `known`, counts of look-ups."""
+        """A row per graph: state, `seconds` of its newest compile and how they are `known`, counts of lookups."""
         return _frame(graph_rows(self._run, self._end), GraphRow, _GRAPH_COLUMNS)
 
     @cached_property

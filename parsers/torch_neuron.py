@@ -3,7 +3,7 @@
     [Neuron] [LEVEL] [<file>.cpp:<line>] <text> <name>= <value> …
 
 Behind PyTorch's `[W721 09:54:58.837126036 NeuronLogging.h:103] Warning: ` whatever the level, with ANSI colors, Ray's
-prefix, and now and then twice in one line. Locks and failures come at every log level; look-ups and compiles only at
+prefix, and now and then twice in one line. Locks and failures come at every log level; lookups and compiles only at
 TORCH_NEURONX_LOG_LEVEL=3, where one hit is reported by up to three lines and one failure by up to three more.
 
 A graph has two names: its id, and the key of its artifact in the cache (32 hex digits, also the lock's name). Lines
@@ -113,7 +113,7 @@ class TorchNeuronLines:
         self._keys: dict[str, str] = {}
         """Graph's id → its key in the cache."""
         self._reported_by: dict[tuple[Worker, str], frozenset[str]] = {}
-        """What was reported of a look-up: by which of the lines that report the same."""
+        """What was reported of a lookup: by which of the lines that report the same."""
         self._failed: dict[tuple[Worker, str], None] = {}
         """Failures reported: the log, the exception and what quotes it are one failure."""
         self._served: dict[tuple[Worker, str], None] = {}
@@ -368,7 +368,7 @@ class TorchNeuronLines:
         }
 
     def _is_new(self, line: _Line, answer: str, graph: str | None, key: str | None) -> bool:
-        """Whether this look-up was not reported by another of the lines that report the same."""
+        """Whether this lookup was not reported by another of the lines that report the same."""
         wording = next(phrase for phrase, _ in _READERS if phrase in line.text)
         names = [name for name in (key, graph) if name]
         if not names:

@@ -338,7 +338,7 @@ def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
 
 
 def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[TorchCacheLookedUp]:
-    """Look-ups in the remote caches, which only the sums of a compile report, with the keys where it names them."""
+    """Lookups in the remote caches, which only the sums of a compile report, with the keys where it names them."""
     for prefix, cache in _REMOTE.items():
         for outcome in (TorchCacheOutcome.HIT, TorchCacheOutcome.MISS):
             named_value = about.get(f"{prefix}_{outcome}_keys") or ""

@@ -55,7 +55,7 @@ class JobProgress(msgspec.Struct):
     steps: int = 0
     """Training steps, requests served."""
     compiles: int = 0
-    """Compiles and look-ups that went well."""
+    """Compiles and lookups that went well."""
 
 
 class Findings:

@@ -35,7 +35,7 @@ class CompileLogEvent(LogEvent, frozen=True, kw_only=True, tag=True, omit_defaul
 
 
 class CachePathAnnounced(CompileLogEvent, frozen=True, kw_only=True):
-    """A look-up began; `path` is what the user configured, verbatim."""
+    """A lookup began; `path` is what the user configured, verbatim."""
 
     path: str
 
@@ -226,7 +226,7 @@ class GraphReused(Event, frozen=True, kw_only=True):
     """A compiled graph served an equal block of the model: one call more with parameters it had not met before.
 
     Told by our own backend when the first block and each further one is served. Regional compilation lives on it: the
-    block is compiled once, and no look-up is needed for the others.
+    block is compiled once, and no lookup is needed for the others.
     """
 
     module: str

@@ -60,6 +60,6 @@ class WorkerHeard(LogEvent, frozen=True, kw_only=True):
     module: str | None = None
     """The graph that it had looked up, where that matters."""
     extracted: bool = False
-    """The look-up's answer: the graph was stored for a later compile; else it was a hit."""
+    """The lookup's answer: the graph was stored for a later compile; else it was a hit."""
     of_log: bool = False
     """It only reports a reading of its log's clock: the line may be of anybody."""

@@ -12,7 +12,7 @@ from neuron_top.events.base import Event, OpenEnum
 
 class TorchCache(OpenEnum):
     """A compile cache of PyTorch. One that machines share is asked where the local one had nothing: its hits are hits
-    of the local cache's look-up too."""
+    of the local cache's lookup too."""
 
     FX_GRAPH = "fx-graph"
     """Inductor's."""
@@ -95,7 +95,7 @@ class FrameRecompiled(TorchTraceEvent, frozen=True, kw_only=True):
 
 
 class TorchCacheLookedUp(TorchTraceEvent, frozen=True, kw_only=True):
-    """A look-up in one of PyTorch's own compile caches."""
+    """A lookup in one of PyTorch's own compile caches."""
 
     cache: TorchCache
     outcome: TorchCacheOutcome

@@ -1,1 +1,1 @@
-"""Why a look-up missed: what differs between the graph that was wanted and those that are cached."""
+"""Why a lookup missed: what differs between the graph that was wanted and those that are cached."""

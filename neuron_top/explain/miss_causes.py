@@ -1,4 +1,4 @@
-"""Why a look-up missed: what the cache, its neighbors and its journal say, the likeliest cause first.
+"""Why a lookup missed: what the cache, its neighbors and its journal say, the likeliest cause first.
 
 Causes that a name proves (another compiler, other flags, an eviction) come before those that a comparison of graphs
 suggests. Graphs are compared with the entries nearest in size and in time; reading stops at a bound, so that fifty

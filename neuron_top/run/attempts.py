@@ -1,7 +1,7 @@
 """When compiles began and ended, by whatever reports it: lines, our component, the process table, a report.
 
 What a line proves differs by generation (specs of the log formats, "What can be derived"): the oldest announces
-misses, the second only look-ups, the third names the start, the newest only the end. Each rule stands once, in the
+misses, the second only lookups, the third names the start, the newest only the end. Each rule stands once, in the
 method of its event; `graph.py` keeps two messages about one compile from counting it twice.
 """
 
@@ -272,7 +272,7 @@ class Attempts:
             self._graphs.close(graph, worker, last, event.time, outcome, exact=True, inferred=True)
 
     def run_over(self, at: float | None, node: str) -> None:
-        """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
+        """Nothing goes on after the run: what is open was interrupted, a lookup without an answer was a miss."""
         for key, time in self._lookups.unanswered():
             self._add_unnamed(key, time, node)
         for graph, worker, attempt in list(self._graphs.running):

@@ -1,4 +1,4 @@
-"""What the cache answered to a job's look-ups: hits, stored failures, waits for a lock, graphs stored for later."""
+"""What the cache answered to a job's lookups: hits, stored failures, waits for a lock, graphs stored for later."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from neuron_top.run.totals import GraphTotals
 
 
 class CacheAnswers:
-    """The part of the compile tracker that follows look-ups to their answers."""
+    """The part of the compile tracker that follows lookups to their answers."""
 
     def __init__(self, graphs: GraphTracker, lookups: Lookups, totals: GraphTotals, counts: CompileCounts) -> None:
         self._graphs, self._lookups, self._totals, self._counts = graphs, lookups, totals, counts
 
     def path_announced(self, event: CachePathAnnounced) -> None:
-        """A look-up began; the second format reports a miss by nothing but the next one."""
+        """A lookup began; the second format reports a miss by nothing but the next one."""
         add_new(self._counts.cache_paths, event.path)
         if event.generation == LogGeneration.G1 and event.module is None:
             key = worker_key(event)
@@ -136,7 +136,7 @@ class CacheAnswers:
                 wait.minutes = wait.minutes if longest is None else max(wait.minutes or 0.0, longest)
 
     def _aggregate(self, event: CacheHit | GraphExtracted) -> tuple[Graph, WorkerGraph]:
-        """The graph, and what stands for the processes of a node whose look-ups were folded."""
+        """The graph, and what stands for the processes of a node whose lookups were folded."""
         graph = self._graphs.graph(event.module or "", event.time)
         graph.locate(event.root, event.compiler)
         key = f"{event.node}/{FOLDED}"

@@ -1,7 +1,7 @@
 """Compiles of a run: one tracker that asks its parts for each event.
 
 `GraphTracker` keeps the graphs and their attempts, `Attempts` says when compiles began and ended, `CacheAnswers` what
-look-ups came to, `GraphTotals` adds up, `CompileCounts` counts what belongs to no graph.
+lookups came to, `GraphTotals` adds up, `CompileCounts` counts what belongs to no graph.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class CompileTracker:
     def apply_folded(
         self, event: CacheHit | GraphExtracted | CachePathAnnounced | LockWaited, count: int, longest: float | None
     ) -> None:
-        """Take so many look-ups of one node into account, all with the same answer."""
+        """Take so many lookups of one node into account, all with the same answer."""
         match event:
             case CacheHit():
                 self._answers.hits_folded(event, count)
@@ -181,7 +181,7 @@ class CompileTracker:
                 assert_never(event)
 
     def run_over(self, at: float | None, node: str) -> None:
-        """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
+        """Nothing goes on after the run: what is open was interrupted, a lookup without an answer was a miss."""
         self._attempts.run_over(at, node)
         self._answers.stop_waits(at)
 

@@ -5,8 +5,8 @@ of them (`tests/run/test_fold.py` tries every kind of event). Three rules keep t
 
 1. The first of a kind passes, and so does every failure, error and alert, every change of state, and whatever has no
    clock of its own where the clock matters.
-2. A look-up is folded only where nothing else can follow from it: the graph's last news was the same answer, and its
-   process has no compile, wait or unanswered look-up that this line could end.
+2. A lookup is folded only where nothing else can follow from it: the graph's last news was the same answer, and its
+   process has no compile, wait or unanswered lookup that this line could end.
 3. Before an event passes, what was folded about its graph is reported, and so is when its process spoke last.
 """
 
@@ -91,7 +91,7 @@ class _Folding(msgspec.Struct):
     def event(self) -> AnyEvent:
         """What stands for them."""
         last = self.last
-        # One look-up is sent so too: `WorkerHeard` reports its process.
+        # One lookup is sent so too: `WorkerHeard` reports its process.
         if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
             return last
         return EventsFolded(
@@ -130,13 +130,13 @@ class Fold:
         self._busy: dict[str, float] = {}
         """Processes with what a line of theirs could end, and the last time any of it reported."""
         self._never: set[str] = set()
-        """Processes whose look-ups are never folded."""
+        """Processes whose lookups are never folded."""
         self._waiting: set[tuple[str, str]] = set()
         """(graph, process): waits that go on."""
         self._waited: set[tuple[str, str]] = set()
         """(graph, process): waits that no hit has ended."""
         self._folded_pairs: dict[tuple[str, str], bool] = {}
-        """(graph, process): whose last look-up only a fold has reported, and whether it was an extraction."""
+        """(graph, process): whose last lookup only a fold has reported, and whether it was an extraction."""
         self._own_pairs: set[tuple[str, str]] = set()
         """(graph, process): sent by themselves."""
         self._unclaimed: set[str] = set()

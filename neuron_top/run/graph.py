@@ -18,7 +18,7 @@ LINES_KEPT = 64
 
 
 FOLDED = "several"
-"""In place of a process, where only the number of a node's look-ups was reported."""
+"""In place of a process, where only the number of a node's lookups was reported."""
 
 
 class GraphState(StrEnum):

@@ -1,4 +1,4 @@
-"""Which look-ups still lack an answer, and the bounds that a process's own headers put on its compiles."""
+"""Which lookups still lack an answer, and the bounds that a process's own headers put on its compiles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def worker_key(event: Speaker) -> str:
 
 class _Process(msgspec.Struct):
     pending: list[float | None] = []
-    """Times of announced look-ups without an answer, oldest first."""
+    """Times of announced lookups without an answer, oldest first."""
     header: float | None = None
     completed: float | None = None
     serial: bool = False
@@ -36,7 +36,7 @@ class _Process(msgspec.Struct):
 
 
 class Lookups:
-    """Per process: announced look-ups (second format: a miss is one without a hit), last header, last completion."""
+    """Per process: announced lookups (second format: a miss is one without a hit), last header, last completion."""
 
     def __init__(self) -> None:
         self.processes: dict[str, _Process] = {}
@@ -44,9 +44,9 @@ class Lookups:
         """The newest header time of all processes: what a line without a clock is dated by."""
 
     def announced(self, worker: str, time: float | None, *, identified: bool) -> float | None:
-        """A look-up began. Returns the time of an earlier one that this proves to have been a miss, else None.
+        """A lookup began. Returns the time of an earlier one that this proves to have been a miss, else None.
 
-        Only a known process proves it: from several in one stream, two look-ups in a row may both end in hits.
+        Only a known process proves it: from several in one stream, two lookups in a row may both end in hits.
         """
         process = self._process(worker)
         missed = process.pending.pop(0) if identified and process.pending else None
@@ -54,13 +54,13 @@ class Lookups:
         return missed
 
     def answered(self, worker: str) -> None:
-        """The oldest look-up of this process was a hit, a stored failure, an extraction or a counted miss."""
+        """The oldest lookup of this process was a hit, a stored failure, an extraction or a counted miss."""
         process = self.processes.get(worker)
         if process is not None and process.pending:
             process.pending.pop(0)
 
     def oldest_pending(self) -> tuple[str, float | None] | None:
-        """Worker and time of the look-up that waits longest for its answer."""
+        """Worker and time of the lookup that waits longest for its answer."""
         waiting = [(p.pending[0] or 0.0, worker) for worker, p in self.processes.items() if p.pending]
         if not waiting:
             return None
@@ -68,7 +68,7 @@ class Lookups:
         return worker, time or None
 
     def unanswered(self) -> list[tuple[str, float | None]]:
-        """All look-ups without an answer."""
+        """All lookups without an answer."""
         return [(worker, time) for worker, process in self.processes.items() for time in process.pending]
 
     def header(self, worker: str, time: float | None) -> None:

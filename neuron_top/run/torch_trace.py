@@ -91,7 +91,7 @@ class TorchCacheAnswers(msgspec.Struct, kw_only=True):
     saved_seconds: float = 0.0
     """Compile time that hits saved, as PyTorch remembers it."""
     reasons: dict[str, int] = {}
-    """Why look-ups were bypassed."""
+    """Why lookups were bypassed."""
 
 
 class OurGraphs(msgspec.Struct, kw_only=True):

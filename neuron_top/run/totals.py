@@ -91,7 +91,7 @@ class GraphTotals:
 
     @property
     def hit_rate(self) -> float | None:
-        """Share of distinct graphs that came from the cache, 0…1; None before the first look-up ended."""
+        """Share of distinct graphs that came from the cache, 0…1; None before the first lookup ended."""
         refused = sum(one.failures_met > 0 and not one.misses and not one.hits for one in self.summaries())
         hit = self.graphs_hit
         asked = hit + self.graphs_missed + refused
@@ -99,7 +99,7 @@ class GraphTotals:
 
     @property
     def lookup_hit_rate(self) -> float | None:
-        """Share of look-ups (each rank's counts) that were hits, 0…1."""
+        """Share of lookups (each rank's counts) that were hits, 0…1."""
         hits = self.hits
         asked = hits + self.misses + self.failures_met
         return hits / asked if asked else None

@@ -16,7 +16,7 @@ _D = (6, 7, 4, 5, 0, 1, 2, 3)
 TRN2_ORDER = (_A, _B, _A, _B, _C, _D, _C, _D, _A, _B, _A, _B, _C, _D, _C, _D)
 """Per device, the physical cores in selection order."""
 _TURNED_NODES = (1, 3)
-"""UltraServer members whose positions are turned around: exclusive-or with 6 before the look-up."""
+"""UltraServer members whose positions are turned around: exclusive-or with 6 before the lookup."""
 
 
 def physical_cores(device: int, machine: Machine, ultraserver_node: int | None = None) -> tuple[int, ...]:

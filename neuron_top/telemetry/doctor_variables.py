@@ -74,7 +74,7 @@ EFFECTS: dict[str, str] = {
     "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT": "seconds until it breaks another's lock, dead or not; 1200 by default",
     "TORCH_NEURONX_NEFF_DISABLE_CACHE": "1: it keeps no NEFF on disk",
     "TORCH_NEURONX_HLO_CACHE_DIR": "its cache of lowered graphs",
-    "TORCH_NEURONX_LOG_LEVEL": "how much native PyTorch logs; 3 logs look-ups and compiles",
+    "TORCH_NEURONX_LOG_LEVEL": "how much native PyTorch logs; 3 logs lookups and compiles",
     "TORCH_NEURONX_LOG_FILE": "where it logs",
     "TORCH_NEURONX_DEBUG_DIR": "where it keeps what it compiles; /tmp/neuron_backend by default",
     "TORCH_NEURONX_DISABLE_FALLBACK_EXECUTION": "1: an operator that Neuron lacks is an error, not run on the CPU",

@@ -119,11 +119,11 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     hit_rate: float | None
     """Distinct graphs from the cache / distinct graphs asked for, 0…1."""
     lookup_hit_rate: float | None
-    """The same by occurrence: every rank's look-up counts."""
+    """The same by occurrence: every rank's lookup counts."""
     graphs_hit: int
     graphs_missed: int
     hits: int
-    """Hits by occurrence: every rank's look-up counts."""
+    """Hits by occurrence: every rank's lookup counts."""
     hits_after_compile: int
     """Those of them that loaded what was compiled during this run: nothing was saved by them."""
     misses: int

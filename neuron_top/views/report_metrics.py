@@ -173,7 +173,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
     for name, label, value, note in (
         (
             "hits",
-            "look-ups that hit",
+            "lookups that hit",
             summary.hits,
             "every rank counts" + (f"; {after_wait} of them after waiting for another's compile" if after_wait else ""),
         ),
@@ -208,7 +208,7 @@ def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
         "count",
         Provenance.COUNTED,
         "blocks of the model that ran a graph compiled for another one like it, without a "
-        "look-up; every rank counts, forward and backward as one",
+        "lookup; every rank counts, forward and backward as one",
     )
     compiled = [line.operators for line in lines if line.attempts]
     known = [count for count in compiled if count is not None]
@@ -247,7 +247,7 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
             "torch_hits",
             "hits in PyTorch's caches",
             sum(one.hit for one in caches) if caches else None,
-            "FX-graph and AOT-autograd cache, every look-up counts",
+            "FX-graph and AOT-autograd cache, every lookup counts",
         ),
         ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
     ):

@@ -63,7 +63,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     hit_rate: float | None
     """Distinct graphs from the cache / distinct graphs asked for, 0…1."""
     hits: int
-    """Look-ups answered from the cache; every rank's counts."""
+    """Lookups answered from the cache; every rank's counts."""
     misses: int
     """Compiles that were begun, by occurrence."""
     failures: int

@@ -15,7 +15,7 @@ from neuron_top.views.graphs import GraphRow, graph_table
 
 
 class LookupKind(StrEnum):
-    """What a worker's look-up of a graph came to."""
+    """What a worker's lookup of a graph came to."""
 
     HIT = "hit"
     MISS = "miss"
@@ -24,7 +24,7 @@ class LookupKind(StrEnum):
 
 
 class LookupCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How often one worker's look-ups of one graph came to one result; the counts add up to those of the screens."""
+    """How often one worker's lookups of one graph came to one result; the counts add up to those of the screens."""
 
     graph: str
     module: str | None
@@ -202,7 +202,7 @@ def graph_rows(run: Run, now: float) -> list[GraphRow]:
 
 
 def lookup_counts(run: Run) -> list[LookupCount]:
-    """Results of look-ups by graph and worker; those that never happened have no row."""
+    """Results of lookups by graph and worker; those that never happened have no row."""
     return [
         LookupCount(
             **_who(run, graph, worker),

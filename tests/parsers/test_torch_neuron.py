@@ -1,4 +1,4 @@
-"""TorchNeuron's lines: locks and failures at any log level, look-ups and compiles at level 3. Made up keys and times.
+"""TorchNeuron's lines: locks and failures at any log level, lookups and compiles at level 3. Made up keys and times.
 
 The forms of the lock's and the failure's lines are those of the published logs 57 and 58, which `test_corpus.py` reads;
 those of level 3 come from the text of a public copy of the back end, never from a real log.

@@ -1,4 +1,4 @@
-"""Look-ups in Inductor's remote cache: from traces that the installed PyTorch writes, and from records made by hand.
+"""Lookups in Inductor's remote cache: from traces that the installed PyTorch writes, and from records made by hand.
 
 PyTorch talks to the cache through the client library `redis`; in the test a module of that name keeps values in a
 folder. The records are PyTorch's own.

@@ -93,7 +93,7 @@ def next_step(done: int) -> str:
 
 
 def out_of_memory(folder: Path) -> Path:
-    """The same as on the web, with the look-up that a job begins with: it tells when the job began."""
+    """The same as on the web, with the lookup that a job begins with: it tells when the job began."""
     log = inputs.out_of_memory(folder)
     inputs.written(log, [inputs.hit_line(9, time.time() - 2405), log.read_text(encoding="utf-8").rstrip("\n")])
     return log

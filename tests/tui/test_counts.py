@@ -52,7 +52,7 @@ def test_overview_compile_runs_status_and_report_agree(share: float) -> None:
     assert count("graph", panel) == view.compile.total == len(states) == whole.graphs > 0
     assert count("compiled", panel.splitlines()[1]) == count("compiled", status) == states.count(GraphState.COMPILED)
     lookups = (
-        count("cached,", panel) + count("compiled", panel.rpartition("look-ups:")[2]) + count("loaded after", panel)
+        count("cached,", panel) + count("compiled", panel.rpartition("lookups:")[2]) + count("loaded after", panel)
     )
     assert lookups == view.cache.hits + view.cache.misses
     told = {metric.name: metric.value for metric in report(run, now).metrics}

@@ -1,4 +1,4 @@
-"""States of a cache entry, what a look-up of it gives, what is known about the holder of its lock: names alone."""
+"""States of a cache entry, what a lookup of it gives, what is known about the holder of its lock: names alone."""
 
 from __future__ import annotations
 

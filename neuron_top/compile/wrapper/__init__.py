@@ -1,1 +1,1 @@
-"""One graph through cache and compiler: look-up, lock, compile, publish, as the Neuron SDK's wrapper does it."""
+"""One graph through cache and compiler: lookup, lock, compile, publish, as the Neuron SDK's wrapper does it."""

@@ -1,4 +1,4 @@
-"""May this cache root be used? Loading an artifact is running code, so the question comes before any look-up.
+"""May this cache root be used? Loading an artifact is running code, so the question comes before any lookup.
 
 The rules are those of the gate, `cache/trust.py`: whoever else can place a file there could run code as this user.
 """

@@ -169,7 +169,7 @@ class Wrapper:
             return False
         if self._has_compiled:
             return True
-        with contextlib.suppress(OSError, NeuronTopError):  # the look-up meets it again, and reports it
+        with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
             root = self._checked_root()
             is_fetched = self._fetcher_of(root) is not None  # what is not here may be there
             return not is_fetched and not any((root / self.compiler.directory()).glob("MODULE_*"))

@@ -48,7 +48,7 @@ class WrapperLog:
         self._once: set[str] = set()
 
     def cache_path(self, url: str) -> None:
-        """A look-up begins (the newer format does not say so)."""
+        """A lookup begins (the newer format does not say so)."""
         if self._form is LogGeneration.G2:
             self._say(LogLevel.INFO, _CACHE, f"Compile cache path: {url}")
 

@@ -108,14 +108,14 @@ class WritableEntry(StoredEntry):
             _flush(self.path)
 
     def record_failure(self, text: str, stats: Stats) -> None:
-        """Store a failed compile; later look-ups find it instead of compiling again. Raises CacheUnusable."""
+        """Store a failed compile; later lookups find it instead of compiling again. Raises CacheUnusable."""
         with self._as_unusable():
             self.done.unlink(missing_ok=True)
             self._replace(self.path / filenames.STATS, msgspec.json.encode(stats))
             self._replace(self.failure, text.encode())
 
     def set_aside(self) -> Path:
-        """Quarantine a broken entry: the mark goes first, then each file gets a name that no look-up reads.
+        """Quarantine a broken entry: the mark goes first, then each file gets a name that no lookup reads.
 
         All of it goes, the graph, its flags and its record too, so that the next compile starts from nothing that
         lay here. Returns the new path of the main file. Raises CacheUnusable.

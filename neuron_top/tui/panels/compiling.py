@@ -113,7 +113,7 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
         line.put(f"({cache.graphs_hit} of {asked} graphs)", theme.quiet)
         ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile
-        words = f"look-ups: {ready} cached, {cache.misses} compiled"
+        words = f"lookups: {ready} cached, {cache.misses} compiled"
         words += f", {late} loaded after another's compile" if late else ""
         if line.left > len(words):
             line.gap().put(words, theme.quiet)
