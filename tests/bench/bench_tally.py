@@ -132,6 +132,7 @@ def measure(megabytes: int, share: float) -> None:
                     aim,
                     "a loop with a filter",
                     size / loop,
+                    at_least=True,
                 )
             )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
