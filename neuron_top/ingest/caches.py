@@ -22,13 +22,18 @@ class WatchedCache:
         self.name = f"cache:{root}"
         self._watch = CacheWatch(root, state)
         self._stopped = threading.Event()
-        self.is_behind = True
+        self._reported = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the root is still looked at for the first time."""
+        return not self._reported and self._watch.is_alive
 
     def start(self, emit: Emit) -> None:
         """Watch until stopped."""
 
         def pass_on(event: Event) -> None:  # the first comes when the root was read, or is not there
-            self.is_behind = False
+            self._reported = True
             # The watch reports cache and source events only; its own type is the base of all events.
             emit(event)  # type: ignore[arg-type]
 

@@ -30,8 +30,10 @@ class TelemetrySource(Protocol):
 class BacklogSource(TelemetrySource, Protocol):
     """A source that first reads what was there before it: the lines of a log, the entries of a cache."""
 
-    is_behind: bool
-    """Whether some of that was not read yet."""
+    @property
+    def is_behind(self) -> bool:
+        """Whether some of that was not read yet, and still will be."""
+        raise NotImplementedError
 
 
 class Periodic:

@@ -57,6 +57,11 @@ class CacheWatch:
         self._emit: Emit = lambda event: None
         self._observer: Any = None
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was not started yet, or goes on looking."""
+        return self._thread is None or self._thread.is_alive()
+
     def start(self, emit: Emit) -> None:
         """Begin to look; `emit` is called from the watch's thread."""
         self._emit = emit
