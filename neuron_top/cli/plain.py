@@ -13,7 +13,8 @@ from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview
-from neuron_top.views.progress import fetch_words
+from neuron_top.views.progress import CacheSpace, fetch_words
+from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
 from neuron_top.views.verdict import verdict, verdict_lines
@@ -130,7 +131,17 @@ def overview_text(view: Overview) -> str:
     """The overview once, for a person: what `neurontop status` prints."""
     head = view.header
     title = " · ".join(part for part in (head.name or "this machine", head.state_text, head.run) if part)
-    rows = [
+    rows = _job_rows(view) if head.state is not JobState.IDLE else []
+    rows += [("cache", _cache_words(place)) for place in view.cache.places]
+    rows += _torch_rows(view.torch)
+    rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
+    rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
+    return "\n".join([*verdict_lines(verdict(view)), title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _job_rows(view: Overview) -> list[tuple[str, str]]:
+    head = view.header
+    return [
         ("elapsed", units.duration_text(head.elapsed)),
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
         ("graphs", ", ".join(filter(None, (_graph_words(view), *_fetch_parts(view)))) or units.UNKNOWN),
@@ -138,10 +149,11 @@ def overview_text(view: Overview) -> str:
         ("hit rate", units.percent_text(view.cache.hit_rate)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
     ]
-    rows += _torch_rows(view.torch)
-    rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
-    rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
-    return "\n".join([*verdict_lines(verdict(view)), title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _cache_words(place: CacheSpace) -> str:
+    holds = f"{units.counted(place.entries, 'entry', 'entries')}, {units.bytes_text(place.size)}"
+    return f"{visible(place.root)}: {holds}; {units.bytes_text(place.free)} free on its disk"
 
 
 def _core_words(core: CoreRow) -> str:
