@@ -15,7 +15,12 @@ from neuron_top.ingest.log_diagnosis import LogDiagnosis
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.reader import LogReader
+from neuron_top.run.clock import zone_offset
+from neuron_top.run.log_activity import OLD_SECONDS
 
+_HEAD_BYTES = 16 * 1024
+LONGEST_STAMP = 100
+"""A line whose logger stamps it has the stamp in so many bytes: prefixes of launchers stand in front."""
 CLOCK_BYTES = 40
 """A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
@@ -41,7 +46,8 @@ class LogIngestor:
     ) -> None:
         """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old.
         `last_clock`: the clock reading of its last line then. Only with that are stamps of a job's own logger times: in
-        a pipe and a new file they may be of any zone, and a line's arrival says when it was written."""
+        a pipe and a new file they may be of any zone, and a line's arrival says when it was written, unless the first
+        stamp shows that the log is an old one."""
         self.path, self._now = path, now
         self._written, self._last_clock = written, last_clock
         self.source = f"log:{path}"
@@ -60,6 +66,8 @@ class LogIngestor:
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
         if self._splitter is None:
+            if self._last_clock is None:
+                self._last_clock = self._old_clock(data)
             self._splitter, self._reader = LineSplitter(offset=offset), self._new_reader(offset)
         self._end = offset + len(data)
         begin, block = self._splitter.offset, self._splitter.take(data)
@@ -69,6 +77,13 @@ class LogIngestor:
         events += self._diagnosis.take(block)
         self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
         return [*events, *self.grew()]
+
+    def _old_clock(self, data: bytes) -> float | None:
+        """The first stamp of these bytes, if it is of long ago in any zone."""
+        lines = (line[:LONGEST_STAMP].decode(errors="replace") for line in data[:_HEAD_BYTES].split(b"\n"))
+        first = next((clock for line in lines if (clock := timestamps.leading(line)) is not None), None)
+        lag = self._now() - first if first is not None else 0.0
+        return first if lag > OLD_SECONDS and not zone_offset(lag) else None
 
     def _new_reader(self, offset: int) -> LogReader:
         return LogReader(self.source, offset=offset, loggers_clocks=self._last_clock is not None)

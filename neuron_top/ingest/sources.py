@@ -18,7 +18,7 @@ from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
-from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.log_ingestor import LONGEST_STAMP, QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
@@ -37,7 +37,6 @@ _OPEN_FILES = 128
 
 _LAST_LINES_BYTES = 16 * 1024
 """How much of a file's end is read for the clock of its last line."""
-_LONGEST_STAMP = 100
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 
@@ -416,7 +415,7 @@ def _last_clock(path: Path) -> float | None:
             lines = file.read(_LAST_LINES_BYTES).split(b"\n")
     except (OSError, UsageError):
         return None
-    clocks = (timestamps.leading(line[:_LONGEST_STAMP].decode(errors="replace")) for line in reversed(lines))
+    clocks = (timestamps.leading(line[:LONGEST_STAMP].decode(errors="replace")) for line in reversed(lines))
     return next((clock for clock in clocks if clock is not None), None)
 
 

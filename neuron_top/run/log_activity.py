@@ -16,7 +16,7 @@ ENDED_WELL_SECONDS = 60.0
 LONG_COMPILE_SECONDS = 6 * 3600.0
 """A followed log that was last heard of in a compile may be silent for so long."""
 _PIPE = "log:-"
-_BEHIND_SECONDS = 60.0
+OLD_SECONDS = 60.0
 """A line in a pipe that is so much older than its arrival was not written now, unless its clock has another zone."""
 SILENT_SECONDS = 900.0
 """A log is silent from then on. A job that compiles may print nothing for minutes."""
@@ -60,7 +60,7 @@ class LogActivity:
     @property
     def is_behind(self) -> bool:
         """Whether what comes through a pipe was written long ago."""
-        return self.lag is not None and self.lag > _BEHIND_SECONDS and not zone_offset(self.lag)
+        return self.lag is not None and self.lag > OLD_SECONDS and not zone_offset(self.lag)
 
     def seconds(self, now: float) -> float | None:
         """For how long nothing was heard; None while that is not long, or no log was read."""

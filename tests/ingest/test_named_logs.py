@@ -13,6 +13,7 @@ import pytest
 from neuron_top.events import AnyEvent, StepReported
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.sources import LogFiles
 from neuron_top.parsers import timestamps
 from neuron_top.settings import Settings
@@ -60,6 +61,27 @@ def test_a_log_that_is_written_now_by_a_clock_of_another_zone_began_minutes_ago(
     seen = overview_of(path, tmp_path / "state")
     assert seen.header.elapsed is not None
     assert 19 * 60 - 1 <= seen.header.elapsed < 25 * 60
+
+
+@pytest.mark.parametrize(
+    ("ago", "lasted"), [(90 * 86_400, 19 * 60.0), (19 * 60 + 7, None), (19 * 60 + 8 * 3600 + 1, None)]
+)
+def test_in_a_pipe_stamps_are_times_where_the_first_is_of_long_ago(
+    ago: float, lasted: float | None, tmp_path: Path
+) -> None:
+    """Of the last two, one is the beginning of a log that is written now, one that of a logger of another zone."""
+    now = time.time()
+    text = log(tmp_path / "train.log", now - ago).read_bytes()
+    if lasted is None:
+        text = text.splitlines(keepends=True)[-1]
+    events = LogIngestor("-", LogBuffer()).take(0, text)
+    steps = [event for event in events if isinstance(event, StepReported)]
+    if lasted is None:
+        assert [event.at for event in steps] == [None]
+    else:
+        assert steps[0].at is not None
+        assert steps[-1].at is not None
+        assert steps[-1].at - steps[0].at == lasted
 
 
 @pytest.mark.parametrize(
