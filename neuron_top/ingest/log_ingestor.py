@@ -90,7 +90,7 @@ class LogIngestor:
 
     def found(self) -> list[AnyEvent]:
         """That the file was there already, before any of it is read: it says in which zone its clock is."""
-        return [self._growth(at=self._last_clock)] if self._last_clock is not None else []
+        return [self._growth(at=self._last_clock)]
 
     @property
     def settled(self) -> bool:

@@ -99,7 +99,8 @@ class LogFiles:
                     written=_last_change(path),
                     last_clock=None if self._from_end else _last_clock(path),
                 )
-                _emit_all(self._ingestors[key].found(), emit)
+                if not self._from_end and _holds_something(path):
+                    _emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
             problem = self._tails[key].problem
             text = f"{problem.strerror}: {key}" if problem else ""
@@ -417,6 +418,13 @@ def _last_clock(path: Path) -> float | None:
         return None
     clocks = (timestamps.leading(line[:LONGEST_STAMP].decode(errors="replace")) for line in reversed(lines))
     return next((clock for clock in clocks if clock is not None), None)
+
+
+def _holds_something(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _last_change(path: Path) -> float | None:

@@ -38,10 +38,8 @@ class Clocks:
         self._zones: dict[tuple[str, str], float] = {}
         """The zone of a file's clock, where its last line and its last change showed one when it was found."""
 
-        self._files: set[tuple[str, str]] = set()
-        """Logs of which something was there before they were followed."""
-        self._followed: set[tuple[str, str]] = set()
-        """Those of them that have grown since."""
+        self._grown: dict[tuple[str, str], bool] = {}
+        """Logs of which something was there before they were followed, and whether they have grown since."""
 
     def found(self, event: OutputGrew) -> OutputGrew:
         """The event with its clock reading on the run's time line; the first of a file that was there says its zone.
@@ -50,14 +48,18 @@ class Clocks:
         """
         source = event.node, event.source
         if event.written is None:
-            if source in self._files:
-                self._followed.add(source)
+            if source in self._grown:
+                self._grown[source] = True
             return event
-        self._files.add(source)
+        self._grown.setdefault(source, False)
         if event.at is None:
             return event
         offset = self._zones.setdefault(source, zone_offset(event.written - event.at))
         return msgspec.structs.replace(event, at=event.at + offset) if offset else event
+
+    def is_old(self, event: LogEvent) -> bool:
+        """Whether a line without a clock was there before its log was followed: its arrival says nothing."""
+        return event.at is None and self._grown.get((event.node, event.source)) is False
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
         """The event on the run's time line; `ours`: the run was started by us, so its lines are young.
@@ -72,7 +74,7 @@ class Clocks:
             if remembered and (clock is None or event.at >= clock.at):
                 self.sources[event.node, event.source] = Clock(event.at, lag, offset)
             return msgspec.structs.replace(event, at=event.at + offset) if offset else event
-        if clock is None or event.seen is None or clock.lag is None or (event.node, event.source) in self._followed:
+        if clock is None or event.seen is None or clock.lag is None or self._grown.get((event.node, event.source)):
             return event
         if abs(clock.lag - clock.offset) <= LIVE_SECONDS:
             return event

@@ -294,7 +294,7 @@ class Run:
 
     def _training(self, event: TrainingFamily) -> None:
         deaths = len(self.training.deaths)
-        self.training.apply(event, simulated=self.queue.trial_running)
+        self.training.apply(event, simulated=self.queue.trial_running, is_old=self._clocks.is_old(event))
         if isinstance(event, StepReported) and not self.queue.trial_running:
             self.steps.apply(event, event.rank if event.rank is not None else self.job.rank_of(event.pid, event.node))
         if isinstance(event, ErrorRaised):

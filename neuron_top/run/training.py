@@ -23,8 +23,6 @@ from neuron_top.run.history import Series, median
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
 WARM_REPORTS = 3
-LEAST_ARRIVAL_SECONDS = 0.1
-"""Lines without a clock that arrive closer together were read out of a file: when they were printed is not known."""
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 CHECKPOINTS_KEPT = 1000
@@ -125,14 +123,15 @@ class TrainingTracker:
         """Median seconds per step of the recent reports: as printed, else from the distance of their clocks."""
         return median(self._step_seconds) if self._step_seconds else None
 
-    def apply(self, event: TrainingFamily, *, simulated: bool = False) -> None:
-        """Take one event into account; `simulated`: graph extraction is on."""
+    def apply(self, event: TrainingFamily, *, simulated: bool = False, is_old: bool = False) -> None:
+        """Take one event into account; `simulated`: graph extraction is on; `is_old`: its line has no clock and was
+        there before the log was followed, so when it was printed is not known."""
         match event:
             case StepReported():
                 if simulated:
                     self.simulated_reports += 1
                 else:
-                    self._stepped(event)
+                    self._stepped(event, is_old=is_old)
             case TrainingFactReported():
                 if not simulated and (event.name in self.facts or len(self.facts) < FACTS_KEPT):
                     self.facts[event.name] = event.value
@@ -211,7 +210,7 @@ class TrainingTracker:
             )
         )
 
-    def _stepped(self, event: StepReported) -> None:
+    def _stepped(self, event: StepReported, *, is_old: bool = False) -> None:
         self.reports += 1
         time = event.time
         for name in ("step", "total_steps", "epoch", "loss", "learning_rate"):
@@ -235,16 +234,15 @@ class TrainingTracker:
             self.throughput_by_step.append((event.step, time, event.throughput))
             if time is not None:
                 self.throughputs.add(time, event.throughput)
-        self._pace(event, time)
+        self._pace(event, time, is_old=is_old)
 
-    def _pace(self, event: StepReported, time: float | None) -> None:
+    def _pace(self, event: StepReported, time: float | None, *, is_old: bool) -> None:
         before, self._last_step = self._last_step, (event.step, time) if event.step is not None and time else None
         if event.step_seconds is not None:
             self._step_seconds.append(event.step_seconds)
         elif before is not None and self._last_step is not None and self._last_step[0] > before[0]:
             steps, seconds = self._last_step[0] - before[0], self._last_step[1] - before[1]
-            is_read_late = event.at is None and seconds / steps < LEAST_ARRIVAL_SECONDS
-            if seconds > 0 and not is_read_late:
+            if seconds > 0 and not is_old:
                 self._step_seconds.append(seconds / steps)
 
 

@@ -110,7 +110,8 @@ def test_a_log_that_is_still_read_is_given_up_when_it_is_closed(tmp_path: Path) 
 
     def stop_at_the_first(event: AnyEvent) -> None:
         events.append(event)
-        source.stop()
+        if isinstance(event, StepReported):
+            source.stop()
 
     source.start(stop_at_the_first)
     steps = [event.step for event in events if isinstance(event, StepReported)]
@@ -153,3 +154,25 @@ def test_a_line_without_a_stamp_that_comes_now_is_of_now_whatever_stands_before_
     assert seen.training.step == 21
     assert seen.training.since_last is not None
     assert seen.training.since_last < 60
+
+
+def test_lines_without_a_clock_that_were_there_give_no_step_time_and_those_that_come_now_do(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"step {step} of 100: loss 2.5\n" for step in range(20)))
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
+    feed.start(lambda: None)
+    try:
+        feed.settle(60.0)
+        assert feed.read(overview).training.step_seconds is None
+        for step in range(20, 24):
+            with path.open("a") as file:
+                file.write(f"step {step} of 100: loss 2.5\n")
+            until = time.monotonic() + 60
+            while feed.read(overview).training.step != step and time.monotonic() < until:
+                time.sleep(0.02)
+            time.sleep(0.15)
+        seen = feed.read(overview).training.step_seconds
+    finally:
+        feed.stop()
+    assert seen is not None
+    assert 0.1 < seen < 60
