@@ -25,7 +25,7 @@ MOST = 5000
 MOST_ENTRIES_SHOWN = 50
 
 
-class Found(NamedTuple):
+class Findable(NamedTuple):
     """A name, what it is, and what choosing it does."""
 
     name: str
@@ -40,13 +40,13 @@ class Finder(Provider):
         """Read the names; recordings and caches are read from a disk."""
         host = cast("Host", self.app)
         graphs, cores, ranks = host.feed.read(_names)
-        found = [Found(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
-        found += [Found(key, "graph", partial(host.open_graph, key)) for key in graphs]
-        found += [Found(key, "core", partial(_open_core, host, key)) for key in cores]
-        found += [Found(f"rank {rank}", "rank: its log lines", partial(host.show_log_lines, f"rank:{rank}"))
+        found = [Findable(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
+        found += [Findable(key, "graph", partial(host.open_graph, key)) for key in graphs]
+        found += [Findable(key, "core", partial(_open_core, host, key)) for key in cores]
+        found += [Findable(f"rank {rank}", "rank: its log lines", partial(host.show_log_lines, f"rank:{rank}"))
                   for rank in ranks]  # fmt: skip
         rows, self._entries = await asyncio.to_thread(_stored, host)
-        found += [Found(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
+        found += [Findable(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
                   for row in rows]  # fmt: skip
         self._found = found
 

@@ -24,7 +24,7 @@ from neuron_top.views.miss_explanation import MissExplanation, MissQuery, questi
 from neuron_top.views.model import Run
 
 
-class Shown(NamedTuple):
+class ShownGraph(NamedTuple):
     """What the page draws."""
 
     key: str
@@ -79,12 +79,12 @@ class GraphDetail(DetailPage):
     def _page(self, run: Run, now: float) -> tuple[GraphPage | None]:
         return (graph_page(run, now, self._key, self.host.estimator),)
 
-    def _with_depth(self, read: tuple[GraphPage | None]) -> Shown:
+    def _with_depth(self, read: tuple[GraphPage | None]) -> ShownGraph:
         (page,) = read
         positions = tuple((line.source, line.offset) for line in page.lines) if page is not None else ()
         if positions not in self._lines:
             self._lines = {positions: self.host.feed.log_lines(positions)}
-        return Shown(self._key, page, self._lines[positions], self._entries, self._lookup.explanation)
+        return ShownGraph(self._key, page, self._lines[positions], self._entries, self._lookup.explanation)
 
     def action_why(self) -> None:
         """Ask the caches why it missed: as the run looked it up, else that of the entry."""
@@ -98,7 +98,7 @@ class GraphDetail(DetailPage):
             self._lookup.start(query)
 
 
-def _draw(theme: Theme, view: Shown, width: int) -> list[Strip]:
+def _draw(theme: Theme, view: ShownGraph, width: int) -> list[Strip]:
     return detail_lines(theme, view.key, view.page, view.lines, view.entries, view.why, width)
 
 
