@@ -38,7 +38,8 @@ class Attempts:
 
     def __init__(self, graphs: GraphTracker, lookups: Lookups, counts: CompileCounts) -> None:
         self._graphs, self._lookups, self._counts = graphs, lookups, counts
-        self._unassigned_passes = 0
+        self._unassigned_passes: dict[str, int] = {}
+        """By node."""
         self._by_compiler: dict[str, tuple[Graph, WorkerGraph]] = {}
 
     # --- lines of the job ---
@@ -49,7 +50,7 @@ class Attempts:
             return  # the first two report the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
         if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
-            for graph, worker, attempt in self._graphs.running_of(key):
+            for graph, worker, attempt in self._graphs.running_of(event.node, key):
                 if Message.BEGAN not in worker.message_counts and event.time != attempt.start:
                     worker.message_counts[Message.FINISHED] = len(worker.attempts)
                     self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
@@ -71,32 +72,35 @@ class Attempts:
         self._graphs.open(graph, worker, attempt, event.time, exact=not announced and event.at is not None)
 
     def progress(self, event: CompilerProgress) -> None:
-        """Dots stand for a compile; they belong to the one that runs, where only one does."""
+        """Dots stand for a compile; they belong to the one that runs, where only one does on this node."""
         self._counts.dots += event.dots
-        if not self._graphs.running:
-            pending = self._lookups.oldest_pending()
+        if not self._graphs.running_on(event.node):
+            pending = self._lookups.oldest_pending(event.node)
             if pending is not None:
                 self._add_unnamed(pending[0], pending[1], event.node)
             elif self._lookups.newest is not None:  # else no wrapper has spoken: dots of something else
                 self._add_unnamed(f"{event.node}/{event.source}", event.time, event.node)
-        if len(self._graphs.running) == 1:
-            self._graphs.running[0][2].dots += event.dots
+        running = self._graphs.running_on(event.node)
+        if len(running) == 1:
+            running[0][2].dots += event.dots
 
     def passed(self, event: CompilerPassed) -> None:
-        """PASS names nothing: it ends the one compile that runs, or all once as many have passed as are running."""
+        """PASS names nothing: it ends the one compile of its node, or all once as many have passed as are running."""
         self._counts.passes += 1
-        if not self._graphs.running:
-            pending = self._lookups.oldest_pending()
+        if not self._graphs.running_on(event.node):
+            pending = self._lookups.oldest_pending(event.node)
             if pending is not None:
                 self._add_unnamed(pending[0], pending[1], event.node)
             elif self._lookups.newest is None:  # no wrapper has spoken: a job that prints PASS and nothing else
                 self._graphs.add_passed(f"{event.node}/{event.source}", event.node)
-        running = [entry for entry in self._graphs.running if Message.BEGAN not in entry[1].message_counts]
-        self._unassigned_passes = self._unassigned_passes + 1 if running else 0
-        if running and self._unassigned_passes >= len(running):
-            self._unassigned_passes = 0
+        here = self._graphs.running_on(event.node)
+        running = [entry for entry in here if Message.BEGAN not in entry[1].message_counts]
+        unassigned = self._unassigned_passes.pop(event.node, 0) + 1
+        if 0 < len(running) <= unassigned:
             for graph, worker, attempt in running:
                 self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, inferred=True)
+        elif running:
+            self._unassigned_passes[event.node] = unassigned
 
     def completed(self, event: CompileCompleted) -> None:
         """A line reports the end; the oldest format's names no graph."""
@@ -114,7 +118,7 @@ class Attempts:
     def _exited(self, event: CompileCompleted) -> None:
         """The oldest format names no graph when it ends; its compiles are one after the other in each process."""
         key = worker_key(event)
-        running = self._graphs.running_of(key) or self._graphs.running
+        running = self._graphs.running_of(event.node, key) or self._graphs.running_on(event.node)
         ended = self._graphs.undated(key) or next(iter(running), None)
         if ended is not None:
             graph, worker, attempt = ended
@@ -197,7 +201,7 @@ class Attempts:
         key = worker_key(event)
         if event.pid is not None:
             undated = self._graphs.undated(key)
-            for graph, worker, attempt in [*self._graphs.running_of(key), *([undated] if undated else [])]:
+            for graph, worker, attempt in [*self._graphs.running_of(event.node, key), *([undated] if undated else [])]:
                 self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.DONE, exact=event.at is not None)
         self.header(key, event.time)
 
@@ -246,7 +250,7 @@ class Attempts:
         if event.role != ProcessRole.COMPILER or event.module is None:
             return
         graph = self._graphs.graph(event.module, event.time)
-        running = next((entry for entry in self._graphs.running if entry[0] is graph), None)
+        running = next((entry for entry in self._graphs.running_on(event.node) if entry[0] is graph), None)
         if running is not None:
             worker, attempt = running[1], running[2]
         else:
@@ -260,7 +264,7 @@ class Attempts:
     def process_exited(self, event: ProcessExited) -> None:
         """What a process had open when it ended was interrupted, unless a late line still says otherwise."""
         key = f"{event.node}/{event.pid}"
-        for graph, worker, attempt in self._graphs.running_of(key):
+        for graph, worker, attempt in self._graphs.running_of(event.node, key):
             self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.INTERRUPTED, inferred=True)
         if (compiled := self._by_compiler.pop(key, None)) is None:
             return
@@ -275,7 +279,7 @@ class Attempts:
         """Nothing goes on after the run: what is open was interrupted, a lookup without an answer was a miss."""
         for key, time in self._lookups.unanswered():
             self._add_unnamed(key, time, node)
-        for graph, worker, attempt in list(self._graphs.running):
+        for graph, worker, attempt in self._graphs.running():
             self._graphs.close(graph, worker, attempt, at, AttemptOutcome.INTERRUPTED, inferred=True)
 
     # --- what stands behind several events ---

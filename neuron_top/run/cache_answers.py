@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neuron_top.events import (
     ArtifactLoaded,
     CachedFailureHit,
@@ -11,19 +13,19 @@ from neuron_top.events import (
     HubMissed,
     LockWaited,
     LogGeneration,
+    ProcessExited,
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
 from neuron_top.run.graph import FOLDED, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import Entry, GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
-from neuron_top.run.totals import GraphTotals
 
 
 class CacheAnswers:
     """The part of the compile tracker that follows lookups to their answers."""
 
-    def __init__(self, graphs: GraphTracker, lookups: Lookups, totals: GraphTotals, counts: CompileCounts) -> None:
-        self._graphs, self._lookups, self._totals, self._counts = graphs, lookups, totals, counts
+    def __init__(self, graphs: GraphTracker, lookups: Lookups, counts: CompileCounts) -> None:
+        self._graphs, self._lookups, self._counts = graphs, lookups, counts
 
     def path_announced(self, event: CachePathAnnounced) -> None:
         """A lookup began; the second format reports a miss by nothing but the next one."""
@@ -53,7 +55,7 @@ class CacheAnswers:
 
     def _running_on(self, graph: Graph, node: str) -> list[Entry]:
         """Compiles of a graph on the node that just found it: another node may have another cache."""
-        return [entry for entry in self._graphs.running if entry[0] is graph and entry[1].node == node]
+        return [entry for entry in self._graphs.running_on(node) if entry[0] is graph]
 
     def cached_failure(self, event: CachedFailureHit) -> None:
         """The cache answered with a stored failure."""
@@ -95,7 +97,7 @@ class CacheAnswers:
         if wait is None:
             ago = (event.minutes or 0.0) * 60.0
             wait = Wait(start=event.time - ago if event.time is not None else None)
-            worker.waits.append(wait)
+            self._graphs.begin_wait(graph, worker, wait)
             worker.state, worker.since = GraphState.WAITING, wait.start
         wait.lines += 1
         wait.last = event.time
@@ -130,8 +132,8 @@ class CacheAnswers:
         graph.locate(event.root, event.compiler)
         if longest is not None:
             self._counts.longest_wait_minutes = max(self._counts.longest_wait_minutes or 0.0, longest)
-        for worker in graph.workers.values():
-            if worker.node == event.node and (wait := worker.open_wait) is not None:
+        for waited_for, worker in self._graphs.waiting_on(event.node):
+            if waited_for is graph and (wait := worker.open_wait) is not None:
                 wait.last = event.time
                 wait.minutes = wait.minutes if longest is None else max(wait.minutes or 0.0, longest)
 
@@ -151,15 +153,19 @@ class CacheAnswers:
         if event.waited_seconds <= 0 or event.time is None:
             return
         start = event.time - event.seconds - event.waited_seconds
-        if not worker.waits or (worker.waits[-1].end or start) < start - 1.0:
-            worker.waits.append(Wait())
-        wait = worker.waits[-1]
-        wait.seconds, wait.start, wait.end = event.waited_seconds, start, start + event.waited_seconds
+        self._graphs.measure_wait(worker, start, event.waited_seconds)
 
-    def stop_waits(self, time: float | None, key: str | None = None) -> None:
-        """Waits (of one worker, or all) that nothing ended were interrupted."""
-        for graph, worker, _wait in self._totals.waits():
-            if key is None or worker.key == key:
-                self._graphs.touch(graph)
-                self._graphs.end_wait(worker, time)
-                worker.state, worker.since = GraphState.INTERRUPTED, time
+    def process_exited(self, event: ProcessExited) -> None:
+        """Waits of this process that nothing ended were interrupted."""
+        key = f"{event.node}/{event.pid}"
+        self._stop_waits([one for one in self._graphs.waiting_on(event.node) if one[1].key == key], event.time)
+
+    def run_over(self, at: float | None) -> None:
+        """Waits that nothing ended were interrupted."""
+        self._stop_waits(self._graphs.waiting(), at)
+
+    def _stop_waits(self, waiting: Sequence[tuple[Graph, WorkerGraph]], time: float | None) -> None:
+        for graph, worker in waiting:
+            self._graphs.touch(graph)
+            self._graphs.end_wait(worker, time)
+            worker.state, worker.since = GraphState.INTERRUPTED, time

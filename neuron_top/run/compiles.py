@@ -63,7 +63,7 @@ class CompileTracker:
         self.totals = GraphTotals(self._graphs)
         self.counts = CompileCounts()
         self._attempts = Attempts(self._graphs, self._lookups, self.counts)
-        self._answers = CacheAnswers(self._graphs, self._lookups, self.totals, self.counts)
+        self._answers = CacheAnswers(self._graphs, self._lookups, self.counts)
 
     @property
     def graphs(self) -> dict[str, Graph]:
@@ -73,7 +73,7 @@ class CompileTracker:
     @property
     def compiling(self) -> int:
         """Compiles that run now, as far as events show."""
-        return len(self._graphs.running)
+        return self._graphs.compiling
 
     def apply(self, event: CompileFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one compile event into account."""
@@ -176,14 +176,14 @@ class CompileTracker:
                 self._attempts.process_seen(event)
             case ProcessExited():
                 self._attempts.process_exited(event)
-                self._answers.stop_waits(event.time, f"{event.node}/{event.pid}")
+                self._answers.process_exited(event)
             case _:
                 assert_never(event)
 
     def run_over(self, at: float | None, node: str) -> None:
         """Nothing goes on after the run: what is open was interrupted, a lookup without an answer was a miss."""
         self._attempts.run_over(at, node)
-        self._answers.stop_waits(at)
+        self._answers.run_over(at)
 
     def _measured(self, event: GraphMeasured) -> None:
         self._attempts.measured(event)

@@ -12,7 +12,17 @@ from neuron_top.events import (
     GraphReused,
     LogEvent,
 )
-from neuron_top.run.graph import LINES_KEPT, Attempt, AttemptOutcome, Graph, GraphState, LineRef, Message, WorkerGraph
+from neuron_top.run.graph import (
+    LINES_KEPT,
+    Attempt,
+    AttemptOutcome,
+    Graph,
+    GraphState,
+    LineRef,
+    Message,
+    Wait,
+    WorkerGraph,
+)
 from neuron_top.run.lookups import worker_key
 
 GraphEvent = (
@@ -38,8 +48,11 @@ class GraphTracker:
 
     def __init__(self) -> None:
         self.graphs: dict[str, Graph] = {}
-        self.running: list[Entry] = []
-        """Attempts that go on."""
+        self._running: dict[str, list[Entry]] = {}
+        """Attempts that go on, by node: what a node reports says nothing of the compiles of another, and the cost of an
+        event must not grow with the number of nodes."""
+        self._waiting: dict[str, list[tuple[Graph, WorkerGraph]]] = {}
+        """Workers whose wait for a lock goes on, by node."""
         self._undated: list[Entry] = []
         """Attempts known to have ended, but not when: their worker's next header is the late bound."""
         self._modules: dict[str, str] = {}
@@ -99,9 +112,35 @@ class GraphTracker:
         """The cache's key of a graph that a line named by its own id; any other name as it is."""
         return self._modules.get(name or "", name)
 
-    def running_of(self, key: str) -> list[Entry]:
-        """Attempts of this worker that go on."""
-        return [entry for entry in self.running if entry[1].key == key]
+    @property
+    def compiling(self) -> int:
+        """Attempts that go on, on all nodes."""
+        return sum(map(len, self._running.values()))
+
+    def running(self) -> list[Entry]:
+        """Attempts that go on, node after node."""
+        return [entry for entries in self._running.values() for entry in entries]
+
+    def running_on(self, node: str) -> list[Entry]:
+        """Attempts of a node that go on."""
+        return self._running.get(node, [])
+
+    def running_of(self, node: str, key: str) -> list[Entry]:
+        """Attempts of a worker of this node that go on."""
+        return [entry for entry in self.running_on(node) if entry[1].key == key]
+
+    def waiting_on(self, node: str) -> list[tuple[Graph, WorkerGraph]]:
+        """Workers of a node whose wait for a lock goes on."""
+        return self._waiting.get(node, [])
+
+    def waiting(self) -> list[tuple[Graph, WorkerGraph]]:
+        """Workers whose wait for a lock goes on, on all nodes."""
+        return [entry for entries in self._waiting.values() for entry in entries]
+
+    def begin_wait(self, graph: Graph, worker: WorkerGraph, wait: Wait) -> None:
+        """A worker waits."""
+        worker.waits.append(wait)
+        self._waiting.setdefault(worker.node, []).append((graph, worker))
 
     def add_unnamed(self, key: str, time: float | None, pid: int | None, rank: int | None, node: str) -> None:
         """Enter a compile whose graph no line has named (yet)."""
@@ -121,7 +160,7 @@ class GraphTracker:
             graph = self.graphs.pop(name, None)
             for worker in graph.workers.values() if graph is not None else ():
                 for attempt in worker.attempts:
-                    self._forget(attempt)
+                    self._forget(worker, attempt)
         self._only_passed = []
 
     def claim_unnamed(self) -> Attempt | None:
@@ -129,18 +168,19 @@ class GraphTracker:
 
         One that has ended goes first: the dots of the next may stand between a PASS and the line that names its graph.
         """
-        claimed: tuple[str, Attempt] | None = None
+        claimed: tuple[str, WorkerGraph, Attempt] | None = None
         for key, graph in reversed(self.graphs.items()):
             for worker in graph.workers.values() if graph.module is None else ():
                 if Message.DERIVED in worker.message_counts and (claimed is None or worker.attempts[-1].outcome):
-                    claimed = key, worker.attempts[-1]
-            if claimed is not None and claimed[1].outcome:
+                    claimed = key, worker, worker.attempts[-1]
+            if claimed is not None and claimed[2].outcome:
                 break
         if claimed is None:
             return None
-        del self.graphs[claimed[0]]
-        self._forget(claimed[1])
-        return claimed[1]
+        key, worker, attempt = claimed
+        del self.graphs[key]
+        self._forget(worker, attempt)
+        return attempt
 
     def open(self, graph: Graph, worker: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
         """An attempt began; the exact message sets the start. Told late of one that ended, it stays ended."""
@@ -148,8 +188,9 @@ class GraphTracker:
             attempt.start, attempt.exact_start = time, exact
         if attempt.outcome:
             return
-        if not any(running is attempt for _, _, running in self.running):
-            self.running.append((graph, worker, attempt))
+        entries = self._running.setdefault(worker.node, [])
+        if not any(running is attempt for _, _, running in entries):
+            entries.append((graph, worker, attempt))
         if worker.state is not GraphState.COMPILING:
             worker.state, worker.since = GraphState.COMPILING, attempt.start
 
@@ -166,7 +207,7 @@ class GraphTracker:
     ) -> None:
         """An attempt ended. What a line says beats what was inferred, an exact end beats a bound, a failure stays."""
         self.touch(graph)
-        self._forget(attempt)
+        self._forget(worker, attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
         if attempt.outcome is None or (better and not inferred):
             attempt.end, attempt.exact_end, attempt.inferred = time, exact, inferred
@@ -185,7 +226,7 @@ class GraphTracker:
         if attempt is None:
             return
         self.touch(graph)
-        self._forget(attempt)
+        self._forget(worker, attempt)
         worker.attempts.remove(attempt)
         for message, count in worker.message_counts.items():
             worker.message_counts[message] = min(count, len(worker.attempts))
@@ -217,7 +258,27 @@ class GraphTracker:
         wait.end = time if time is not None else wait.last
         if wait.end is None:  # nothing dates this wait at all: it counts, but has no length
             wait.start, wait.end = None, 0.0
+        self._no_longer_waits(worker)
 
-    def _forget(self, attempt: Attempt) -> None:
-        self.running = [entry for entry in self.running if entry[2] is not attempt]
+    def measure_wait(self, worker: WorkerGraph, start: float, seconds: float) -> None:
+        """Our component measured the wait that ended: the one that lines report, or one that none does."""
+        if not worker.waits or (worker.waits[-1].end or start) < start - 1.0:
+            worker.waits.append(Wait())
+        wait = worker.waits[-1]
+        wait.seconds, wait.start, wait.end = seconds, start, start + seconds
+        self._no_longer_waits(worker)
+
+    def _no_longer_waits(self, worker: WorkerGraph) -> None:
+        left = [entry for entry in self.waiting_on(worker.node) if entry[1] is not worker]
+        if left:
+            self._waiting[worker.node] = left
+        else:
+            self._waiting.pop(worker.node, None)
+
+    def _forget(self, worker: WorkerGraph, attempt: Attempt) -> None:
+        left = [entry for entry in self.running_on(worker.node) if entry[2] is not attempt]
+        if left:
+            self._running[worker.node] = left
+        else:
+            self._running.pop(worker.node, None)
         self._undated = [entry for entry in self._undated if entry[2] is not attempt]

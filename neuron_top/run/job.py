@@ -90,6 +90,8 @@ class JobTracker:
         """Its recorder died: `finished` is when it was last heard of, and how the command ended is not known."""
         self.processes: dict[str, Process] = {}
         """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
+        self._gone: deque[str] = deque()
+        """Keys of those, in the order in which they ended."""
         self.sources: dict[str, SourceState] = {}
         self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
         self.warnings = 0
@@ -115,7 +117,7 @@ class JobTracker:
                 process = self.processes.get(f"{event.node}/{event.pid}")
                 if process is not None:
                     process.gone, process.exit_code = event.time, event.exit_code
-                    self._forget_long_gone()
+                    self._forget_long_gone(f"{event.node}/{event.pid}")
             case LineMalformed():
                 self.malformed += 1
                 self.malformed_families[event.family] = self.malformed_families.get(event.family, 0) + 1
@@ -199,6 +201,8 @@ class JobTracker:
         known = self.processes.get(key)
         if known is not None and known.gone is not None:  # the kernel gave the number to a new process
             del self.processes[key]
+            if key in self._gone:
+                self._gone.remove(key)
             known = None
         process = known or Process(pid=event.pid, node=event.node, seen=event.time)
         self.processes[key] = process
@@ -224,10 +228,12 @@ class JobTracker:
     def _source(self, path: str) -> SourceState:
         return self.sources.setdefault(path, SourceState(path=path))
 
-    def _forget_long_gone(self) -> None:
-        gone = [key for key, process in self.processes.items() if process.gone is not None]
-        for key in gone[:-GONE_KEPT]:
-            del self.processes[key]
+    def _forget_long_gone(self, key: str) -> None:
+        if self.processes[key].gone is None or key in self._gone:
+            return  # nothing dates its end, or it was told twice
+        self._gone.append(key)
+        if len(self._gone) > GONE_KEPT:
+            del self.processes[self._gone.popleft()]
 
 
 _CONFIDENCES = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)

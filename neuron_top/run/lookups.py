@@ -40,6 +40,8 @@ class Lookups:
 
     def __init__(self) -> None:
         self.processes: dict[str, _Process] = {}
+        self._asking: dict[str, dict[str, None]] = {}
+        """Node → its processes with a lookup that has no answer yet."""
         self.newest: float | None = None
         """The newest header time of all processes: what a line without a clock is dated by."""
 
@@ -51,6 +53,7 @@ class Lookups:
         process = self._process(worker)
         missed = process.pending.pop(0) if identified and process.pending else None
         process.pending.append(time)
+        self._asking.setdefault(_node_of(worker), {})[worker] = None
         return missed
 
     def answered(self, worker: str) -> None:
@@ -58,10 +61,12 @@ class Lookups:
         process = self.processes.get(worker)
         if process is not None and process.pending:
             process.pending.pop(0)
+            if not process.pending:
+                self._asking[_node_of(worker)].pop(worker)
 
-    def oldest_pending(self) -> tuple[str, float | None] | None:
-        """Worker and time of the lookup that waits longest for its answer."""
-        waiting = [(p.pending[0] or 0.0, worker) for worker, p in self.processes.items() if p.pending]
+    def oldest_pending(self, node: str) -> tuple[str, float | None] | None:
+        """Worker and time of the lookup of a node that waits longest for its answer."""
+        waiting = [(self.processes[worker].pending[0] or 0.0, worker) for worker in self._asking.get(node, ())]
         if not waiting:
             return None
         time, worker = min(waiting)
@@ -96,3 +101,8 @@ class Lookups:
 
     def _process(self, worker: str) -> _Process:
         return self.processes.setdefault(worker, _Process())
+
+
+def _node_of(worker: str) -> str:
+    """The node in a worker's key."""
+    return worker.partition("/")[0]
