@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -47,13 +47,24 @@ class CompileClient:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        self._environment: dict[str, str] = {}
+        """What the server was started with."""
+        self._has_worked = False
         self._waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]] = {}
         self._number = 0
 
     def start(self) -> None:
-        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
+        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing.
+
+        PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
+        where the job's environment has changed since.
+        """
         with self._lock:
-            self._running()
+            process = self._running()
+            if not self._has_worked and self._environment != _environment():
+                self._process = None
+                end_group(process)
+                self._running()
 
     def hold(self, lock: Path, token: str) -> None:
         """Tell the server of a lock that this process takes: killed, it gives it back. Raises CompilerMissing."""
@@ -105,6 +116,7 @@ class CompileClient:
                 waiting[0].result(timeout=5)  # its files are ours to remove only when the fork is gone
 
     def _write(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+        self._has_worked = True
         if process.stdin is None:
             raise AssertionError("the compile server is started with a pipe")
         with contextlib.suppress(OSError, ValueError):  # the reader thread reports the end of the server
@@ -115,7 +127,9 @@ class CompileClient:
         """The server, started if there is none in this process (a forked child of the job has its own)."""
         if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
             self._waiting = {}
-            self._process = _start()
+            self._has_worked = False
+            self._environment = _environment()
+            self._process = _start(self._environment)
             self._owner = os.getpid()
             threading.Thread(
                 target=self._read, args=(self._process, self._waiting), name="neurontop-compile", daemon=True
@@ -155,7 +169,7 @@ class CompileClient:
             reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start it with SIGTERM blocked: ended together with the job, it tidies up first, however young it is."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
@@ -163,7 +177,7 @@ def _start() -> subprocess.Popen[bytes]:
             [*_COMMAND, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(),
+            env=environment,
             start_new_session=True,
         )
     except OSError as problem:

@@ -45,7 +45,7 @@ from neuron_top.compile.torch.empty_outputs import empty_runner
 from neuron_top.compile.torch.opaque_values import cut_opaque
 from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
-from neuron_top.errors import CompileError
+from neuron_top.errors import CompileError, NeuronTopError
 from neuron_top.events import CompileFellBack
 
 FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
@@ -83,8 +83,7 @@ def neurontop(
     worker_memory.start()
     vector_instructions.try_on_demand()
     patches = _patches(wrapper, options, mode)
-    if wrapper.expects_misses and _is_first_of_node():
-        wrapper.start_compiler()  # it imports PyTorch while this process tries the compiler and traces the graph
+    _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
         try:
             _shareable_settings(patches)
@@ -114,9 +113,20 @@ def neurontop(
         )(gm, example_inputs)
 
 
-def _is_first_of_node() -> bool:
-    """One rank of a node starts its compile server early: of many, all but one would import PyTorch for nothing."""
-    return os.environ.get("LOCAL_RANK", os.environ.get("RANK", "0")) == "0"
+def prepare() -> None:
+    """What can begin before the first graph is there: the compile server, where misses are to be expected.
+
+    What is wrong with settings or cache is for the first graph to report.
+    """
+    with contextlib.suppress(NeuronTopError, OSError):
+        inductor_compile.check_work_folder()
+        _start_compiler(loading.job_wrapper())
+
+
+def _start_compiler(wrapper: Wrapper) -> None:
+    """By one rank of a node: of many, all but one would import PyTorch for nothing."""
+    if os.environ.get("LOCAL_RANK", os.environ.get("RANK", "0")) == "0" and wrapper.expects_misses:
+        wrapper.start_compiler()
 
 
 @contextlib.contextmanager

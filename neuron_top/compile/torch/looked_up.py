@@ -1,0 +1,12 @@
+"""What PyTorch imports when a script first names `backend="neurontop"`: the back end, and its compile server starts.
+
+PyTorch tells a back end nothing before the first graph is there, but imports its entry point when the name is looked
+up. Until the script has built its model and its first graph is captured, the server has imported PyTorch.
+"""
+
+from __future__ import annotations
+
+from neuron_top.compile.torch import backend
+
+neurontop = backend.neurontop
+backend.prepare()

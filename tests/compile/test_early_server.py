@@ -1,0 +1,80 @@
+"""The compile server of a job starts when a script names the back end, with the environment of that moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+
+SCRIPT = """
+import json, os, sys
+import psutil, torch
+
+def servers():
+    return [child.pid for child in psutil.Process().children() if "neuron_top.compile.server.server" in child.cmdline()]
+
+def twice(x):
+    return x * 2
+
+compiled = torch.compile(twice, backend="neurontop")
+named = servers()
+if "changed" in sys.argv:
+    os.environ["TORCHINDUCTOR_FREEZING"] = "0"
+result = compiled(torch.ones(3)).tolist()
+print(json.dumps([named, servers(), result]))
+"""
+
+
+def seen(*arguments: str, **environment: str) -> tuple[list[int], list[int], list[float]]:
+    """Servers once the back end was named, servers after the first graph, and its result."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    named, after, result = json.loads(done.stdout.splitlines()[-1])
+    return named, after, result
+
+
+def test_the_server_that_was_started_early_compiles_the_first_graph() -> None:
+    named, after, result = seen()
+    assert len(named) == 1
+    assert after == named
+    assert result == [2.0, 2.0, 2.0]
+
+
+def test_a_server_started_with_other_settings_compiles_nothing() -> None:
+    """PyTorch reads settings as it is imported: what the script sets in between must count."""
+    named, after, result = seen("changed")
+    assert len(named) == len(after) == 1
+    assert after != named
+    assert result == [2.0, 2.0, 2.0]
+
+
+def test_no_server_starts_early_where_the_cache_holds_graphs_or_another_rank_starts_it(own_caches: Path) -> None:
+    assert seen(LOCAL_RANK="1")[0] == []
+    assert any(own_caches.iterdir()), "the first run has filled the cache"
+    assert seen()[0] == []
+
+
+def test_settings_that_make_no_sense_are_reported_by_the_first_graph() -> None:
+    script = """
+import torch
+compiled = torch.compile(lambda x: x * 2, backend="neurontop")
+print("named")
+compiled(torch.ones(3))
+"""
+    environment = {**os.environ, "NEURON_CC_FLAGS": "--retry_failed_compilation --cache_dir"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "named\n"
+    assert done.returncode != 0
