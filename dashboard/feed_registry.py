@@ -38,6 +38,11 @@ OPEN_RECORDINGS = 6
 """Recordings open at once; the least recently used one is closed."""
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
+RESTS = 4.0
+"""A view that is costly is cached so many times as long as it took, though the run changes meanwhile: that of a job of
+a thousand nodes would else be made without a pause, while what its nodes report waits."""
+COSTLY_SECONDS = 0.02
+LONGEST_REST = 2.0
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 
@@ -49,6 +54,15 @@ class Pulse(NamedTuple):
     freshness: str
     """`live`, `replay` or `ended`."""
     words: str
+
+
+class _CachedView(NamedTuple):
+    version: int
+    """Of the run, when it began to be made."""
+    began: float
+    took: float
+    """Seconds, with the wait for the run."""
+    value: Any
 
 
 class FeedRegistry:
@@ -63,7 +77,8 @@ class FeedRegistry:
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
-        self._views: dict[tuple[str, Any], tuple[int, float, Any]] = {}
+        self._views: dict[tuple[str, Any], _CachedView] = {}
+        self._viewing: dict[tuple[str, Any], threading.Lock] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
         self._pulses: dict[str, tuple[float, Pulse]] = {}
         self._jobs: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
@@ -93,16 +108,34 @@ class FeedRegistry:
         return self.feed(run).read(view)
 
     def cached_view(self, run: str, view: Callable[[Run, float], View]) -> View:
-        """The same, from the cache while the run has not changed. `view` is a module's function."""
+        """The same, from the cache while the run has not changed, and while it was made a moment ago.
+
+        `view` is a module's function. Who asks while it is being made gets the one before, if there is one.
+        """
         if is_dropped(run):
             self.feed(run)  # another browser's is not answered from what this one was shown
-        version, now = self.version(run), time.monotonic()
-        cached = self._views.get((run, view))
-        if cached is not None and cached[0] == version and now - cached[1] < FRESH_SECONDS:
-            return cached[2]  # type: ignore[no-any-return]
-        value = self.read(run, view)
-        self._views[run, view] = (version, now, value)
-        return value
+        key = run, view
+        cached = self._views.get(key)
+        if cached is not None and self._is_fresh(run, cached):
+            return cached.value  # type: ignore[no-any-return]
+        making = self._viewing.setdefault(key, threading.Lock())
+        if not making.acquire(blocking=cached is None) and cached is not None:
+            return cached.value  # type: ignore[no-any-return]
+        try:
+            made = self._views.get(key)
+            if made is not None and made is not cached and self._is_fresh(run, made):
+                return made.value  # type: ignore[no-any-return]
+            version, began = self.version(run), time.monotonic()
+            value = self.read(run, view)
+            self._views[key] = _CachedView(version, began, time.monotonic() - began, value)
+            return value
+        finally:
+            making.release()
+
+    def _is_fresh(self, run: str, cached: _CachedView) -> bool:
+        age = time.monotonic() - cached.began
+        rest = min(RESTS * cached.took, LONGEST_REST) if cached.took > COSTLY_SECONDS else 0.0
+        return age - cached.took < rest or (cached.version == self.version(run) and age < FRESH_SECONDS)
 
     def feed(self, run: str) -> Feed:
         """The feed of a run: live, or a recording, which is opened if it is not open. Raises NothingToShow."""
@@ -134,6 +167,7 @@ class FeedRegistry:
     def _forget(self, run: str) -> None:
         """A feed was closed."""
         self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
+        self._viewing = {key: lock for key, lock in list(self._viewing.items()) if key[0] != run}
         self._pulses.pop(run, None)
         self._versions.pop(run, None)
 

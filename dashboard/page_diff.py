@@ -49,12 +49,13 @@ class Rows(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def marked(sections: Mapping[str, Any]) -> dict[str, Marked]:
-    """Parts and charts that move, with their marks."""
-    return {
-        name: Marked(section, _chart_mark(section) if isinstance(section, PageChart) else _digest(section))
-        for name, section in sections.items()
-    }
+def marked(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Parts and charts that move, with their marks; what each browser has another part of, as it is."""
+    return {name: section if isinstance(section, AppendChart | Rows) else _marked(section) for name, section in sections.items()}
+
+
+def _marked(section: Any) -> Marked:
+    return Marked(section, _chart_mark(section) if isinstance(section, PageChart) else _digest(section))
 
 
 def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], dict[str, Any]]:

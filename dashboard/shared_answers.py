@@ -18,6 +18,8 @@ class _Asked(NamedTuple, Generic[Answer]):
     task: asyncio.Task[Answer]
     before: tuple[float, asyncio.Task[Answer]] | None
     """When the answer before was asked for, and it."""
+    version: int
+    """Of what was asked about; a later one is greater."""
 
 
 class SharedAnswers(Generic[Answer]):
@@ -33,26 +35,32 @@ class SharedAnswers(Generic[Answer]):
         self._wanted: dict[Hashable, float] = {}
         """When a question was asked last."""
 
-    async def get(self, question: Hashable, work_out: Callable[[], Answer]) -> Answer:
-        """The answer that there is, or that is being worked out; else `work_out()`. What it raises, all get."""
-        asked, now = self._asked.get(question), self._clock()
-        self._wanted[question] = now
-        if asked is None or (asked.task.done() and now - asked.at > self._seconds):
-            asked = self._begin(question, work_out)
-        if not asked.task.done() and asked.before is not None and now - asked.before[0] <= self._stale:
+    async def get(self, question: Hashable, work_out: Callable[[], Answer], version: int = 0) -> Answer:
+        """The answer that there is, or that is being worked out; else `work_out()`. What it raises, all get.
+
+        An answer about an earlier `version` is none.
+        """
+        asked = self._asked.get(question)
+        while asked is not None and asked.version < version and not asked.task.done():  # one at a time of a question
+            await asyncio.wait([asked.task])
+            asked = self._asked.get(question)
+        self._wanted[question] = now = self._clock()
+        if asked is None or asked.version < version or (asked.task.done() and now - asked.at > self._seconds):
+            asked = self._begin(question, work_out, version)
+        if self._stale and not asked.task.done() and asked.before is not None and now - asked.before[0] <= self._stale:
             return asked.before[1].result()
         return await asyncio.shield(asked.task)  # one browser that goes away takes nothing from the others
 
-    def _begin(self, question: Hashable, work_out: Callable[[], Answer]) -> _Asked[Answer]:
+    def _begin(self, question: Hashable, work_out: Callable[[], Answer], version: int) -> _Asked[Answer]:
         asked = self._asked.pop(question, None)  # the newest question stands last
-        before = (asked.at, asked.task) if asked is not None and _is_good(asked.task) else None
+        before = (asked.at, asked.task) if asked is not None and asked.task.done() and _is_good(asked.task) else None
         while len(self._asked) >= _MOST_KEPT:
             oldest = next(iter(self._asked))
             del self._asked[oldest], self._wanted[oldest]
         task = asyncio.create_task(asyncio.to_thread(work_out))
         if self._stale:
             task.add_done_callback(lambda done: self._later(question, work_out, done))
-        made = self._asked[question] = _Asked(self._clock(), task, before)
+        made = self._asked[question] = _Asked(self._clock(), task, before, version)
         return made
 
     def _later(self, question: Hashable, work_out: Callable[[], Answer], done: asyncio.Task[Answer]) -> None:
@@ -68,7 +76,7 @@ class SharedAnswers(Generic[Answer]):
 
     def _again(self, question: Hashable, work_out: Callable[[], Answer], done: asyncio.Task[Answer]) -> None:
         if self._stands(question, done) and self._clock() - self._wanted[question] <= self._stale:
-            self._begin(question, work_out)
+            self._begin(question, work_out, self._asked[question].version)
 
 
 def _is_good(task: asyncio.Task[Answer]) -> bool:

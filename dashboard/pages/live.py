@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +17,9 @@ from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
-from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.feed_registry import FRESH_SECONDS, LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
-from neuron_top.dashboard.page_diff import AppendChart, PageChart
+from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
@@ -327,14 +328,18 @@ def _no_cores(view: Overview) -> str:
 def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    known = SharedAnswers[tuple[Overview, AlertDesk, Sequence[RunRow]]](0.0)  # shared by those who ask at once
+    answers = SharedAnswers[dict[str, Any]](FRESH_SECONDS)
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         run = asked.run
         feeds.feed(run)  # refuses who may not see it, before an answer that is shared
-        whole, desk, recordings = await known.get(
-            (run, feeds.version(run)), lambda: (*feeds.shown(run), feeds.recordings())
-        )
+        question = (run, asked.state.get("node"), asked.state.get("core"), asked.colors.name, repr(asked.values))
+        # In a thread, charts too: those of a thousand cores take longer than a browser of another page should wait.
+        return await answers.get(question, lambda: marked(sections(asked)), feeds.version(run))
+
+    def sections(asked: PageRequest) -> dict[str, Any]:
+        run = asked.run
+        (whole, desk), recordings = feeds.shown(run), feeds.recordings()
         view = of_node(whole, asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
@@ -385,7 +390,8 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
     async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
         state = state_of(search)
         try:
-            nodes = nodes_of(feeds.cached_view(state.get("run", ""), overview))
+            view = await asyncio.to_thread(feeds.cached_view, state.get("run", ""), overview)
+            nodes = nodes_of(view)
         except NeuronTopError:
             nodes = []
         chosen = state.get("node")

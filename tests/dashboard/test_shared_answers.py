@@ -144,3 +144,27 @@ async def test_an_answer_that_is_asked_for_anew_at_the_moment_it_is_made_is_not_
     finally:
         go.set()
     assert (await first, await second) == (1, 2)
+
+
+async def test_an_answer_about_an_earlier_version_is_worked_out_again_one_at_a_time() -> None:
+    worked, go = list[int](), threading.Event()
+
+    def work_out(version: int) -> int:
+        worked.append(version)
+        go.wait(60)
+        return version
+
+    answers = SharedAnswers[int](1.0, clock=lambda: 0.0)
+    asking = [
+        asyncio.create_task(answers.get("x", lambda version=version: work_out(version), version))
+        for version in (1, 1, 2, 3, 3, 1)
+    ]
+    await asyncio.sleep(0.05)
+    assert worked == [1]
+    go.set()
+    first, same, *later = await asyncio.gather(*asking)
+    assert (first, same) == (1, 1)
+    assert later[0] >= 2
+    assert later[1:3] == [3, 3]
+    assert len(worked) == len(set(worked))
+    assert await answers.get("x", lambda: work_out(2), 2) == 3

@@ -1,0 +1,90 @@
+"""Views that many browsers ask for: made once, and a costly one not all the time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from neuron_top.dashboard import feed_registry
+from neuron_top.dashboard.feed_registry import LIVE, LONGEST_REST, RESTS, FeedRegistry
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from tests.tui.feeds import StillFeed
+
+
+class Clock:
+    """A clock that only views move."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    made = Clock()
+    monkeypatch.setattr(feed_registry, "time", made)
+    yield made
+
+
+def counting(clock: Clock, seconds: float) -> Callable[[Run, float], int]:
+    """A view that takes so long, and says how often it was made."""
+    made = 0
+
+    def view(_run: Run, _now: float) -> int:
+        nonlocal made
+        made += 1
+        clock.now += seconds
+        return made
+
+    return view
+
+
+def test_a_quick_view_is_made_anew_as_soon_as_the_run_has_changed(clock: Clock) -> None:
+    feeds, view = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.001)
+    assert [feeds.cached_view(LIVE, view) for _ in range(2)] == [1, 1]
+    feeds.notify()
+    assert feeds.cached_view(LIVE, view) == 2
+
+
+@pytest.mark.parametrize(("seconds", "rest"), [(0.1, RESTS * 0.1), (30.0, LONGEST_REST)])
+def test_a_costly_view_rests_though_the_run_changes(clock: Clock, seconds: float, rest: float) -> None:
+    feeds, view = FeedRegistry(Settings(), StillFeed([])), counting(clock, seconds)
+    assert feeds.cached_view(LIVE, view) == 1
+    feeds.notify()
+    clock.now += rest - 0.01
+    assert feeds.cached_view(LIVE, view) == 1
+    clock.now += 0.02
+    assert feeds.cached_view(LIVE, view) == 2
+
+
+def test_who_asks_while_a_view_is_made_gets_the_one_before(clock: Clock) -> None:
+    feeds = FeedRegistry(Settings(), StillFeed([]))
+    began, go, made = threading.Event(), threading.Event(), list[int]()
+
+    def view(_run: Run, _now: float) -> int:
+        made.append(len(made) + 1)
+        if len(made) == 2:
+            began.set()
+            go.wait(60)
+        return made[-1]
+
+    assert feeds.cached_view(LIVE, view) == 1
+    feeds.notify()
+    found = list[int]()
+    other = threading.Thread(target=lambda: found.append(feeds.cached_view(LIVE, view)))
+    other.start()
+    assert began.wait(60)
+    assert feeds.cached_view(LIVE, view) == 1
+    go.set()
+    other.join(60)
+    assert found == [2]
+    assert feeds.cached_view(LIVE, view) == 2
+    assert made == [1, 2]
