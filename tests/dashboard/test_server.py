@@ -1,0 +1,41 @@
+"""How the server asks Python to share its processor time among those who look and what is read."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from neuron_top.dashboard.access import Access
+from neuron_top.dashboard.server import COLLECTED_AFTER, SWITCH_SECONDS, serve
+from neuron_top.settings import Settings
+from tests.tui.feeds import StillFeed
+
+
+def test_while_it_serves_threads_take_short_turns_and_cycles_are_looked_for_seldom(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before, seen = (sys.getswitchinterval(), gc.get_threshold()), list[Any]()
+    monkeypatch.setattr(
+        uvicorn.Server, "run", lambda *_, **__: seen.extend((sys.getswitchinterval(), gc.get_threshold()))
+    )
+    try:
+        serve(
+            Settings(state_dir=str(tmp_path)),
+            StillFeed([]),
+            Access(),
+            host="127.0.0.1",
+            port=0,
+            prefix="/",
+            roots=(),
+            opened=lambda _: None,
+        )
+    finally:
+        sys.setswitchinterval(before[0])
+        gc.set_threshold(*before[1])
+    assert seen == [pytest.approx(SWITCH_SECONDS), COLLECTED_AFTER]
+    assert COLLECTED_AFTER[0] > before[1][0]
