@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -47,19 +48,20 @@ def recorded() -> list[AnyEvent]:
 class Sender(threading.Thread):
     """Some of the nodes: a batch of each in every second, as far as the database keeps up."""
 
-    def __init__(self, url: str, nodes: range, rate: int, seconds: float, began: float) -> None:
+    def __init__(
+        self, url: str, nodes: range, events: Sequence[AnyEvent], rate: int, seconds: float, began: float
+    ) -> None:
         super().__init__()
-        self._url, self._nodes, self._seconds, self._began = url, nodes, seconds, began
+        self._url, self._nodes, self._events, self._seconds, self._began = url, nodes, events, seconds, began
         self._each = rate // NODES
         self.rows = 0
         self.slowest = 0.0
 
     def run(self) -> None:
         """Ship."""
-        events = recorded()
         with FleetStore(self._url) as store:
             sequences = {node: store.shipped(f"trn-{node:04}", f"load-{node}") for node in self._nodes}
-            streams: dict[int, Iterator[AnyEvent]] = {node: itertools.cycle(events) for node in self._nodes}
+            streams: dict[int, Iterator[AnyEvent]] = {node: itertools.cycle(self._events) for node in self._nodes}
             for second in range(int(self._seconds)):
                 for place, node in enumerate(self._nodes):
                     at = self._began + second + place / len(self._nodes)
@@ -88,9 +90,10 @@ class Sender(threading.Thread):
 def main() -> None:
     """Ship, and report."""
     url, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    began = time.time() + 1.0
+    events = recorded()
+    began = math.ceil(time.time()) + 1.0  # a step is named as the second in which it was made
     print(began, flush=True)
-    senders = [Sender(url, range(first, NODES, SENDERS), rate, seconds, began) for first in range(SENDERS)]
+    senders = [Sender(url, range(first, NODES, SENDERS), events, rate, seconds, began) for first in range(SENDERS)]
     for sender in senders:
         sender.start()
     for sender in senders:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from collections.abc import Iterator
 
 from neuron_top.store.batches import pack
 from neuron_top.store.fleet_records import Batch, NodeNow, NodeRecord, Spread
@@ -67,6 +68,12 @@ def is_slow(number: int) -> bool:
 
 def beat(store: FleetStore, names: list[str], cores: int = CORES) -> None:
     """What every node reports itself now."""
+    for now in heartbeats(names, cores):
+        store.beat(now)
+
+
+def heartbeats(names: list[str], cores: int = CORES) -> Iterator[NodeNow]:
+    """One of each node that is not silent."""
     rng = random.Random()
     for number, node in enumerate(names):
         if number % 200 == 150:
@@ -75,24 +82,22 @@ def beat(store: FleetStore, names: list[str], cores: int = CORES) -> None:
         busy = [min(1.0, max(0.0, rng.gauss(usual, 0.04))) for _ in range(cores)]
         used = [rng.gauss(17, 0.3) * GIB for _ in range(cores)]
         compiling = number % 40 == 3
-        store.beat(
-            NodeNow(
-                node=node,
-                at=0.0,
-                job=job_of(number),
-                phase="compiling" if compiling else "training",
-                step=None if compiling else 1200,
-                step_seconds=None if compiling else rng.gauss(2.1 if is_slow(number) else 1.4, 0.01),
-                graphs_left=3 if compiling else 0,
-                worst_wait=rng.uniform(5, 95) if compiling else 0.0,
-                clock_offset=rng.gauss(0, 0.004),
-                metrics={"utilization": _spread(busy, min), "memory": _spread(used, max)},
-                cores={
-                    "utilization": [round(value, 3) for value in busy],
-                    "memory": [float(round(value)) for value in used],
-                },
-                notes={"spooled": 0, "dropped": 0},
-            )
+        yield NodeNow(
+            node=node,
+            at=0.0,
+            job=job_of(number),
+            phase="compiling" if compiling else "training",
+            step=None if compiling else 1200,
+            step_seconds=None if compiling else rng.gauss(2.1 if is_slow(number) else 1.4, 0.01),
+            graphs_left=3 if compiling else 0,
+            worst_wait=rng.uniform(5, 95) if compiling else 0.0,
+            clock_offset=rng.gauss(0, 0.004),
+            metrics={"utilization": _spread(busy, min), "memory": _spread(used, max)},
+            cores={
+                "utilization": [round(value, 3) for value in busy],
+                "memory": [float(round(value)) for value in used],
+            },
+            notes={"spooled": 0, "dropped": 0},
         )
 
 
