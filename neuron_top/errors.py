@@ -45,6 +45,13 @@ class RefusedForSafety(NeuronTopError):
     exit_code = 4
 
 
+class ReadOnlyMode(RefusedForSafety):
+    """A change was asked for, and the settings or --read-only forbid every change."""
+
+    def __init__(self, text: str = "read-only mode: nothing is changed") -> None:
+        super().__init__(text)
+
+
 class LimitReached(NeuronTopError):
     """More of something was asked for than one may have of it at a time."""
 

@@ -15,6 +15,7 @@ from typing import Annotated
 import msgspec
 
 from neuron_top.actions.reasons import Caveat, Goal, Reason, RebuildSource, Refusal, Risk, UseSource
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.location import is_location
 from neuron_top.cache.model.entry import Entry, Part, is_entry_path
 from neuron_top.cache.model.failures import FailureClass
@@ -35,37 +36,6 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 """Bytes, files: a plan file is somebody's text, and a number that no disk has must not reach a sum or a screen."""
 Difference = Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
 """What is left after a plan, as it was foreseen."""
-
-
-class Verb(StrEnum):
-    """What can be asked of a cache (`actions.registry` has a row for each). Plans and journals carry them."""
-
-    EVICT = "evict"
-    SLIM = "slim"
-    """An eviction that keeps graph and flags; its plan's verb is EVICT."""
-    RETRY = "retry"
-    """On the next run: the failure marks go."""
-    RETRY_DETERMINISTIC = "retry-deterministic"
-    """Also what is bound to fail again; its plan's verb is RETRY."""
-    COMPILE = "compile"
-    """Failures are compiled again now."""
-    UNLOCK = "unlock"
-    FORCE_UNLOCK = "force-unlock"
-    """Also locks whose holder nothing proves dead; its plan's verb is UNLOCK."""
-    VERIFY = "verify"
-    """Artifacts are read whole, broken ones moved aside; its plan's verb is QUARANTINE."""
-    QUARANTINE = "quarantine"
-    SWEEP = "sweep"
-    COPY = "copy"
-    RESTORE = "restore"
-    PURGE = "purge"
-    PIN = "pin"
-    UNKNOWN = "unknown"
-    """Of a plan that another version made, or that was found in the trash without its name."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> Verb:
-        return cls.UNKNOWN
 
 
 class Action(StrEnum):

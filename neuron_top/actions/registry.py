@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from neuron_top.actions.backends.base import BackendKind, CacheBackend, ignore
-from neuron_top.actions.plan import Plan, Verb
-from neuron_top.actions.plan_context import PlanContext
-from neuron_top.actions.planners.atime_recheck import plan_with_reads
-from neuron_top.actions.planners.evict import EvictCriteria
-from neuron_top.actions.planners.quarantine import plan_quarantine
-from neuron_top.actions.planners.retry import for_memory, plan_retry
-from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.actions.reasons import Caveat, CaveatCode
-from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.model.states import FAILURES
+from neuron_top.actions.verb import Verb
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # commands and keys read the rows, and load nothing that plans
+    from neuron_top.actions.plan import Plan
+    from neuron_top.actions.plan_context import PlanContext
+    from neuron_top.actions.reasons import Caveat
+    from neuron_top.cache.model.entry import Entry
+    from neuron_top.cache.model.snapshot import Snapshot
     from neuron_top.cache.scan.verify import EntryFinding
 
 
@@ -84,8 +79,14 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
     fallback: Verb | None = None
     """Offered where no alternative has anything to do; each of its steps carries a warning."""
     undoable: bool = True
+    commands: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Sub-commands of `neurontop cache` that carry it out, each with its line in the help."""
+    option: str = ""
+    """Where it has no command of its own: the option that asks for it, as `evict --keep-graph`."""
     fleet: str = ""
-    """Its name as an action on chosen nodes of a fleet; empty: it is none."""
+    """Its name as an action on chosen nodes of a fleet, and as a command of `neurontop fleet`; empty: it is none."""
+    fleet_help: str = ""
+    """Its line in the help of `neurontop fleet`."""
 
 
 def _evict(given: PlannerInput) -> Plan:
@@ -99,6 +100,9 @@ def _slim(given: PlannerInput) -> Plan:
 def _evict_marked(given: PlannerInput, *, keep_graph: bool) -> Plan:
     """A person marked them: each is named, in whatever state it is. The planner is given every entry, because shared
     inodes are freed with their last name only."""
+    from neuron_top.actions.planners.atime_recheck import plan_with_reads
+    from neuron_top.actions.planners.evict import EvictCriteria
+
     snapshot = given.snapshot
     criteria = EvictCriteria(
         paths=frozenset(entry.path for entry in given.entries),
@@ -108,15 +112,20 @@ def _evict_marked(given: PlannerInput, *, keep_graph: bool) -> Plan:
     return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, given.context)
 
 
-def _retry(given: PlannerInput) -> Plan:
-    return plan_retry(given.entries, given.snapshot.root, given.context)
+def _retry(given: PlannerInput, *, deterministic: bool = False) -> Plan:
+    from neuron_top.actions.planners.retry import plan_retry
+
+    return plan_retry(given.entries, given.snapshot.root, given.context, deterministic=deterministic)
 
 
 def _retry_deterministic(given: PlannerInput) -> Plan:
-    return plan_retry(given.entries, given.snapshot.root, given.context, deterministic=True)
+    return _retry(given, deterministic=True)
 
 
 def _compile(given: PlannerInput) -> Plan:
+    from neuron_top.actions.planners.retry import for_memory
+    from neuron_top.actions.reasons import Caveat, CaveatCode
+
     plan, missing = plan_compile(given.snapshot.root, given.entries, given.context)
     fewer = (Caveat(CaveatCode.FEWER_COMPILES),) if for_memory(plan) else ()
     return msgspec.structs.replace(plan, notes=(*plan.notes, *missing, *fewer))
@@ -127,21 +136,27 @@ def plan_compile(
 ) -> tuple[Plan, list[Caveat]]:
     """(the plan to compile the failures among `entries` now, why some cannot be compiled on this machine)."""
     from neuron_top.actions.execution.compilers import compilers_for  # starts programs: only where one compiles
+    from neuron_top.actions.planners.retry import plan_retry
+    from neuron_top.cache.model.states import FAILURES
 
     compilers, missing = compilers_for(root, [entry.path for entry in entries if entry.state in FAILURES])
     folders = {compiler.directory() for compiler in compilers.values()}
     return plan_retry(entries, root, context, deterministic=deterministic, compilers=folders), missing
 
 
-def _unlock(given: PlannerInput) -> Plan:
-    return plan_unlock(given.entries, given.snapshot.root, given.context)
+def _unlock(given: PlannerInput, *, force: bool = False) -> Plan:
+    from neuron_top.actions.planners.unlock import plan_unlock
+
+    return plan_unlock(given.entries, given.snapshot.root, given.context, force=force)
 
 
 def _force_unlock(given: PlannerInput) -> Plan:
-    return plan_unlock(given.entries, given.snapshot.root, given.context, force=True)
+    return _unlock(given, force=True)
 
 
 def _quarantine(given: PlannerInput) -> Plan:
+    from neuron_top.actions.planners.quarantine import plan_quarantine
+
     return plan_quarantine(given.entries, given.snapshot.root, given.context)
 
 
@@ -154,6 +169,7 @@ def plan_broken(
     snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[EntryFinding]
 ) -> Plan:
     """Move aside the entries that these findings call broken."""
+    from neuron_top.actions.planners.quarantine import plan_quarantine
     from neuron_top.cache.scan import verify  # reads graphs and artifacts: only where one verifies
 
     broken: dict[str, str] = {}
@@ -165,37 +181,54 @@ def plan_broken(
 
 ACTIONS: tuple[CacheAction, ...] = (
     CacheAction(verb=Verb.EVICT, title="evict", help="evict the marked entries (undoable)", key="e", label="evict",
-                button="Evict", planner=_evict, per_compiler=True, fleet="evict"),
+                button="Evict", planner=_evict, per_compiler=True,
+                commands={"evict": "free disk: by size, free space, age, compiler, state or name; undoable"},
+                fleet="evict", fleet_help="evict entries on chosen nodes (undoable)"),
     CacheAction(verb=Verb.SLIM, title="evict artifacts", help="evict artifacts and keep graphs and flags", key="z",
-                label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True),
+                label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True,
+                option="evict --keep-graph"),
     CacheAction(verb=Verb.COMPILE, title="compile again now", help="compile failures again now",
                 button="Compile failures now", planner=_compile, executor=ActionExecutor.COMPILERS, folders_only=True,
-                undoable=False),
+                undoable=False, commands={"retry": "compile failed graphs again, now or on the next run"}),
     CacheAction(verb=Verb.RETRY, title="retry on the next run", key="r", label="retry",
                 help="compile failures again, now or on the next run", button="Clear failures (retry on the next run)",
                 planner=_retry, alternatives=(Verb.COMPILE, Verb.RETRY), fallback=Verb.RETRY_DETERMINISTIC,
-                fleet="retry"),
+                option="retry --next-run",
+                fleet="retry", fleet_help="let chosen nodes compile their stored failures again"),
     CacheAction(verb=Verb.RETRY_DETERMINISTIC, title="retry what is bound to fail again",
-                help="retry also the failures that the compiler itself caused", planner=_retry_deterministic),
+                help="retry also the failures that the compiler itself caused", planner=_retry_deterministic,
+                option="retry --include-deterministic"),
     CacheAction(verb=Verb.UNLOCK, title="unlock", key="u", label="unlock", button="Remove dead locks",
                 help="remove the locks whose holder is proved dead", planner=_unlock, fallback=Verb.FORCE_UNLOCK,
-                fleet="unlock"),
+                commands={"unlock": "remove locks whose holder is proved dead"},
+                fleet="unlock", fleet_help="remove dead locks on chosen nodes"),
     CacheAction(verb=Verb.FORCE_UNLOCK, title="remove locks without proof",
-                help="remove also the locks that nothing proves dead, each after a question", planner=_force_unlock),
+                help="remove also the locks that nothing proves dead, each after a question", planner=_force_unlock,
+                option="unlock --force"),
     CacheAction(verb=Verb.VERIFY, title="verify", key="v", label="verify",
-                help="read the entries in full and move broken ones aside", planner=_verify, fleet="verify"),
+                help="read the entries in full and move broken ones aside", planner=_verify,
+                commands={"verify": "find broken entries, and move them aside"},
+                fleet="verify", fleet_help="read artifacts of chosen nodes whole, move broken ones aside"),
     CacheAction(verb=Verb.QUARANTINE, title="quarantine", button="Quarantine broken",
-                help="move broken artifacts aside", planner=_quarantine),
+                help="move broken artifacts aside", planner=_quarantine, option="verify --quarantine"),
     CacheAction(verb=Verb.SWEEP, title="remove work folders", help="remove what dead compiles left in their folders",
-                folders_only=True),
+                folders_only=True, option="evict --workdirs"),
     CacheAction(verb=Verb.COPY, title="copy", help="copy usable entries to another cache", executor=ActionExecutor.COPY,
-                undoable=False, fleet="pull"),
-    CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False, fleet="pin",
-                help="pin the marked modules: no eviction takes them; again unpins"),
+                undoable=False,
+                commands={"copy": "copy usable entries to another root, verified",
+                          "pull": "fetch what this node lacks from a bucket or a shared cache, verified",
+                          "push": "store what a bucket lacks of this node's cache, verified"},
+                fleet="pull", fleet_help="fetch artifacts to chosen nodes"),
+    CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False,
+                help="pin the marked modules: no eviction takes them; again unpins",
+                commands={"pin": "keep modules from eviction: by name, pattern or recorded run",
+                          "unpin": "remove pins"},
+                fleet="pin", fleet_help="pin modules on chosen nodes: no eviction takes them"),
     CacheAction(verb=Verb.RESTORE, title="undo", key="U", label="undo", button="Undo", undoable=False,
-                help="undo the last plan that was carried out"),
+                help="undo the last plan that was carried out",
+                commands={"restore": "undo a plan: the newest, or one by name"}),
     CacheAction(verb=Verb.PURGE, title="purge", help="delete what lies in the trash", folders_only=True,
-                undoable=False),
+                undoable=False, commands={"purge": "empty the trash: frees its space, cannot be undone"}),
 )  # fmt: skip
 
 _ROWS: Mapping[Verb, CacheAction] = {row.verb: row for row in ACTIONS}

@@ -10,8 +10,8 @@ from neuron_top import settings as settings_file
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.maintain import NEVER, criteria_of, foreseen_plans
 from neuron_top.amounts import parse_seconds
-from neuron_top.errors import FileMalformed, RefusedForSafety, UsageError
-from neuron_top.services.caches import READ_ONLY, CacheService, Purge
+from neuron_top.errors import FileMalformed, ReadOnlyMode, UsageError
+from neuron_top.services.caches import CacheService, Purge
 from neuron_top.settings import Settings
 
 FIELDS = ("cache_max_size", "cache_min_free", "cache_older_than", "cache_states", "cache_pins", "trash_grace")
@@ -64,7 +64,7 @@ class PolicyService:
         from tomlkit.exceptions import ParseError
 
         if read_only:
-            raise RefusedForSafety(READ_ONLY)
+            raise ReadOnlyMode()
         criteria_of(settings_file.load(changes)[0])
         path = settings_file.config_path()
         try:

@@ -24,7 +24,7 @@ from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.records import PlanPurged, PlanRestored
 from neuron_top.actions.journal.trash import CannotPurge
 from neuron_top.actions.pins import Pin, Pins, can_match
-from neuron_top.actions.plan import Outcome, Plan, Progress, Verb
+from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners import sweep
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
@@ -33,11 +33,12 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, PlannerInput, action_of
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.location import is_bucket
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
-from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.errors import NeuronTopError, NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.events.levels import LogLevel
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
@@ -65,8 +66,6 @@ __all__ = [
     "action_of",
     "is_bucket",
 ]
-
-READ_ONLY = "read-only mode: nothing is changed"
 
 
 class CacheLook(NamedTuple):
@@ -470,7 +469,7 @@ class CacheService(CacheReader):
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
         """Delete for ever what these plans took away. Raises NothingToShow for a single one that is gone."""
         if self.read_only:
-            raise RefusedForSafety(READ_ONLY)
+            raise ReadOnlyMode()
         journal = self.backend(root).journal()
         records: list[PlanPurged] = []
         failed: list[tuple[str, str]] = []
@@ -533,7 +532,7 @@ class CacheService(CacheReader):
     def pin(self, modules: Collection[str]) -> str:
         """Pin these modules, or unpin them when all of them are pinned by name; says what was done."""
         if self.read_only:
-            raise RefusedForSafety(READ_ONLY)
+            raise ReadOnlyMode()
         if set(modules) <= set(self.pins.patterns()):
             return f"{len(self.pins.remove(modules))} unpinned"
         return f"{len(self.pins.add(modules))} pinned"

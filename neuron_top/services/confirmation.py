@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.actions.plan import Plan, Step, Verb
+from neuron_top.actions.plan import Plan, Step
 from neuron_top.actions.reasons import RefusalCode
+from neuron_top.actions.verb import Verb
 
 TYPED_BYTES = 20 * 1024**3
 """From here on the verb is typed."""

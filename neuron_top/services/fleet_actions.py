@@ -11,7 +11,7 @@ import msgspec
 
 from neuron_top.actions.fleet_request import FleetRequest
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
-from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.store.errors import StoreNotAllowed
 from neuron_top.store.fleet_records import Intent, IntentState
@@ -29,7 +29,7 @@ class FleetActions(FleetDatabase):
     def ask(self, request: FleetRequest, nodes: Collection[str]) -> FleetPlan:
         """Ask these nodes to plan it. Raises UsageError, NothingToShow for nodes nobody heard of, StoreNotAllowed."""
         if self._settings.read_only:
-            raise RefusedForSafety("read-only mode: no change is requested of the fleet")
+            raise ReadOnlyMode("read-only mode: no change is requested of the fleet")
         if request.action not in FLEET_ACTIONS:
             raise UsageError(f"no action {request.action!r}; known: {', '.join(FLEET_ACTIONS)}")
         if not nodes:
@@ -126,7 +126,7 @@ class FleetActions(FleetDatabase):
     def undo(self, batch: str, nodes: Collection[str] = ()) -> FleetPlan:
         """Ask to undo it, on these nodes or on all that did something. Raises NothingToShow."""
         if self._settings.read_only:
-            raise RefusedForSafety("read-only mode: no change is requested of the fleet")
+            raise ReadOnlyMode("read-only mode: no change is requested of the fleet")
         plan = self.of(batch)
         if missing := sorted(set(nodes) - {node.node for node in plan.nodes}):
             raise NothingToShow(f"change {batch} was not asked of {', '.join(missing)}")

@@ -9,9 +9,10 @@ import msgspec
 
 from neuron_top.actions.fleet_request import FleetRequest, NodeDone, NodePlan, Skipped
 from neuron_top.actions.journal.plan_history import HistoryState
-from neuron_top.actions.plan import Plan, Verb, decode, encode, identity_of
+from neuron_top.actions.plan import Plan, decode, encode, identity_of
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
-from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.actions.verb import Verb
+from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
 from neuron_top.services.caches import CacheService, action_of
 from neuron_top.services.confirmation import confirmation_of
 from neuron_top.settings import Settings
@@ -133,7 +134,7 @@ class NodeActions:
     def _pins_planned(self, request: FleetRequest) -> NodePlan:
         service = self._service(request)
         if self._settings.read_only:
-            raise RefusedForSafety("read-only mode: nothing is changed")
+            raise ReadOnlyMode()
         for text in request.modules:
             if not service.can_pin(text):
                 raise UsageError(f"{text!r} can match no module")

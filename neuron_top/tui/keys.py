@@ -173,7 +173,7 @@ def keys_for(screen: str) -> list[Key]:
 @cache
 def _cache_action_keys() -> tuple[Key, ...]:
     """A row for each cache action that has a key, from the registry of actions; not imported before the first frame."""
-    from neuron_top.services.caches import ACTIONS
+    from neuron_top.services.cache_actions import ACTIONS
 
     return tuple(
         Key(

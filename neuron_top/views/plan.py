@@ -11,9 +11,10 @@ from enum import Enum, auto
 
 import msgspec
 
-from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step, Verb
+from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
 from neuron_top.actions.reasons import UseSource
 from neuron_top.actions.registry import action_of
+from neuron_top.actions.verb import Verb
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.plan_sentences import (
     caveat_texts,

@@ -13,9 +13,9 @@ from neuron_top.actions.journal.plan_history import HistoryState
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import FILE_NAME, Pins
-from neuron_top.actions.plan import Verb
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import UseSource
+from neuron_top.actions.verb import Verb
 from neuron_top.services.confirmation import confirmation_of
 from neuron_top.views.plan import plan_lines
 from tests.actions import caches

@@ -14,10 +14,10 @@ pytest.importorskip("boto3")
 
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.plan_history import HistoryState
-from neuron_top.actions.plan import Verb
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.reasons import ReasonCode, RefusalCode
 from neuron_top.actions.registry import ACTIONS, action_of
+from neuron_top.actions.verb import Verb
 from neuron_top.cache import s3
 from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError

@@ -11,7 +11,8 @@ import pytest
 
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
-from neuron_top.actions.plan import Outcome, Plan, Verb
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution

@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.plan import Action, Plan
-from neuron_top.errors import RefusedForSafety
+from neuron_top.errors import ReadOnlyMode, RefusedForSafety
 
 
 def check_preconditions(plan: Plan, root: str, place: str, actions: Collection[Action], *, read_only: bool) -> None:
     """Raises RefusedForSafety unless `plan`, whose root is really `root`, may be executed on `place`."""
     if read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
+        raise ReadOnlyMode()
     if plan.is_refused:
         why = plan.refusal.code if plan.refusal is not None else plan.refused
         raise RefusedForSafety(f"this plan was refused when it was made ({why}): make a new one")

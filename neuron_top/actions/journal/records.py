@@ -7,7 +7,8 @@ import os
 
 import msgspec
 
-from neuron_top.actions.plan import WHOLE_ENTRY, Action, Verb
+from neuron_top.actions.plan import WHOLE_ENTRY, Action
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks import lock_owner
 
 

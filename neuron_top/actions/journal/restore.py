@@ -21,7 +21,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.cache.locks import lock_owner
-from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
 TOKEN = "lock.restore"  # noqa: S105 (the name of a file)
 
@@ -32,7 +32,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
     Raises NothingToShow for an unknown plan, RefusedForSafety for one that was purged and in read-only mode.
     """
     if read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
+        raise ReadOnlyMode()
     with trash.exclusively():
         history = trash.history_of(identity)
         plan = history.begun.plan

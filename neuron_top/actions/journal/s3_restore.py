@@ -10,7 +10,7 @@ from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.cache import s3
-from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
 _CLOCKS_SECONDS = 300.0
 """How far the service's clock may be from ours."""
@@ -22,7 +22,7 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
     Raises NothingToShow for an unknown plan, RefusedForSafety without versions or in read-only mode.
     """
     if read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
+        raise ReadOnlyMode()
     if not bucket.versioned():
         raise RefusedForSafety(
             f"{bucket.url} has no versioning, so nothing can be restored: enable it to make later plans restorable"

@@ -35,7 +35,8 @@ from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.opened import OpenRoot
-from neuron_top.actions.plan import Plan, Verb
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection
 
-from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, Verb, identity_of
+from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, identity_of
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.plan_builder import exclude
 from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import State

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step, Verb
+from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import State
 from neuron_top.units import bytes_text, counted, duration_text

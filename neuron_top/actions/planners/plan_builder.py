@@ -13,11 +13,11 @@ from neuron_top.actions.plan import (
     Plan,
     Step,
     Totals,
-    Verb,
     identity_of,
 )
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.reasons import Goal, Reason, RebuildSource, Risk
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
+from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.failures import FailureClass, FailureKind
 from neuron_top.cache.model.states import FAILURES, State

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, Verb, identity_of
+from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
+from neuron_top.actions.verb import Verb
 from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
 

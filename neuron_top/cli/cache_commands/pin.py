@@ -16,7 +16,7 @@ import argparse
 
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.errors import ReadOnlyMode, UsageError
 from neuron_top.services.caches import Pin
 
 
@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
     """(patterns, why). Raises UsageError for none, RefusedForSafety in read-only mode."""
     if arguments.read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
+        raise ReadOnlyMode()
     wanted, why = list(arguments.pattern), ""
     if arguments.run is not None:
         wanted += options.service_of(arguments).modules_of_run(arguments.run)

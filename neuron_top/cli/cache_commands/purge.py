@@ -18,7 +18,7 @@ from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.errors import RefusedForSafety
+from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, counted
 
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
         log_stderr(f"neurontop: {counted(len(histories), 'plan')} in the trash of {visible(root)} could be purged")
         return 0
     if arguments.read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
+        raise ReadOnlyMode()
     if not arguments.yes:
         gone = counted(len(histories), "plan is", "plans are")
         confirm(f"{gone} deleted for ever and cannot be restored.")

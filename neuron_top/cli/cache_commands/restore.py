@@ -18,7 +18,7 @@ import re
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.errors import RefusedForSafety
+from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
 from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import PlanHistory
@@ -55,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             return 0
         if arguments.read_only:
-            raise RefusedForSafety("read-only mode: nothing is changed")
+            raise ReadOnlyMode()
         if not arguments.yes:
             confirm(f"Undo plan {plan}.")
     record = service.undo(root, plan)

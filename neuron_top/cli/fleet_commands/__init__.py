@@ -1,8 +1,12 @@
-"""The sub-commands of `neurontop fleet`: one module each, with `configure(parser)` and `execute(arguments)`."""
+"""The sub-commands of `neurontop fleet`: one module each, with `configure(parser)` and `execute(arguments)`.
+
+Those that ask nodes for a change come from the registry of actions.
+"""
 
 from __future__ import annotations
 
 from neuron_top.cli.command import Command
+from neuron_top.services.cache_actions import FLEET_ACTIONS
 
 SUBCOMMANDS = (
     Command("watch", "watch", "open the terminal program on the screen of the fleet"),
@@ -13,12 +17,7 @@ SUBCOMMANDS = (
     Command("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
     Command("blame", "blame", "say who compiled the graphs of a job, who waited, and what it cost"),
     Command("check", "check", "say which nodes lack which graphs, before a launch"),
-    Command("evict", "act", "evict entries on chosen nodes (undoable)"),
-    Command("retry", "act", "let chosen nodes compile their stored failures again"),
-    Command("unlock", "act", "remove dead locks on chosen nodes"),
-    Command("verify", "act", "read artifacts of chosen nodes whole, move broken ones aside"),
-    Command("pin", "act", "pin modules on chosen nodes: no eviction takes them"),
-    Command("pull", "act", "fetch artifacts to chosen nodes"),
+    *(Command(action.fleet, "act", action.fleet_help) for action in FLEET_ACTIONS.values()),
     Command("changes", "changes", "list what operators asked nodes for, and what became of it"),
     Command("undo", "undo", "undo such a change, on some nodes or on all"),
     Command("init", "init", "make the tables, roles and row security of a database, or migrate them"),
