@@ -16,6 +16,7 @@ from neuron_top.amounts import parse_bytes
 from neuron_top.dashboard.plan_registry import PlanRegistry, Requester
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.services.cache_listing import CacheListing
+from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import (
     ACTIONS,
     CacheService,
@@ -23,7 +24,6 @@ from neuron_top.services.caches import (
     PlanHistory,
     Verb,
     action_of,
-    is_bucket,
 )
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
@@ -89,7 +89,11 @@ class DashboardCaches:
             self.version += 1
         self._table, self._listed_at = table, time.monotonic()
         self.disks = self._service.disks({row.root for row in table.rows})
-        folders = [root for root, _origin, exists in table.roots if exists and not is_bucket(root)]
+        folders = [
+            root
+            for root, _origin, exists in table.roots
+            if exists and self._service.backend(root).kind is BackendKind.FOLDER
+        ]
         self.trash = tuple(sorted(self._service.trash(folders), key=lambda one: -one.begun.at))
 
     def undo_from_trash(self, identity: str, requester: Requester) -> str:

@@ -18,7 +18,7 @@ import msgspec
 
 from neuron_top.actions import registry
 from neuron_top.actions.backends import CacheBackend
-from neuron_top.actions.backends.base import GRACE_SECONDS, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.backends.base import GRACE_SECONDS, BackendKind, ContextFacts, ExecuteOptions, ignore
 from neuron_top.actions.execution import copy as copying
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.records import PlanPurged, PlanRestored
@@ -34,7 +34,6 @@ from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, ActionExecutor, CacheAction, PlannerInput, action_of
 from neuron_top.actions.verb import Verb
-from neuron_top.cache.location import is_bucket
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
@@ -64,7 +63,6 @@ __all__ = [
     "Purge",
     "Verb",
     "action_of",
-    "is_bucket",
 ]
 
 
@@ -294,7 +292,7 @@ class CacheService(CacheReader):
 
     def _indexed(self, backend: CacheBackend, modules: Collection[str], notify: Callable[[str], None]) -> Snapshot:
         """The entries of a bucket from the index that one node keeps for all; another cache is looked at itself."""
-        if not is_bucket(backend.root):
+        if backend.kind is not BackendKind.BUCKET:
             return backend.snapshot()
         from neuron_top.services.bucket_index import indexed_snapshot  # the database's client: only where one is named
 
