@@ -51,7 +51,10 @@ class Rows(NamedTuple):
 
 def marked(sections: Mapping[str, Any]) -> dict[str, Any]:
     """Parts and charts that move, with their marks; what each browser has another part of, as it is."""
-    return {name: section if isinstance(section, AppendChart | Rows) else _marked(section) for name, section in sections.items()}
+    return {
+        name: section if isinstance(section, AppendChart | Rows) else _marked(section)
+        for name, section in sections.items()
+    }
 
 
 def _marked(section: Any) -> Marked:
