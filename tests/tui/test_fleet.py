@@ -24,7 +24,7 @@ from tests.agent.test_agent_logs import serving_logs
 from tests.fleet.database import answer_at, fill
 from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
-from tests.tui.feeds import StillFeed
+from tests.tui.feeds import StillFeed, job, steps
 
 
 @asynccontextmanager
@@ -61,6 +61,27 @@ async def test_jobs_and_nodes_are_shown_the_slow_one_marked(postgres_url: str, s
         text = await until(app, pilot, lambda text: "seconds a step: worst" in text)
         rows = [line.split()[0:2] for line in text.splitlines() if " training " in line and "4711" not in line[:20]]
         assert rows[0] == ["▲", "n3"], "the worst is not the first"
+
+
+async def test_the_first_line_tells_the_fleet_where_no_job_of_this_machine_runs(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        text = await until(app, pilot, lambda text: "FLEET" in text.splitlines()[0])
+        assert "FLEET 4 nodes · 1 job running · 1 slow" in text.splitlines()[0]
+        assert "IDLE" not in text
+        await pilot.press("1")
+        text = await until(app, pilot, lambda text: "FLEET" not in text)
+        assert "IDLE" in text.splitlines()[0]
+
+
+async def test_the_first_line_tells_the_job_of_this_machine_where_one_runs(postgres_url: str) -> None:
+    fill(postgres_url)
+    app = TopApp(StillFeed([*job(), *steps(3)]), Settings(store=postgres_url))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        text = await until(app, pilot, lambda text: "4 nodes" in text)
+        assert "FLEET" not in text.splitlines()[0]
+        assert "TRAINING" in text.splitlines()[0]
 
 
 async def test_a_filter_keeps_rows_and_cells_and_marks_are_compared_with_the_rest(postgres_url: str) -> None:

@@ -18,12 +18,13 @@ from neuron_top.tui.screens.fleet_node import NodeLogsPage, node_page
 from neuron_top.tui.screens.polled_page import PolledPage
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.widgets.header import HeaderLine
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.fleet import METRICS, FleetPage, NodeRow, sorted_nodes
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
-from neuron_top.views.fleet_text import node_words
+from neuron_top.views.fleet_text import fleet_text, node_words
 from neuron_top.views.model import Run
 
 NOTHING = (
@@ -91,6 +92,7 @@ class FleetScreen(TableScreen):
     def _show_page(self) -> None:
         if self._page is None:
             return
+        self.query_one(HeaderLine).show_fleet(fleet_text(self._page))
         self.query_one("#jobs", RenderWidget).show(self._page)
         nodes = sorted_nodes(self._page.nodes, self._metric)
         self.table.show_columns(panel.node_columns(self._metric, self._marked))

@@ -34,20 +34,29 @@ class HeaderLine(Lines):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._band: Band | None = None
+        self._fleet = ""
 
     def show(self, band: Band) -> None:
         """Take a newer one."""
         self._band = band
         self.redraw()
 
+    def show_fleet(self, words: str) -> None:
+        """Say this of the fleet where no job of this machine is shown."""
+        self._fleet = words
+        self.redraw()
+
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line."""
-        return [header_line(self.theme, self._band, width)]
+        return [header_line(self.theme, self._band, width, self._fleet)]
 
 
-def header_line(theme: Theme, band: Band | None, width: int) -> Strip:
-    """The first line; without a band, the program is still looking."""
+def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") -> Strip:
+    """The first line; without a band, the program is still looking. `fleet`: what stands in the place of no job."""
     line = Line(theme, width).gap().put("neuron-top", theme.title).gap(2)
+    if fleet and (band is None or band.verdict.state is VerdictState.IDLE):
+        line.put(f"{theme.glyphs.running} FLEET", theme.accent).gap()
+        return line.put(whole_clauses(fleet, line.left - 1), theme.text).strip()
     if band is None:
         return line.put("looking…", theme.quiet).strip()
     head, one = band.header, band.verdict
