@@ -10,6 +10,7 @@ from types import TracebackType
 
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Action
+from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache.locks import lock_owner, protocol
 from neuron_top.cache.locks.protocol import EntryFolder, LockHeld
 from neuron_top.cache.model.filenames import GRAPH_NAMES, LOCK_NAMES
@@ -41,7 +42,7 @@ class EntryLockGuard:
     def __enter__(self) -> None:
         self._name = LOCK_NAMES[0] if self._as_planned and self._entry.has(GRAPH_NAMES[0]) else self._free_name()
         if not protocol.take(_folder(self._entry), self._name, self._token):
-            raise StaleEntryError("it is locked")
+            raise StaleEntryError(NotDoneCode.LOCKED)
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
@@ -55,7 +56,7 @@ class EntryLockGuard:
             break_dead(self._entry)
             present = self._entry.names()
             if not _ANY.isdisjoint(present):
-                raise StaleEntryError("it is locked")
+                raise StaleEntryError(NotDoneCode.LOCKED)
         locks = (lock for graph, lock in zip(GRAPH_NAMES, LOCK_NAMES, strict=True) if graph in present)
         return next(locks, LOCK_NAMES[0])
 
@@ -84,11 +85,11 @@ def take_away(entry: OpenEntry, target: int) -> None:
     """
     with protocol.taking_over(_folder(entry)):
         if not any(map(entry.has, LOCK_NAMES)):
-            raise StaleEntryError("the lock is gone")
+            raise StaleEntryError(NotDoneCode.LOCK_GONE)
         with _unheld(entry):
             entry.move_files(Action.UNLOCK, target)
         if any(map(entry.has, LOCK_NAMES)):
-            raise StaleEntryError("a new lock appeared")
+            raise StaleEntryError(NotDoneCode.LOCK_NEW)
 
 
 @contextlib.contextmanager
@@ -97,7 +98,7 @@ def _unheld(entry: OpenEntry) -> Iterator[None]:
         with protocol.unheld(_folder(entry), LOCK_NAMES):
             yield
     except LockHeld as reason:
-        raise StaleEntryError(str(reason)) from None
+        raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, str(reason)) from None
 
 
 def _folder(entry: OpenEntry) -> EntryFolder:

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import NEFF_FILE, PARTS, Part
@@ -22,11 +23,20 @@ _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class StaleEntryError(Exception):
-    """The disk is not as the plan says; the text is the reason shown."""
+    """The disk is not as the plan says."""
+
+    def __init__(self, code: NotDoneCode, detail: str = "") -> None:
+        super().__init__(code, detail)
+        self.reason = NotDone(code, detail)
 
 
 class CopiedElsewhereError(StaleEntryError):
     """Another copy fills the entry now: it can be waited for."""
+
+
+def not_done(problem: Exception) -> NotDone:
+    """Why a step was not done that ended so."""
+    return problem.reason if isinstance(problem, StaleEntryError) else NotDone(NotDoneCode.STORAGE, str(problem))
 
 
 class OpenRoot:
@@ -49,7 +59,7 @@ class OpenRoot:
         if handle is None:
             parent, _, name = path.rpartition("/")
             if name in ("", ".", ".."):
-                raise StaleEntryError(f"{path!r} leads out of the cache")
+                raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
             above = self.folder(parent) if parent else self._handle
             handle = self._folders[path] = _opened(name, above)
             if len(self._folders) > OPEN_FOLDERS:
@@ -90,7 +100,7 @@ class OpenRoot:
         parent, _, name = path.rpartition("/")
         above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
-            raise StaleEntryError(f"{path!r} leads out of the cache")
+            raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
         return OpenEntry(name, above, _opened(name, above))
 
     def file(self, path: str) -> OpenFile:
@@ -98,11 +108,11 @@ class OpenRoot:
         parent, _, name = path.rpartition("/")
         above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
-            raise StaleEntryError(f"{path!r} leads out of the cache")
+            raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
         try:
             return OpenFile(name, above, open_plain(name, os.O_RDONLY | getattr(os, "O_NOATIME", 0), dir_fd=above))
         except NotAPlainFile:
-            raise StaleEntryError(f"{name} is a link or not a file") from None
+            raise StaleEntryError(NotDoneCode.NOT_A_FILE, name) from None
         except PermissionError:
             return OpenFile(name, above, open_plain(name, dir_fd=above))
 
@@ -132,14 +142,12 @@ class OpenRoot:
         with contextlib.suppress(FileNotFoundError):
             # An empty folder too: a client has just made it, and a rename would take its place.
             os.stat(name, dir_fd=above, follow_symlinks=False)
-            raise StaleEntryError("it exists again")
+            raise StaleEntryError(NotDoneCode.EXISTS_AGAIN)
         source = trashed_files.folder(parent) if parent else trashed_files._handle
         facts = os.stat(name, dir_fd=source, follow_symlinks=False)
         is_file = NEFF_FILE.match(path) is not None
         if not (stat.S_ISREG if is_file else stat.S_ISDIR)(facts.st_mode):
-            raise StaleEntryError(
-                f"what lies in the trash under its name is a link or no {'file' if is_file else 'folder'}"
-            )
+            raise StaleEntryError(NotDoneCode.TRASH_NOT_A_FILE if is_file else NotDoneCode.TRASH_NOT_A_FOLDER)
         # The time first: a rename does not change it, and between the two there is an instant to be killed at.
         os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=source, follow_symlinks=False)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
@@ -163,23 +171,23 @@ class OpenFile:
     def check(self, planned: Fingerprint) -> None:
         """Raises StaleEntryError unless it is the file that was planned, not written since."""
         if self._facts.st_ino != planned.folder_inode:
-            raise StaleEntryError("another file has taken its place since the plan was made")
+            raise StaleEntryError(NotDoneCode.FILE_REPLACED)
         if self._facts.st_mtime_ns != planned.folder_mtime_ns:
-            raise StaleEntryError("it was written again since the plan was made")
+            raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
     def check_unused(self, since: float, last_used: float | None = None) -> None:
         """As OpenEntry.check_unused: raise StaleEntryError where it was read since the plan was made."""
         facts = os.fstat(self.handle)
         if facts.st_atime > since:
-            raise StaleEntryError("it was used since the plan was made")
+            raise StaleEntryError(NotDoneCode.USED)
         if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
-            raise StaleEntryError("it was used within a day, and later than the plan says")
+            raise StaleEntryError(NotDoneCode.USED_LATER)
 
     def rename_into(self, folder: int) -> None:
         """Rename it into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
-            raise StaleEntryError("another file has taken its place")
+            raise StaleEntryError(NotDoneCode.FILE_REPLACED)
         os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
 
@@ -227,9 +235,9 @@ class OpenEntry:
         `touched`: an earlier attempt at the same plan changed it; only its identity is compared.
         """
         if self._facts.st_ino != planned.folder_inode:
-            raise StaleEntryError("another folder has taken its place since the plan was made")
+            raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
         if self._facts.st_mtime_ns != planned.folder_mtime_ns and not touched:
-            raise StaleEntryError("files came or went since the plan was made")
+            raise StaleEntryError(NotDoneCode.FILES_CHANGED)
 
     def check_unused(self, planned: Fingerprint, since: float, last_used: float | None = None) -> None:
         """Raise StaleEntryError where the artifact was written or read since planned. Call it with the lock held.
@@ -242,14 +250,14 @@ class OpenEntry:
             except FileNotFoundError:
                 continue
             if (facts.st_ino, facts.st_mtime_ns) != (planned.artifact_inode, planned.artifact_mtime_ns):
-                raise StaleEntryError("its artifact was written again since the plan was made")
+                raise StaleEntryError(NotDoneCode.ARTIFACT_WRITTEN_AGAIN)
             if facts.st_atime > since:
-                raise StaleEntryError("it was used since the plan was made")
+                raise StaleEntryError(NotDoneCode.USED)
             if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
-                raise StaleEntryError("it was used within a day, and later than the plan says")
+                raise StaleEntryError(NotDoneCode.USED_LATER)
             return
         if planned.artifact_inode:
-            raise StaleEntryError("its artifact is gone")
+            raise StaleEntryError(NotDoneCode.ARTIFACT_GONE)
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""
@@ -269,7 +277,7 @@ class OpenEntry:
         """Rename the whole entry into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
-            raise StaleEntryError("another folder has taken its place")
+            raise StaleEntryError(NotDoneCode.FOLDER_REPLACED)
         os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
     def names(self) -> set[str]:
@@ -279,7 +287,7 @@ class OpenEntry:
     def take_back(self, source: int, name: str) -> None:
         """Rename one file from an open folder of the trash to its place. Raises StaleEntryError where one exists."""
         if self.has(name):
-            raise StaleEntryError("it exists again")
+            raise StaleEntryError(NotDoneCode.EXISTS_AGAIN)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=self.handle)
 
     def put_time_back(self, mtime_ns: int) -> None:
@@ -292,5 +300,5 @@ def _opened(name: str, above: int) -> int:
         return open_folder(name, above)
     except OSError as problem:
         if problem.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise StaleEntryError(f"{name} is a link or not a folder") from None
+            raise StaleEntryError(NotDoneCode.NOT_A_FOLDER, name) from None
         raise

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import msgspec
 
-from neuron_top.actions.reasons import Caveat, Goal, Reason, RebuildSource, Refusal, Risk, UseSource
+from neuron_top.actions.reasons import Caveat, Goal, Reason, RebuildSource, Refusal, Risk, UseSource, WhyNotDone
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.location import is_location
 from neuron_top.cache.model.entry import Entry, Part, is_entry_path
@@ -200,7 +200,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     plan: str
     done: int
-    refused: tuple[tuple[str, str], ...]
+    refused: tuple[tuple[str, WhyNotDone], ...]
     """(path, reason) of steps that were not done."""
     moved_bytes: int
     freed_bytes: int = 0

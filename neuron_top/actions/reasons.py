@@ -67,6 +67,61 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """How long it was idle."""
 
 
+class NotDoneCode(StrEnum):
+    """Why a step was not done that was planned, or why something stays in the trash when its plan is undone."""
+
+    LOCKED = "locked"
+    LOCK_GONE = "lock-gone"
+    LOCK_NEW = "lock-new"
+    HOLDER_ALIVE = "holder-alive"
+    IN_USE = "in-use"
+    AT_WORK = "at-work"
+    COPIED_NOW = "copied-now"
+    USABLE_THERE = "usable-there"
+    EXISTS_AGAIN = "exists-again"
+    GONE = "gone"
+    NOTHING_LEFT = "nothing-left"
+    FILE_REPLACED = "file-replaced"
+    FOLDER_REPLACED = "folder-replaced"
+    FILES_CHANGED = "files-changed"
+    WRITTEN_AGAIN = "written-again"
+    ARTIFACT_WRITTEN_AGAIN = "artifact-written-again"
+    WRITTEN_AFTER_MARK = "written-after-mark"
+    USED = "used"
+    USED_LATER = "used-later"
+    ARTIFACT_GONE = "artifact-gone"
+    NO_GRAPH = "no-graph"
+    NO_MARK = "no-mark"
+    REMOVED_WHILE_COPIED = "removed-while-copied"
+    CHANGED_WHILE_COPIED = "changed-while-copied"
+    NOT_USABLE = "not-usable"
+    OUTSIDE = "outside"
+    LINK_OUTSIDE = "link-outside"
+    NOT_A_FILE = "not-a-file"
+    NOT_A_FOLDER = "not-a-folder"
+    TRASH_NOT_A_FILE = "trash-not-a-file"
+    TRASH_NOT_A_FOLDER = "trash-not-a-folder"
+    COMPILER_MISSING = "compiler-missing"
+    COMPILE_FAILED = "compile-failed"
+    IMPOSSIBLE = "impossible"
+    NO_VERSION = "no-version"
+    DELETED_BEFORE = "deleted-before"
+    STORAGE = "storage"
+    """What the disk or the storage service answered."""
+
+
+class NotDone(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A code and the facts that its sentence needs."""
+
+    code: NotDoneCode
+    detail: str = ""
+    """A name, a proof, a message: shown, never compared."""
+
+
+WhyNotDone = NotDone | str
+"""A text is what an earlier version wrote, or the sentence itself where texts were asked for."""
+
+
 class Risk(StrEnum):
     """What may go wrong with a step that is done on demand only."""
 

@@ -13,6 +13,7 @@ from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.registry import action_of
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import Confirmation, confirmation_of
+from neuron_top.views.plan import outcome_with_texts
 from neuron_top.views.plan_sentences import refusal_text, restored_text
 
 
@@ -89,8 +90,8 @@ class PlanExecution(msgspec.Struct, kw_only=True):
             self.state = PlanState.RUNNING
 
     def finish(self, outcome: Outcome) -> None:
-        """Running → done."""
-        self.outcome, self.state = outcome, PlanState.DONE
+        """Running → done. The outcome has its reasons in words from here on: the API carries them."""
+        self.outcome, self.state = outcome_with_texts(outcome), PlanState.DONE
 
     def fail(self, message: str) -> None:
         """Running → failed."""

@@ -22,6 +22,7 @@ from neuron_top.views.plan_sentences import (
     goal_met_text,
     goal_missed_text,
     moved_text,
+    not_done_text,
     refusal_text,
     risk_text,
 )
@@ -222,13 +223,21 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
         yield PlanLine(LineKind.CAVEAT, f"note: {caveat}")
 
 
+def outcome_with_texts(outcome: Outcome) -> Outcome:
+    """The outcome with the reasons of what was not done in words, as JSON for people and scripts has it."""
+    refused = tuple((path, not_done_text(why)) for path, why in outcome.refused)
+    return msgspec.structs.replace(outcome, refused=refused)
+
+
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
     there = f"{count_text(outcome.there)} copied by another meanwhile" if outcome.there else ""
     facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome), there)))
     lines = [PlanLine(LineKind.HEADING, f"{state} {facts}")]
-    lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
+    lines += [
+        PlanLine(LineKind.REFUSAL, f"  not done: {path}: {not_done_text(why)}") for path, why in outcome.refused[:most]
+    ]
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
     lines += [PlanLine(LineKind.CAVEAT, outcome.undo)] if outcome.undo else []

@@ -12,10 +12,12 @@ from neuron_top.actions.reasons import (
     CaveatCode,
     Goal,
     GoalCode,
+    NotDoneCode,
     Reason,
     ReasonCode,
     RefusalCode,
     Risk,
+    WhyNotDone,
 )
 from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -101,6 +103,46 @@ RISKS = {
     Risk.BOUND_TO_FAIL: "bound to fail again: {detail}",
     Risk.NO_PROOF: "nothing proves that the holder is dead: a compile that still runs will be done twice",
 }
+NOT_DONE = {
+    NotDoneCode.LOCKED: "it is locked",
+    NotDoneCode.LOCK_GONE: "the lock is gone",
+    NotDoneCode.LOCK_NEW: "a new lock appeared",
+    NotDoneCode.HOLDER_ALIVE: "{detail}",
+    NotDoneCode.IN_USE: "it is in use: {detail}",
+    NotDoneCode.AT_WORK: "{detail}",
+    NotDoneCode.COPIED_NOW: "it is locked: another copy is at work there",
+    NotDoneCode.USABLE_THERE: "the destination has it by now",
+    NotDoneCode.EXISTS_AGAIN: "it exists again",
+    NotDoneCode.GONE: "it is gone",
+    NotDoneCode.NOTHING_LEFT: "nothing of it is left to remove",
+    NotDoneCode.FILE_REPLACED: "another file has taken its place since the plan was made",
+    NotDoneCode.FOLDER_REPLACED: "another folder has taken its place since the plan was made",
+    NotDoneCode.FILES_CHANGED: "files came or went since the plan was made",
+    NotDoneCode.WRITTEN_AGAIN: "it was written again since the plan was made",
+    NotDoneCode.ARTIFACT_WRITTEN_AGAIN: "its artifact was written again since the plan was made",
+    NotDoneCode.WRITTEN_AFTER_MARK: "somebody wrote to it after its mark was taken",
+    NotDoneCode.USED: "it was used since the plan was made",
+    NotDoneCode.USED_LATER: "it was used within a day, and later than the plan says",
+    NotDoneCode.ARTIFACT_GONE: "its artifact is gone",
+    NotDoneCode.NO_GRAPH: "it holds no graph any more",
+    NotDoneCode.NO_MARK: "it is no longer marked as done",
+    NotDoneCode.REMOVED_WHILE_COPIED: "it was removed while it was copied",
+    NotDoneCode.CHANGED_WHILE_COPIED: "{detail} changed while it was copied",
+    NotDoneCode.NOT_USABLE: "{detail}",
+    NotDoneCode.OUTSIDE: "{detail} leads out of the cache",
+    NotDoneCode.LINK_OUTSIDE: "{detail} is a link that leads out of the cache",
+    NotDoneCode.NOT_A_FILE: "{detail} is a link or not a file",
+    NotDoneCode.NOT_A_FOLDER: "{detail} is a link or not a folder",
+    NotDoneCode.TRASH_NOT_A_FILE: "what lies in the trash under its name is a link or no file",
+    NotDoneCode.TRASH_NOT_A_FOLDER: "what lies in the trash under its name is a link or no folder",
+    NotDoneCode.COMPILER_MISSING: "its compiler is not installed here",
+    NotDoneCode.COMPILE_FAILED: "{detail}",
+    NotDoneCode.IMPOSSIBLE: "TorchNeuron's cache has nothing to {detail}",
+    NotDoneCode.NO_VERSION: "no version of it is kept",
+    NotDoneCode.DELETED_BEFORE: "it was deleted before this plan",
+    NotDoneCode.STORAGE: "{detail}",
+}
+"""Why a planned step was not done, or what a plan took was not brought back."""
 REFUSALS = {
     RefusalCode.READ_ONLY: "read-only mode",
     RefusalCode.SHARED: "{detail}: state that no other host or container uses this cache "
@@ -149,6 +191,11 @@ def describe(reason: Reason) -> str:
 def risk_text(risk: Risk | None, cause: Reason) -> str:
     """What may go wrong with a step; empty without a risk."""
     return RISKS[risk].format(detail=cause.detail or NO_LOG) if risk is not None else ""
+
+
+def not_done_text(why: WhyNotDone) -> str:
+    """Why a step was not done; a text of an earlier version as it is."""
+    return why if isinstance(why, str) else NOT_DONE[why.code].format(detail=why.detail)
 
 
 def refusal_text(plan: Plan) -> str:
@@ -217,4 +264,4 @@ def restored_text(record: PlanRestored, kind: BackendKind) -> str:
     if not record.kept:
         return text
     stay = "stays" if len(record.kept) == 1 else "stay"
-    return f"{text}, {count_text(len(record.kept))} {stay} {LEFT[kind]}: {record.kept[0][1]}"
+    return f"{text}, {count_text(len(record.kept))} {stay} {LEFT[kind]}: {not_done_text(record.kept[0][1])}"

@@ -13,11 +13,13 @@ import msgspec
 
 from neuron_top.actions import plan_context
 from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import scanner
+from neuron_top.views.plan_sentences import not_done_text
 
 DAY = 86400.0
 FLAGS = b'["--target=trn1"]'
@@ -75,6 +77,12 @@ def context(snapshot: Snapshot, **changes: object) -> PlanContext:
 def carried_out(plan: Plan, trash: Trash, **options: Any) -> Outcome:
     """Execute where nobody uses the cache: what else runs on the machine of the tests does not count."""
     return execute(plan, trash, in_use=lambda root: None, **options)
+
+
+def reasons(outcome: Outcome | PlanRestored) -> list[str]:
+    """Why steps were not done, or things not brought back, in the words that people read."""
+    pairs = outcome.kept if isinstance(outcome, PlanRestored) else outcome.refused
+    return [not_done_text(why) for _, why in pairs]
 
 
 def everything(root: Path) -> dict[str, tuple[bytes, int, int]]:

@@ -97,7 +97,7 @@ def test_what_a_job_opened_after_the_plan_was_made_stays(tmp_path: Path) -> None
     held = CacheUse(why="process 7 has it open", since=time.time(), held=frozenset({plan.steps[0].path}))
     outcome = execute(plan, Trash(root), in_use=lambda _: held)
     assert outcome.done == 0
-    assert "in use" in outcome.refused[0][1]
+    assert "in use" in caches.reasons(outcome)[0]
     assert place.exists()
 
 

@@ -20,6 +20,7 @@ from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
@@ -62,7 +63,7 @@ def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -
     elsewhere = msgspec.structs.replace(lock_owner.current(), host=f"not-{socket.gethostname()}")
     (place / LOCK).write_bytes(msgspec.json.encode(elsewhere))
     os.utime(place, ns=times)
-    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "it is locked"
+    assert caches.reasons(caches.carried_out(plan, Trash(root)))[0] == "it is locked"
     assert (place / LOCK).exists()
 
 
@@ -71,7 +72,7 @@ def test_an_artifact_written_again_in_its_place_is_refused(root: Path) -> None:
     plan = planned(root)
     (place / "model.neff").write_bytes(caches.neff(9000))
     outcome = caches.carried_out(plan, Trash(root))
-    assert outcome.refused[0][1] == "its artifact was written again since the plan was made"
+    assert caches.reasons(outcome)[0] == "its artifact was written again since the plan was made"
     assert (place / "model.neff").exists()
 
 
@@ -80,7 +81,7 @@ def test_an_artifact_that_is_gone_is_refused(root: Path) -> None:
     plan, times = planned(root), unnoticed(place)
     (place / "model.neff").unlink()
     os.utime(place, ns=times)
-    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "its artifact is gone"
+    assert caches.reasons(caches.carried_out(plan, Trash(root)))[0] == "its artifact is gone"
 
 
 def test_a_folder_that_took_the_place_of_the_planned_one_is_refused(root: Path, tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_folder_that_took_the_place_of_the_planned_one_is_refused(root: Path, 
     caches.entry(root, 1)
     os.utime(place, ns=times)
     outcome = caches.carried_out(plan, Trash(root))
-    assert outcome.refused[0][1] == "another folder has taken its place since the plan was made"
+    assert caches.reasons(outcome)[0] == "another folder has taken its place since the plan was made"
 
 
 def test_a_plan_is_not_carried_out_with_the_trash_of_another_root(root: Path, tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_what_was_compiled_anew_is_not_overwritten_by_an_undo(root: Path, slim: 
     place.mkdir(exist_ok=True)
     (place / "model.neff").write_bytes(b"anew")
     record = restore(plan.identity, trash)
-    assert "it exists again" in {reason for _, reason in record.kept}
+    assert "it exists again" in caches.reasons(record)
     assert (place / "model.neff").read_bytes() == b"anew"
 
 
@@ -133,7 +134,7 @@ def test_a_lock_that_its_holder_gave_back_meanwhile_is_reported(root: Path) -> N
     times = unnoticed(place)
     (place / LOCK).unlink()
     os.utime(place, ns=times)
-    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "the lock is gone"
+    assert caches.reasons(caches.carried_out(plan, Trash(root)))[0] == "the lock is gone"
 
 
 def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_reported_and_stays(root: Path, tmp_path: Path) -> None:
@@ -145,9 +146,10 @@ def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_reported_and_stays
             (place / LOCK).write_bytes(b"a client's")
 
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
-    with Raced(place.name, above, handle) as entry, pytest.raises(StaleEntryError, match="a new lock appeared"):
+    with Raced(place.name, above, handle) as entry, pytest.raises(StaleEntryError) as raised:
         entry_lock.take_away(entry, above)
     os.close(above)
+    assert raised.value.reason == NotDone(NotDoneCode.LOCK_NEW)
     assert (place / LOCK).read_bytes() == b"a client's"
 
 
@@ -182,10 +184,11 @@ def test_a_folder_that_takes_the_place_of_an_open_entry_is_not_renamed(root: Pat
     place.mkdir()
     with (
         OpenEntry(place.name, above, handle) as entry,
-        pytest.raises(StaleEntryError, match="another folder has taken its"),
+        pytest.raises(StaleEntryError) as raised,
     ):
         entry.rename_into(above)
     os.close(above)
+    assert raised.value.reason == NotDone(NotDoneCode.FOLDER_REPLACED)
     assert place.exists()
 
 

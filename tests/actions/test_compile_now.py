@@ -27,7 +27,7 @@ from neuron_top.compile.parallel.compile_queue import QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events.levels import LogLevel
-from neuron_top.views.plan import reason_text
+from neuron_top.views.plan import outcome_with_texts, reason_text
 from neuron_top.views.plan_sentences import caveat_text
 from tests.actions import caches, states
 
@@ -133,7 +133,7 @@ def test_what_changed_since_the_plan_is_left_alone(root: Path, tmp_path: Path) -
     third.symlink_to(tmp_path / "elsewhere")
     fourth.rename(tmp_path / "gone")
     outcome = compiled(plan, sdk_compiler(tmp_path))
-    reasons = dict(outcome.refused)
+    reasons = dict(outcome_with_texts(outcome).refused)
     assert outcome.done == 0
     assert reasons[f"{caches.COMPILER}/{first.name}"] == "it is locked"
     assert reasons[f"{caches.COMPILER}/{second.name}"] == "files came or went since the plan was made"
@@ -147,7 +147,7 @@ def test_a_saved_plan_is_not_carried_out_by_another_version_of_the_compiler(root
     program = tmp_path / "neuronx-cc"
     program.write_text(program.read_text().replace(VERSION, "2.22.1.0+0a1b2c3d"))
     outcome = compiled(plan, older)
-    assert {reason for _, reason in outcome.refused} == {"its compiler is not installed here"}
+    assert set(caches.reasons(outcome)) == {"its compiler is not installed here"}
     assert set(states_of(root).values()) == {State.FAILED}
 
 

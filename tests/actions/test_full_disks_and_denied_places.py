@@ -140,7 +140,7 @@ def as_nobody(plan: Plan, folder: Path) -> tuple[int, str]:
             os.setgid(NOBODY)
             os.setuid(NOBODY)
             outcome = caches.carried_out(plan, Trash(plan.root, folder))
-            os.write(writer, msgspec.json.encode((outcome.done, outcome.refused[0][1])))
+            os.write(writer, msgspec.json.encode((outcome.done, caches.reasons(outcome)[0])))
         except BaseException as problem:
             os.write(writer, msgspec.json.encode((0, repr(problem))))
         finally:
@@ -192,7 +192,7 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
 
     outcome = execute(plan, Trash(root), in_use=lambda path: CacheUse(why=f"process 1 uses {path}"))
     assert outcome.done == 0
-    assert "in use" in outcome.refused[0][1]
+    assert "in use" in caches.reasons(outcome)[0]
     assert (place / "model.neff").exists()
 
 

@@ -207,7 +207,7 @@ def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_pa
     journal = BucketJournal(bucket.url, tmp_path / "state")
     outcome = s3_executor.execute(plan, bucket, journal, sleep=meanwhile)
     assert outcome.done == 0
-    assert {reason for _, reason in outcome.refused} == {
+    assert set(caches.reasons(outcome)) == {
         "its objects changed since the plan was made",
         "somebody wrote to it after its mark was taken",
     }

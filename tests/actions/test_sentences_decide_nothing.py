@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,15 @@ import msgspec
 import pytest
 
 from neuron_top.actions.backends.base import BackendKind
+from neuron_top.actions.journal import records
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Plan, decode, encode
+from neuron_top.actions.plan import Outcome, Plan, decode, encode
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.actions.reasons import Caveat, CaveatCode, ReasonCode, RefusalCode, Risk
+from neuron_top.actions.reasons import Caveat, CaveatCode, NotDone, NotDoneCode, ReasonCode, RefusalCode, Risk
 from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import confirmation_of, needs_statement
@@ -108,6 +110,7 @@ def test_every_code_has_a_sentence() -> None:
         (ReasonCode, plan_sentences.REASONS),
         (Risk, plan_sentences.RISKS),
         (RefusalCode, plan_sentences.REFUSALS),
+        (NotDoneCode, plan_sentences.NOT_DONE),
         (CaveatCode, plan_sentences.CAVEATS),
     ):
         assert set(table) == set(codes)
@@ -198,3 +201,60 @@ def test_a_note_of_a_plan_with_its_texts_filled_in_is_shown_once(tmp_path: Path)
     plan = msgspec.structs.replace(made(tmp_path)["evict"], notes=(Caveat(CaveatCode.LISTED_ONLY),))
     once = [line.text for line in plan_lines(plan)]
     assert [line.text for line in plan_lines(with_texts(plan))] == once
+
+
+def hindered(root: Path) -> tuple[object, ...]:
+    """What becomes of an eviction that finds a lock, a link, a changed folder and a newer file where it was planned,
+    and of its undo where one entry is there again: codes and paths."""
+    for number in range(5):
+        caches.entry(root, number)
+    context = caches.context(caches.looked_at(root))
+    plan = plan_eviction(caches.looked_at(root).entries, str(root), EvictCriteria(older_than=0.0), context)
+    locked, linked, changed, goes, _ = (root / step.path for step in plan.steps)
+    times = locked.stat()
+    (locked / "model.hlo_module.pb.lock").touch()
+    os.utime(locked, ns=(times.st_atime_ns, times.st_mtime_ns))
+    linked.rename(root / "elsewhere")
+    linked.symlink_to(root / "elsewhere")
+    (changed / "model.log").write_text("later")
+    trash = Trash(root)
+    outcome = caches.carried_out(plan, trash)
+    goes.mkdir()
+    record = restore(plan.identity, trash)
+    (history,) = [each for each in trash.entries() if each.begun.plan == plan.identity]
+    codes = [(number, why.code) for number, why in history.refused if isinstance(why, NotDone)]
+    kept = [(path, why.code) for path, why in record.kept if isinstance(why, NotDone)]
+    assert len(caches.reasons(outcome)) == 3
+    return (outcome.done, codes, record.restored, kept, history.state)
+
+
+def test_what_was_not_done_is_journaled_as_codes_whatever_the_sentences_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = hindered(tmp_path / "own" / "cache")
+    assert own[:3] == (
+        2,
+        [(0, NotDoneCode.LOCKED), (1, NotDoneCode.NOT_A_FOLDER), (2, NotDoneCode.FILES_CHANGED)],
+        1,
+    )
+    assert [code for _, code in own[3]] == [NotDoneCode.EXISTS_AGAIN]
+    replace_sentences(monkeypatch)
+    assert hindered(tmp_path / "other" / "cache") == own
+    assert plan_sentences.not_done_text(NotDone(NotDoneCode.LOCKED)) == NONSENSE
+
+
+def test_a_reason_that_an_earlier_version_wrote_is_shown_as_it_is() -> None:
+    refused = b'{"type":"StepsRefused","plan":"0123456789","at":1.0,"steps":[[0,"it is locked"],[1,"odd \\u00e9"]]}'
+    restored = b'{"type":"PlanRestored","plan":"0123456789","at":1.0,"restored":1,"kept":[["a/b","it exists again"]]}'
+    steps, kept = records.decoder.decode(refused), records.decoder.decode(restored)
+    assert isinstance(steps, records.StepsRefused)
+    assert isinstance(kept, records.PlanRestored)
+    assert [plan_sentences.not_done_text(why) for _, why in steps.steps] == ["it is locked", "odd é"]
+    assert caches.reasons(kept) == ["it exists again"]
+
+
+def test_json_of_an_outcome_has_its_reasons_in_words_as_before() -> None:
+    why = NotDone(NotDoneCode.CHANGED_WHILE_COPIED, "model.neff")
+    outcome = Outcome(plan="0123456789", done=0, refused=(("a/b", why),), moved_bytes=0)
+    document = msgspec.json.decode(msgspec.json.encode(plan_view.outcome_with_texts(outcome)))
+    assert document["refused"] == [["a/b", "model.neff changed while it was copied"]]

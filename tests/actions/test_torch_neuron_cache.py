@@ -208,7 +208,7 @@ def test_a_held_entry_stays_in_the_plan_and_when_it_is_taken_later(
     assert [(each.path[6:38], each.state) for each in again.exclusions] == [(KEYS[1], State.COMPILING)]
     outcome = service.execute(plan)
     assert [path[6:38] for path, _ in outcome.refused] == [KEYS[1]]
-    assert "flock" in outcome.refused[0][1]
+    assert "flock" in caches.reasons(outcome)[0]
     assert list(entries(root)) == [KEYS[1]]
 
 
@@ -223,7 +223,7 @@ def test_steps_are_checked_against_the_disk_again(root: Path, service: CacheServ
     linked.symlink_to("/etc/passwd")
     outcome = service.execute(plan)
     assert outcome.done == 1
-    assert [reason for _, reason in outcome.refused] == [
+    assert caches.reasons(outcome) == [
         "it was used since the plan was made",
         "it was written again since the plan was made",
         "another file has taken its place since the plan was made",
@@ -252,7 +252,7 @@ def test_graphs_cannot_be_kept_and_entries_not_be_copied_or_unlocked(
     step = msgspec.structs.replace(plan.steps[0], action=plans.Action.UNLOCK)
     outcome = service.execute(msgspec.structs.replace(plan, steps=(step,)))
     assert outcome.done == 0
-    assert "nothing to unlock" in outcome.refused[0][1]
+    assert "nothing to unlock" in caches.reasons(outcome)[0]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_lock_that_is_taken_after_the_plan_was_made_stays(place: Path, how: st
     plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=True)
     assert len(plan.steps) == 1
     with held(place / LOCK, how) as pid:
-        reason = caches.carried_out(plan, Trash(root)).refused[0][1]
+        reason = caches.reasons(caches.carried_out(plan, Trash(root)))[0]
         assert str(pid) in reason
         assert (place / LOCK).exists()
 

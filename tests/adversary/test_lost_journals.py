@@ -16,6 +16,7 @@ from neuron_top.actions.planners import sweep
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow
 from neuron_top.services.caches import CacheService
@@ -169,7 +170,7 @@ def test_an_entry_that_was_compiled_again_is_not_mixed_with_the_evicted_one(root
     (root / path).mkdir(parents=True)
     (root / path / "model.hlo_module.pb").write_bytes(b"new")
     record = restore(plan.identity, trash)
-    assert (path, "it exists again") in record.kept
+    assert (path, NotDone(NotDoneCode.EXISTS_AGAIN)) in record.kept
     assert [found.name for found in (root / path).iterdir()] == ["model.hlo_module.pb"]
 
 

@@ -22,8 +22,9 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
@@ -72,7 +73,7 @@ class _Compiles:
         self.folders = {name: compiler.directory() for name, compiler in compilers.items()}
         self.resumed = any(history.begun.plan == plan.identity for history in trash.entries())
         self.graphs: dict[CollectedGraph, int] = {}
-        self.refused: list[tuple[int, str]] = []
+        self.refused: list[tuple[int, NotDone]] = []
         self.done = 0
         self.interrupted = True
         self._ended: dict[CollectedGraph, CompileResult] = {}
@@ -84,7 +85,7 @@ class _Compiles:
                 try:
                     self._look(root, number, step)
                 except (StaleEntryError, OSError) as problem:
-                    self.refused.append((number, str(problem)))
+                    self.refused.append((number, not_done(problem)))
         self.trash.keep(self.plan)
         self.trash.write(plan_history.begun(self.plan, lock_owner.current()))
 
@@ -110,7 +111,8 @@ class _Compiles:
             if ended.ok:
                 self.done += 1
             else:
-                self.refused.append((self.graphs[graph], ended.message.partition("\n")[0]))
+                cause = NotDone(NotDoneCode.COMPILE_FAILED, ended.message.partition("\n")[0])
+                self.refused.append((self.graphs[graph], cause))
 
     def end(self) -> None:
         """The closing records; where they find no room the plan counts as interrupted."""
@@ -124,10 +126,11 @@ class _Compiles:
 
     def outcome(self) -> Outcome:
         """What to report."""
+        refused = sorted(self.refused, key=lambda each: each[0])
         return Outcome(
             plan=self.plan.identity,
             done=self.done,
-            refused=tuple((self.plan.steps[number].path, reason) for number, reason in sorted(self.refused)),
+            refused=tuple((self.plan.steps[number].path, reason) for number, reason in refused),
             moved_bytes=0,
             interrupted=self.interrupted,
         )
@@ -141,12 +144,12 @@ class _Compiles:
                 self.done += 1
                 return
             if not names.isdisjoint(filenames.LOCK_NAMES) and not entry_lock.is_left_by_dead(entry):
-                raise StaleEntryError("it is locked")
+                raise StaleEntryError(NotDoneCode.LOCKED)
             # Compiling leaves its traces in the folder: after an interruption only its identity counts.
             entry.check(step.fingerprint, touched=self.resumed)
             graph = _graph(self.trash.root, step.path, entry, names)
         if self.folders.get(graph.path.name) != step.path.rpartition("/")[0]:
-            raise StaleEntryError("its compiler is not installed here")
+            raise StaleEntryError(NotDoneCode.COMPILER_MISSING)
         self.graphs[graph] = number
 
 
@@ -154,9 +157,9 @@ def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> Collecte
     """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
     name = next((name for name in filenames.GRAPH_NAMES if name in names), None)
     if name is None:
-        raise StaleEntryError("it holds no graph any more")
+        raise StaleEntryError(NotDoneCode.NO_GRAPH)
     facts = entry.facts(name)
     if not stat.S_ISREG(facts.st_mode):
-        raise StaleEntryError(f"{name} is a link or not a file")
+        raise StaleEntryError(NotDoneCode.NOT_A_FILE, name)
     graph = root / path / name
     return CollectedGraph(path=graph, module=graph.parent.name, bytes=facts.st_size)

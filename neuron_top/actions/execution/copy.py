@@ -19,7 +19,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import CopiedElsewhereError, StaleEntryError
+from neuron_top.actions.opened import CopiedElsewhereError, StaleEntryError, not_done
 from neuron_top.actions.plan import (
     Action,
     Outcome,
@@ -27,6 +27,7 @@ from neuron_top.actions.plan import (
     Progress,
 )
 from neuron_top.actions.planners.copy import arrival
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.arrival import ORDER, arrival_problem
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
@@ -81,7 +82,7 @@ class _Copies:
     def __init__(self, plan: Plan, source: CopyTarget, target: CopyTarget, streams: int) -> None:
         self.plan, self.source, self.target, self.streams = plan, source, target, streams
         self.done = self.copied = self.there = 0
-        self.refused: list[tuple[int, str]] = []
+        self.refused: list[tuple[int, NotDone]] = []
         self.interrupted = True
         self._arrived = 0
         self._lock = threading.Lock()
@@ -128,7 +129,7 @@ class _Copies:
         except _UsableThereError:
             self.there += 1
         except (StaleEntryError, Exchanged, OSError) as problem:
-            self.refused.append((number, str(problem)))
+            self.refused.append((number, not_done(problem)))
         return self.plan.steps[number].path
 
     def _count(self, size: int) -> None:
@@ -154,17 +155,17 @@ class _Copies:
 def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[int], None]) -> int:
     mark = source.file(path, filenames.DONE)
     if mark is None:
-        raise StaleEntryError("it is no longer marked as done")
+        raise StaleEntryError(NotDoneCode.NO_MARK)
     with target.slot(arrival(path)) as slot:
         if filenames.DONE in slot.names():
-            raise _UsableThereError("the destination has it by now")
+            raise _UsableThereError(NotDoneCode.USABLE_THERE)
         written: dict[str, FileFacts] = {}
         try:
             size = sum(_file(path, name, source, slot, written, count) for name in ORDER)
             if problem := arrival_problem(path.rpartition("/")[2], written, slot.read, keys_in_force()):
-                raise StaleEntryError(problem)
+                raise StaleEntryError(NotDoneCode.NOT_USABLE, problem)
             if source.file(path, filenames.DONE) is None:
-                raise StaleEntryError("it was removed while it was copied")
+                raise StaleEntryError(NotDoneCode.REMOVED_WHILE_COPIED)
         except BaseException:
             # Without its mark nobody takes it for a hit; without its artifact nobody takes it for a lost one either.
             for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
@@ -197,5 +198,5 @@ def _file(
     size = slot.write(name, passing(), found.mtime_ns)
     written[name] = FileFacts(digest.hexdigest(), size)
     if size != found.size:
-        raise StaleEntryError(f"{name} changed while it was copied")
+        raise StaleEntryError(NotDoneCode.CHANGED_WHILE_COPIED, name)
     return size

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from neuron_top.actions.execution.entry_writer import LocalEntryWriter, held
 from neuron_top.actions.opened import OpenRoot, StaleEntryError
+from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.noatime_reader import NoAtimeReader
@@ -112,7 +113,7 @@ class LocalCopyTarget:
             return None
         blob = "/blobs/" in str(path) and "/models--" in str(path)
         if not (path.is_relative_to(self._root) or blob) or not stat.S_ISREG(facts.st_mode):
-            raise StaleEntryError(f"{name} is a link that leads out of the cache")
+            raise StaleEntryError(NotDoneCode.LINK_OUTSIDE, name)
         return StoredFile(facts.st_size, facts.st_mtime_ns, _chunks(path))
 
     @contextmanager

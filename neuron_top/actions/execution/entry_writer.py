@@ -15,6 +15,7 @@ import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.opened import CopiedElsewhereError, OpenEntry, StaleEntryError
+from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.filenames import LOCK_NAMES
@@ -104,7 +105,7 @@ def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
                 stack.enter_context(EntryLockGuard(entry, token))
             except StaleEntryError:
                 if _is_copied(entry):
-                    raise CopiedElsewhereError(_BUSY) from None
+                    raise CopiedElsewhereError(NotDoneCode.COPIED_NOW) from None
                 raise
             filled = LocalEntryWriter(entry)
             _clear(entry, filled, token.name)
@@ -121,7 +122,7 @@ def _token(entry: OpenEntry) -> Path:
     try:
         return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
     except FileNotFoundError:
-        raise CopiedElsewhereError(_BUSY) from None  # who holds the lock cleared it away
+        raise CopiedElsewhereError(NotDoneCode.COPIED_NOW) from None  # who holds the lock cleared it away
 
 
 def _is_copied(entry: OpenEntry) -> bool:
@@ -145,6 +146,5 @@ def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
 _LARGE = 4 << 20
 """Bytes of a chunk that another thread writes: hashing the next one takes as long."""
 _WRITERS = 2
-_BUSY = "it is locked: another copy is at work there"
 _WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
 _TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"

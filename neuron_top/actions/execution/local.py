@@ -24,9 +24,10 @@ from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.found_again import PLAN_FILE
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.planners import sweep
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.filenames import LOCK_NAMES
@@ -84,7 +85,7 @@ class Execution:
             if isinstance(record, PlanBegun) and record.plan == plan.identity
         )
         self.done = self.moved = 0
-        self.refused: list[tuple[int, str]] = []
+        self.refused: list[tuple[int, NotDone]] = []
         self.interrupted = False
         self.holders: dict[str, lock_holders.Held] = {}
 
@@ -173,7 +174,7 @@ class Execution:
         try:
             acted = self._carry_out(step, resumed=bool(self.earlier))
         except (StaleEntryError, OSError) as problem:
-            self.refused.append((number, str(problem)))
+            self.refused.append((number, not_done(problem)))
             return
         if acted:
             self.done += 1
@@ -209,14 +210,14 @@ class Execution:
             known = step.last_used_from.shows_reads(has_access_times=self.has_access_times, has_artifact=has_artifact)
             module = step.path.rpartition("/")[2]
             if self.use.concerns(step.path, module, step.last_used if known else None):
-                raise StaleEntryError(f"it is in use: {self.use.why}")
+                raise StaleEntryError(NotDoneCode.IN_USE, self.use.why)
 
     def _check_unheld(self, step: Step) -> None:
         """Raises StaleEntryError when a living process has the lock by now."""
         for name in LOCK_NAMES:
             held = self.holders.get(f"{step.path}/{name}")
             if held is not None:
-                raise StaleEntryError(held.proof)
+                raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
@@ -240,7 +241,7 @@ class Execution:
         if step.action is Action.SWEEP:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
-                raise StaleEntryError(busy)
+                raise StaleEntryError(NotDoneCode.AT_WORK, busy)
             entry.rename_into(self.trashed_files.above(step.path))
         elif step.action is Action.UNLOCK:
             self._check_unheld(step)

@@ -16,6 +16,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import torch_neuron
 from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import key_of_neff
@@ -48,7 +49,7 @@ class _NeffExecution(Execution):
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
         if step.action is not Action.EVICT:
-            raise StaleEntryError(f"TorchNeuron's cache has nothing to {step.action}")
+            raise StaleEntryError(NotDoneCode.IMPOSSIBLE, step.action)
         if resumed and self._is_done(step):
             return False
         with self.root.file(step.path) as neff:
@@ -68,5 +69,5 @@ class _NeffExecution(Execution):
                     handle = open_plain(f"{folder}/{key}.lock", os.O_RDWR)
                     held.callback(os.close, handle)
                     if problem := lock_holders.of_open_file(handle):
-                        raise StaleEntryError(problem)
+                        raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, problem)
             yield

@@ -19,8 +19,9 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.actions.journal.s3_journal import BucketJournal
-from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.opened import StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model.entry import PARTS, Part
@@ -94,7 +95,7 @@ class _Execution:
         }
         self.taken: dict[int, list[s3.Object]] = {}
         self.done: set[int] = set()
-        self.refused: list[tuple[int, str]] = []
+        self.refused: list[tuple[int, NotDone]] = []
         self.bytes = 0
         self.marks_taken = self.interrupted = False
 
@@ -105,7 +106,7 @@ class _Execution:
                 self._mark(number, step)
             except StaleEntryError as problem:
                 self.taken.pop(number, None)
-                self.refused.append((number, str(problem)))
+                self.refused.append((number, not_done(problem)))
             steps = len(self.plan.steps)
             if not watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, step.path)):
                 self.interrupted = True
@@ -119,7 +120,7 @@ class _Execution:
         objects = self._objects(step)
         goes = _in_order(step, objects)
         if not goes and not self.earlier:
-            raise StaleEntryError("nothing of it is left to remove")
+            raise StaleEntryError(NotDoneCode.NOTHING_LEFT)
         self.taken[number] = objects
         moves = tuple(Move(number, step.action, each.key, tag_number(each.tag), 0, each.size) for each in goes)
         if moves:
@@ -138,12 +139,12 @@ class _Execution:
                 (each.key, each.tag) for each in before if not _part(each) & Part.DONE or step.action not in _MARKED
             }
             if {(each.key, each.tag) for each in now} != stays:
-                self.refused.append((number, "somebody wrote to it after its mark was taken"))
+                self.refused.append((number, NotDone(NotDoneCode.WRITTEN_AFTER_MARK)))
                 continue
             try:
                 self._delete(goes)
             except StaleEntryError as problem:
-                self.refused.append((number, str(problem)))
+                self.refused.append((number, not_done(problem)))
                 continue
             self.done.add(number)
             self.bytes += step.frees
@@ -171,9 +172,9 @@ class _Execution:
         if ours:
             return objects
         if not objects:
-            raise StaleEntryError("it is gone")
+            raise StaleEntryError(NotDoneCode.GONE)
         if entry.folder_inode != step.fingerprint.folder_inode:
-            raise StaleEntryError("its objects changed since the plan was made")
+            raise StaleEntryError(NotDoneCode.FILES_CHANGED)
         return objects
 
     def _delete(self, objects: Sequence[s3.Object]) -> None:
@@ -185,7 +186,7 @@ class _Execution:
                     Delete={"Objects": keys, "Quiet": True},  # type: ignore[typeddict-item]
                 )
             for error in answer.get("Errors", ()):
-                raise StaleEntryError(f"{error.get('Key')}: {error.get('Code')}")
+                raise StaleEntryError(NotDoneCode.STORAGE, f"{error.get('Key')}: {error.get('Code')}")
 
 
 def tag_number(tag: str) -> int:

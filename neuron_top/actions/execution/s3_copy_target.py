@@ -9,6 +9,7 @@ from typing import IO, cast
 
 from neuron_top.actions.execution.copy_targets import StoredFile
 from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Part
@@ -53,7 +54,7 @@ class S3CopyTarget:
         _, objects = s3.look_again(self._bucket, entry)
         names = {each.key.rpartition("/")[2] for each in objects}
         if any(PARTS.get(name, 0) & Part.LOCK for name in names):
-            raise StaleEntryError("it is locked")
+            raise StaleEntryError(NotDoneCode.LOCKED)
         yield S3EntryWriter(self._bucket, f"{self._bucket.prefix}{entry}", names)
 
     def free(self) -> int | None:

@@ -19,6 +19,7 @@ from neuron_top.actions.journal.records import (
     user_name,
 )
 from neuron_top.actions.plan import Plan
+from neuron_top.actions.reasons import WhyNotDone
 from neuron_top.cache.locks import lock_owner
 
 
@@ -45,7 +46,7 @@ class PlanHistory:
     def __init__(self, begun: PlanBegun, *, found: bool = False) -> None:
         self.begun, self.found = begun, found
         self.moves: list[Move] = []
-        self.refused: list[tuple[int, str]] = []
+        self.refused: list[tuple[int, WhyNotDone]] = []
         self.ended: PlanEnded | None = None
         self.restored: PlanRestored | None = None
         self.purged: PlanPurged | None = None

@@ -8,6 +8,7 @@ import os
 import msgspec
 
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
+from neuron_top.actions.reasons import WhyNotDone
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks import lock_owner
 
@@ -59,7 +60,7 @@ class MovesIntended(JournalRecord, frozen=True, kw_only=True):
 class StepsRefused(JournalRecord, frozen=True, kw_only=True):
     """Steps that were not done, each with its reason."""
 
-    steps: tuple[tuple[int, str], ...]
+    steps: tuple[tuple[int, WhyNotDone], ...]
 
 
 class PlanEnded(JournalRecord, frozen=True, kw_only=True):
@@ -75,7 +76,7 @@ class PlanRestored(JournalRecord, frozen=True, kw_only=True):
     """A plan was undone; `kept` are the paths that could not be put back, each with its reason."""
 
     restored: int
-    kept: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, WhyNotDone], ...] = ()
     user: str = ""
 
 

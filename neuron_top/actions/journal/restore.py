@@ -18,8 +18,9 @@ from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
+from neuron_top.actions.reasons import NotDone
 from neuron_top.cache.locks import lock_owner
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
@@ -57,7 +58,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         return record
 
 
-Kept = list[tuple[str, str]]
+Kept = list[tuple[str, NotDone]]
 """(path, why it stays in the trash)."""
 
 
@@ -114,7 +115,7 @@ def _entry_back(
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
     except (StaleEntryError, OSError) as problem:
-        kept.extend((move.path, str(problem)) for move in moves)
+        kept.extend((move.path, not_done(problem)) for move in moves)
         return 0
 
 
@@ -122,6 +123,6 @@ def _file_back(entry: OpenEntry, source: int, move: Move, kept: Kept) -> bool:
     try:
         entry.take_back(source, move.path.rpartition("/")[2])
     except (StaleEntryError, OSError) as problem:
-        kept.append((move.path, str(problem)))
+        kept.append((move.path, not_done(problem)))
         return False
     return True

@@ -9,6 +9,7 @@ from neuron_top.actions.execution.s3 import tag_number
 from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
@@ -31,15 +32,16 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         history = trash.history_of(identity)
         if history.begun.verb in journal.ADDING:
             raise NothingToShow(f"plan {history.begun.plan} removed nothing: there is nothing to restore")
-        restored, kept = 0, []
+        restored = 0
+        kept: list[tuple[str, NotDone]] = []
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
             found = _Versions(bucket, entry, history.begun.at - _CLOCKS_SECONDS)
             for move in moves:
                 problem = found.undelete(move)
-                if problem is None:
-                    restored += 1
-                elif problem:
+                if isinstance(problem, NotDone):
                     kept.append((move.path, problem))
+                else:
+                    restored += problem
         record = PlanRestored(
             plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
@@ -71,16 +73,16 @@ class _Versions:
                     if version["IsLatest"]:
                         self._there[version["Key"]] = version["ETag"]
 
-    def undelete(self, move: Move) -> str | None:
-        """Bring one object back: None when done, empty when it never went, else why not."""
+    def undelete(self, move: Move) -> NotDone | bool:
+        """Bring one object back: True when done, False when it never went, else why not."""
         if move.path in self._there:
             same = tag_number(self._there[move.path]) == move.inode
-            return "" if same else "it exists again"
+            return False if same else NotDone(NotDoneCode.EXISTS_AGAIN)
         if move.path not in self._markers:
-            return "no version of it is kept"
+            return NotDone(NotDoneCode.NO_VERSION)
         version, at = self._markers[move.path]
         if at < self._since:
-            return "it was deleted before this plan"
+            return NotDone(NotDoneCode.DELETED_BEFORE)
         with s3.explained(self._bucket):
             self._bucket.client.delete_object(Bucket=self._bucket.name, Key=move.path, VersionId=version)
-        return None
+        return True

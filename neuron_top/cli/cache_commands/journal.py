@@ -16,6 +16,7 @@ from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.services.caches import PlanHistory
 from neuron_top.units import UNKNOWN, bytes_text, count_text
+from neuron_top.views.plan_sentences import not_done_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +72,7 @@ def _json(history: PlanHistory) -> dict[str, object]:
         "steps": begun.steps,
         "done": ended.done if ended else None,
         "moved_bytes": ended.moved_bytes if ended else None,
-        "refused": [{"step": number, "reason": reason} for number, reason in history.refused],
+        "refused": [{"step": number, "reason": not_done_text(why)} for number, why in history.refused],
         "restored_at": common.instant(history.restored.at) if history.restored else None,
         "purged_at": common.instant(purged.at) if purged else None,
         "freed_bytes": purged.freed if purged else None,

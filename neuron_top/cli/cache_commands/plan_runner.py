@@ -19,7 +19,7 @@ from neuron_top.services.caches import CacheService, Outcome, Plan, Verb
 from neuron_top.services.confirmation import ForcedUnlockPrompt, confirmation_of
 from neuron_top.services.saved_plans import SCHEMA, write_plans
 from neuron_top.units import bytes_text, counted
-from neuron_top.views.plan import many_text, outcome_lines, plan_lines, warning_text, with_texts
+from neuron_top.views.plan import many_text, outcome_lines, outcome_with_texts, plan_lines, warning_text, with_texts
 from neuron_top.views.plan_sentences import refusal_text
 
 REFUSED = RefusedForSafety.exit_code
@@ -89,7 +89,8 @@ def _print(made: Sequence[Plan], most: int | None) -> None:
 
 
 def _print_json(made: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> None:
-    print_json({"schema": SCHEMA, "plans": list(map(with_texts, made)), "outcomes": outcomes})
+    texts = [outcome_with_texts(each) for each in outcomes] if outcomes is not None else None
+    print_json({"schema": SCHEMA, "plans": list(map(with_texts, made)), "outcomes": texts})
 
 
 def _confirmed(wanted: Sequence[Plan], *, asked: bool) -> list[Plan]:

@@ -23,7 +23,7 @@ from neuron_top.escapes import visible
 from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, counted
-from neuron_top.views.plan_sentences import LEFT
+from neuron_top.views.plan_sentences import LEFT, not_done_text
 
 _PLAN = re.compile(r"[0-9a-f]{1,10}\Z")
 
@@ -62,8 +62,9 @@ def execute(arguments: argparse.Namespace) -> int:
     for remark in service.remarks:
         log_stderr(f"neurontop: {visible(remark)}")
     kind = service.backend(root).kind
+    kept = [(path, not_done_text(why)) for path, why in record.kept]
     if arguments.json:
-        print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
+        print_json({"plan": record.plan, "restored": record.restored, "kept": kept})
     else:
         back = (
             counted(record.restored, "object")
@@ -73,7 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
         none = record.restored == 0 and not record.kept
         result = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
         log_stderr(f"neurontop: plan {record.plan}: {result}")
-        for path, reason in record.kept:
+        for path, reason in kept:
             print(visible(f"stays {LEFT[kind]}: {path}: {reason}"))
     return 1 if record.kept else 0
 

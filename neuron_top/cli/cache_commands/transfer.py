@@ -15,7 +15,7 @@ from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
 from neuron_top.units import bytes_text, counted, duration_text
-from neuron_top.views.plan import outcome_lines, plan_lines
+from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines
 from neuron_top.views.plan_sentences import refusal_text
 
 STREAMS = 4
@@ -110,7 +110,7 @@ def _report(
                 "bytes": copied,
                 "seconds": round(seconds, 3),
                 "there": len(plan.exclusions) + (outcome.there if outcome else 0),
-                "refused": dict(outcome.refused) if outcome else {},
+                "refused": dict(outcome_with_texts(outcome).refused) if outcome else {},
                 "missing": missing,
             }
         )
