@@ -84,6 +84,7 @@ class NotDoneCode(StrEnum):
     FILE_REPLACED = "file-replaced"
     FOLDER_REPLACED = "folder-replaced"
     FILES_CHANGED = "files-changed"
+    OBJECTS_CHANGED = "objects-changed"
     WRITTEN_AGAIN = "written-again"
     ARTIFACT_WRITTEN_AGAIN = "artifact-written-again"
     WRITTEN_AFTER_MARK = "written-after-mark"

@@ -118,6 +118,7 @@ NOT_DONE = {
     NotDoneCode.FILE_REPLACED: "another file has taken its place since the plan was made",
     NotDoneCode.FOLDER_REPLACED: "another folder has taken its place since the plan was made",
     NotDoneCode.FILES_CHANGED: "files came or went since the plan was made",
+    NotDoneCode.OBJECTS_CHANGED: "its objects changed since the plan was made",
     NotDoneCode.WRITTEN_AGAIN: "it was written again since the plan was made",
     NotDoneCode.ARTIFACT_WRITTEN_AGAIN: "its artifact was written again since the plan was made",
     NotDoneCode.WRITTEN_AFTER_MARK: "somebody wrote to it after its mark was taken",

@@ -174,7 +174,7 @@ class _Execution:
         if not objects:
             raise StaleEntryError(NotDoneCode.GONE)
         if entry.folder_inode != step.fingerprint.folder_inode:
-            raise StaleEntryError(NotDoneCode.FILES_CHANGED)
+            raise StaleEntryError(NotDoneCode.OBJECTS_CHANGED)
         return objects
 
     def _delete(self, objects: Sequence[s3.Object]) -> None:
