@@ -24,8 +24,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top import settings
-from neuron_top.cli.output import log_stderr, print_json_line, print_text, standard_input_bytes
-from neuron_top.cli.telemetry_text import telemetry_text
+from neuron_top.cli.output import log_stderr, print_json_line, print_text, standard_input_bytes, table
 from neuron_top.errors import NothingToShow
 from neuron_top.services.telemetry import (
     AUTO,
@@ -39,6 +38,8 @@ from neuron_top.services.telemetry import (
     malformed_reason,
     source_remark,
 )
+from neuron_top.views import telemetry as views
+from neuron_top.views.telemetry import TelemetryTable
 
 _PATIENCE = 8.0
 """Seconds that --once waits for a sample with rates before it shows what it has."""
@@ -114,7 +115,7 @@ def _show(event: TelemetryEvent, latest: LatestTelemetry, *, as_json: bool) -> N
         if is_sample(event):
             print_json_line(event)
     elif changes_tables(event):
-        print_text(f"{telemetry_text(latest)}\n")
+        print_text(f"{_tables(latest)}\n")
 
 
 def _show_once(latest: LatestTelemetry, *, as_json: bool) -> None:
@@ -122,4 +123,23 @@ def _show_once(latest: LatestTelemetry, *, as_json: bool) -> None:
         for event in latest.events():
             print_json_line(event)
     else:
-        print_text(telemetry_text(latest))
+        print_text(_tables(latest))
+
+
+def _tables(latest: LatestTelemetry) -> str:
+    """The newest of everything as tables."""
+    errors = views.memory_error_lines(latest.errors.values())
+    parts = (
+        _table_text(views.device_table(latest.devices)) if latest.devices is not None else "",
+        _table_text(views.core_table(latest.cores, latest.headroom())) if latest.cores is not None else "",
+        _table_text(views.process_table(latest.processes)) if latest.processes is not None else "",
+        _table_text(views.execution_table(latest.executions.values())),
+        views.host_text(latest.host) if latest.host is not None else "",
+        "\n".join(["memory errors:", *errors]) if errors else "",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table_text(shown: TelemetryTable) -> str:
+    rows = table(shown.header, shown.rows, right=shown.right) if shown.header else ""
+    return "\n".join(part for part in (shown.title, rows) if part)
