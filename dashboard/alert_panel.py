@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.components import attributes
+from neuron_top.dashboard.components import attributes, with_commands
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
@@ -26,10 +26,13 @@ _WORDS = {
 }
 
 
-def alert_panel(desk: AlertDesk, run: str) -> list[Any]:
-    """All of it."""
-    parts = [_alert(alert, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)) for alert in desk.active[:SHOWN]]
-    more = desk.active[SHOWN:]
+def alert_panel(desk: AlertDesk, run: str, told: Collection[str] = ()) -> list[Any]:
+    """All of it. `told`: keys of alerts that stand above already; there is only what can be done about them."""
+    active = [alert for alert in desk.active if alert.key not in told]
+    parts = [_alert(alert, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)) for alert in active[:SHOWN]]
+    if may_act() and (above := [alert for alert in desk.active if alert.key in told]):
+        parts.append(_folded("the alert of the failure above", above, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)))
+    more = active[SHOWN:]
     if more:
         parts.append(_folded(f"+{len(more)} more", more, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)))
     for name, found in (("acknowledged", desk.acknowledged), ("muted", desk.muted)):
@@ -49,17 +52,21 @@ def _folded(title: str, found: Sequence[Alert], run: str, acts: Sequence[AlertAc
 
 
 def _alert(alert: Alert, run: str, acts: Sequence[AlertAct]) -> Any:
-    may = current_permission.get() >= LEAST_TO_EXECUTE
     return html.Article(
         [
             html.Strong(f"{alert.severity}: {alert.title}"),
             html.Span(alert.evidence),
-            html.Span([_button(act, alert) for act in acts], className="alert-acts") if may else None,
-            html.Span(alert.next_step, className="next-step"),
+            html.Span([_button(act, alert) for act in acts], className="alert-acts") if may_act() else None,
+            html.Span(with_commands(alert.next_step), className="next-step"),
             graph_link(alert.graph, run, "its graph, and why it missed") if alert.graph is not None else None,
         ],
         className=f"alert {alert.severity}",
     )
+
+
+def may_act() -> bool:
+    """Whether who asks may do something about an alert."""
+    return current_permission.get() >= LEAST_TO_EXECUTE
 
 
 def _button(act: AlertAct, alert: Alert) -> Any:

@@ -119,9 +119,13 @@ def term(word: str, shown: str = "") -> Component:
 
 def note(text: str, *, kind: str = "quiet") -> Component:
     """A sentence, with commands between backticks; `kind`: quiet, warn, bad."""
+    return html.P(with_commands(text), className=f"note {kind}")
+
+
+def with_commands(text: str) -> Component:
+    """A sentence whose commands between backticks stand as code."""
     parts = text.split("`")
-    said = [html.Code(part) if number % 2 else part for number, part in enumerate(parts)] if len(parts) > 2 else text
-    return html.P(said, className=f"note {kind}")
+    return [html.Code(part) if number % 2 else part for number, part in enumerate(parts)] if len(parts) > 2 else text
 
 
 def absent(text: str) -> Component:

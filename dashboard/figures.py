@@ -15,7 +15,7 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.device_map import outliers
 from neuron_top.views.model import CoreKind, Point
 
@@ -92,7 +92,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
     cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
     trace = {
         "type": "heatmap",
-        "z": [[_measured(row, measure) if row is not None else None for row in line] for line in cells],
+        "z": _values(cells, measure, stale=False),
         "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
         "x": across,
@@ -106,6 +106,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
         "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
     }
+    grays = {"z": _values(cells, measure, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
     one_by_one = {"dtick": 1, "tickformat": "d"}
     places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
     shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
@@ -121,7 +122,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
                {"symbol": "square-open", "size": size, "color": colors.warn, "line": {"width": 2}}),
     ]  # fmt: skip
     return {
-        "data": [trace, *marks],
+        "data": [trace, *marks, {**trace, **grays, "showscale": False}],
         "layout": layout(
             colors,
             min(900, 80 + cell * max(1, len(cells))),
@@ -171,6 +172,13 @@ def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
     """Three digits after the point: what a color can show, and short on the wire."""
     share = measure.share(row) if measure.share is not None else None
     return round(share, 3) if share is not None else None
+
+
+def _values(cells: Sequence[Sequence[CoreRow | None]], measure: CoreMetric, *, stale: bool) -> list[list[float | None]]:
+    """The cells of cores that report, or of those that no longer do."""
+    return [
+        [_measured(row, measure) if row is not None and row.stale is stale else None for row in line] for line in cells
+    ]
 
 
 def _core_name(row: CoreRow) -> str:
@@ -260,13 +268,14 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     }
 
 
-def core_words(row: CoreRow) -> str:
-    """A core in one line."""
+def core_words(row: CoreRow, now: float) -> str:
+    """A core in one line; how old what is known of it is."""
     share = MEMORY.share(row) if MEMORY.share is not None else None
     memory = MEMORY.text(row) + (f" of {CAPACITY.text(row)} ({percent_text(share)})" if share is not None else "")
     others = reported([one for one in CORE_METRICS if one.is_optional], [row])
     words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
-    return f"{_core_name(row)} on {row.node or 'this host'}: {', '.join(words)}"
+    silence = silence_text([row], now)
+    return f"{_core_name(row)} on {row.node or 'this host'}: {silence and f'{silence}; last '}{', '.join(words)}"
 
 
 def steps(places: Sequence[float]) -> dict[str, Any]:

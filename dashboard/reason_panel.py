@@ -1,4 +1,7 @@
-"""The band at the top of the first page: the verdict on the job, and the lines of the log that state the reason."""
+"""The band at the top of the first page: the verdict on the job, and the lines of the log that state the reason.
+
+Alerts stand below it, in cards with what can be done about them (`alert_panel.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.components import attributes
+from neuron_top.dashboard.components import attributes, note
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.overview import Overview
 from neuron_top.views.verdict import Verdict, VerdictState, progress_text, state_words, verdict
@@ -26,10 +29,7 @@ def reason_panel(view: Overview) -> Any:
         html.P(one.reason, className="band-reason"),
     ]
     if one.next_step:
-        content.append(html.P(["Next: ", *_with_commands(one.next_step)], className="quiet"))
-    if one.alert:
-        more = [html.Span(f"+{one.more} more", className="chip plain")] if one.more else []
-        content.append(html.P(["⚠ ", *_with_commands(one.alert), " ", *more], className="band-alert"))
+        content.append(note(f"Next: {one.next_step}"))
     whole = diagnosis_view(view.diagnosis) if view.diagnosis is not None else None
     if whole is not None and whole.lines:
         is_open = one.state is VerdictState.FAILED
@@ -46,11 +46,6 @@ def _progress(one: Verdict) -> list[Any]:
         return [html.Span(words)] if words else []
     share = f"{one.progress:.4f}"
     return [html.Progress(value=share, max="1", **attributes(aria_label="Progress of the job")), html.Span(words)]
-
-
-def _with_commands(text: str) -> list[Any]:
-    """Commands between backticks stand as code."""
-    return [html.Code(part) if number % 2 else part for number, part in enumerate(text.split("`"))]
 
 
 def _evidence(view: DiagnosisView) -> Any:

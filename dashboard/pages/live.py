@@ -29,6 +29,7 @@ from neuron_top.views.alert_desk import AlertDesk
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
+from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
 from neuron_top.views.log_rows import grouped
@@ -38,14 +39,17 @@ from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.runs import RunRow
 from neuron_top.views.trends import Trends, trends
-from neuron_top.views.verdict import verdict
+from neuron_top.views.verdict import untold, verdict
 from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "", "Overview"
 LINES_SHOWN = 40
 RUNNING_SHOWN = 20
-HEAT_MOVES = (("data", 0, "z"), *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")))
-"""What of the heat map changes with every sample: values, and which cells are marked."""
+HEAT_MOVES = (
+    *(("data", place, "z") for place in (0, 4)),
+    *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")),
+)
+"""What of the heat map changes with every sample: values, old values in gray, and which cells are marked."""
 
 CONTROLS = [Input("live-measure", "value"), Input("live-axis", "value"), Input("live-smooth", "value")]
 TILES = (
@@ -54,7 +58,16 @@ TILES = (
     ("live-busy", "Cores busy"),
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
-PARTS = ("live-reason", "live-idle", "live-missing", "live-alerts", "live-compile", "live-lines", "live-core-words")
+PARTS = (
+    "live-reason",
+    "live-idle",
+    "live-missing",
+    "live-alerts",
+    "live-compile",
+    "live-only",
+    "live-lines",
+    "live-core-words",
+)
 CHARTS = ("live-heat", "live-kinds", "live-answers")
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
@@ -76,11 +89,11 @@ def layout(_state: dict[str, str]) -> Any:
         [
             dcc.Store(id="live-marks", data={}),
             html.Div(id="live-reason", className="full", role="status", **attributes(aria_live="polite")),
+            html.Div(id="live-handled", className="full", role="alert"),
+            html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
             html.Div(id="live-idle", className="grid full idle"),
             drop_zone(),
-            html.Div(id="live-handled", className="full", role="alert"),
-            html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel(
                 "Cores",
                 chart("live-heat", "Cores as a heat map", 110),
@@ -104,10 +117,12 @@ def layout(_state: dict[str, str]) -> Any:
             ),
             panel(
                 "Training",
-                html.H3("Loss"),
-                chart("live-losses", "Training loss over time", 200),
-                html.H3("Throughput"),
-                chart("live-throughput", "Throughput over time", 200),
+                html.Span(id="live-only", hidden=True),
+                html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss"),
+                html.Div(
+                    [html.H3("Throughput"), chart("live-throughput", "Throughput over time", 200)],
+                    className="of-throughput",
+                ),
                 tools=[
                     dcc.RadioItems(
                         {training_figures.STEP: "by step", training_figures.TIME: "by time"},
@@ -146,11 +161,13 @@ def render(
     whole["live-reason"] = reason_panel(view)
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
-    whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run)
+    told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
+    whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run, told)
     whole["live-compile"] = _compile(view.compile, run)
+    whole["live-only"] = _only(series)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
-        f"{figures.core_words(core.row)}. Click a cell of the heat map to choose another core."
+        f"{figures.core_words(core.row, view.now)}. Click a cell of the heat map to choose another core."
         if core is not None
         else "Click a cell of the heat map to see the history of a core."
     )
@@ -203,7 +220,8 @@ def nodes_of(view: Overview) -> list[str]:
 
 def _texts(view: Overview) -> dict[str, str]:
     head, training, cache, compiling = view.header, view.training, view.cache, view.compile
-    busy = [row.utilization for row in view.cores if row.utilization is not None]
+    busy = [row.utilization for row in view.cores if row.utilization is not None and not row.stale]
+    silence = silence_text(view.cores, view.now)
     values = {
         "live-state": (str(verdict(view).state), head.name or "no job"),
         "live-elapsed": (clock_text(head.elapsed), head.node or "—"),
@@ -225,7 +243,7 @@ def _texts(view: Overview) -> dict[str, str]:
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
             percent_text(sum(busy) / len(busy) if busy else None),
-            f"{counted(len(view.cores), 'core')}, {counted(head.workers, 'worker')}",
+            f"{counted(len(view.cores), 'core')}, {counted(head.workers, 'worker')}{silence and f'; {silence}'}",
         ),
     }
     return {
@@ -285,6 +303,13 @@ def _compile(card: CompileCard, run: str) -> Any:
         html.P(f"{words}{more}.{share}"),
         *([shown] if rows else []),
     ]
+
+
+def _only(series: Trends) -> Any:
+    """Where loss or throughput alone was printed: the style sheet leaves the other chart out."""
+    if bool(series.loss_values) == bool(series.throughput_values):
+        return None
+    return html.Span(className="only-loss" if series.loss_values else "only-throughput")
 
 
 def _lines(view: Overview) -> Any:

@@ -20,6 +20,7 @@ from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
+from neuron_top.views.core_rows import silence_text
 from neuron_top.views.exhausted import ExhaustedCore, ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
@@ -119,15 +120,16 @@ def render(
         "memory-other-summary": _summary(other) if other is not None else "",
         "memory-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
         "memory-other-kinds": PageChart(figures.bars(other, colors) if other is not None else nothing),
-        "memory-core-words": _which(core),
+        "memory-core-words": _which(core, one.now),
         "memory-core": AppendChart(figures.kinds_over_time(core, colors)),
-        "memory-other-core-words": _which(other_core) if other is not None else "",
+        "memory-other-core-words": _which(other_core, other.now) if other is not None else "",
         "memory-other-core": AppendChart(figures.kinds_over_time(other_core, colors) if other is not None else nothing),
     }
 
 
-def _which(core: MemoryKinds | None) -> str:
-    return "Click a bar of “Memory by category” to choose a core. " + (core_words(core.row) if core is not None else "")
+def _which(core: MemoryKinds | None, now: float) -> str:
+    chosen = core_words(core.row, now) if core is not None else ""
+    return f"Click a bar of “Memory by category” to choose a core. {chosen}"
 
 
 def _summary(view: MemoryTable) -> str:
@@ -138,6 +140,8 @@ def _summary(view: MemoryTable) -> str:
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
     words = f"{counted(len(view.rows), 'core')}, highest peak {bytes_text(highest)}"
     words += f", {len(full)} with less than a tenth free" if full else ""
+    if silence := silence_text(view.rows, view.now):
+        words += f"; {silence} of {counted(sum(row.stale for row in view.rows), 'core')}"
     return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
 
 

@@ -10,6 +10,7 @@ import msgspec
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS, CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
+from neuron_top.units import duration_text
 
 STALE_PERIODS = 5.0
 _KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
@@ -98,6 +99,15 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
         stale=stale,
         trend=core.recent_utilization.values(trend),
     )
+
+
+def silence_text(cores: Sequence[CoreRow], now: float) -> str:
+    """How long those that no longer report have been silent: `no data for 44 s`; "" while all report."""
+    stale = [core.sampled for core in cores if core.stale]
+    if not stale:
+        return ""
+    newest = max((time for time in stale if time is not None), default=None)
+    return f"no data for {duration_text(now - newest)}" if newest is not None else "no data yet"
 
 
 def is_stale(sampled: float | None, period: float | None, now: float) -> bool:

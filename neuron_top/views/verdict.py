@@ -12,6 +12,7 @@ from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.units import bytes_text, clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.views.alerts import Alert
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Header, Overview
 from neuron_top.views.progress import RunningGraph
@@ -97,9 +98,7 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     cause = headline(view.diagnosis, over=head.over)
     if cause is not None and state is not VerdictState.FAILED:
         next_step = next_step or cause.next_step
-    # The failure is the reason itself, and need not be said twice.
-    said = AlertKind.JOB_FAILED if state is VerdictState.FAILED else None
-    alerts = [alert for alert in view.alerts if alert.kind is not said]
+    alerts = untold(view)
     first = alerts[0] if alerts else None
     progress, left = _progress(view, state)
     age = _age(view, view.now if clock is None else clock)
@@ -118,6 +117,12 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
         freshness=_freshness(view, age, replayed=replayed),
         age=age,
     )
+
+
+def untold(view: Overview) -> list[Alert]:
+    """The alerts without that of the failure, which is the reason itself and need not be said twice."""
+    failed = state_of(view.header) is VerdictState.FAILED
+    return [alert for alert in view.alerts if not failed or alert.kind is not AlertKind.JOB_FAILED]
 
 
 def state_of(head: Header) -> VerdictState:

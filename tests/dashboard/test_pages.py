@@ -21,10 +21,12 @@ from neuron_top.dashboard import (
     figures,
     memory_figures,
 )
+from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
@@ -406,12 +408,33 @@ def test_the_live_page_begins_with_the_reason_why_the_job_failed() -> None:
     reported = words_of(whole["live-reason"])
     assert reported.startswith("✗ FAILED train.log")
     assert "the compiler rejected a graph: [NCC_EVRF031]" in reported
-    assert "Next:  Change the model" in reported
+    assert "Next: Change the model" in reported
     assert "1202 compiling the third graph 1203 [NCC_EVRF031]" in reported
     assert whole["live-state"] == "failed"
-    assert "job failed" in words_of(whole["live-alerts"])
+    assert "job failed" not in words_of(whole["live-alerts"]), "the band has it"
+    token = current_permission.set(Permission.ACT)
+    try:
+        assert "job failed" in words_of(lived(failed_log())["live-alerts"]), "who may act can acknowledge it"
+    finally:
+        current_permission.reset(token)
     page = live.layout({}).children
     assert [getattr(part, "id", "") for part in page][:2] == ["live-marks", "live-reason"]
+
+
+def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mean() -> None:
+    feed = full(4)
+    late = feed.read(lambda run, now: overview(run, now + 60))
+    core = feed.read(lambda run, now: core_page(run, now + 60, late.cores[0].key))
+    whole = live.render(late, core, feed.read(trends), feed.read(cache_lookups), "utilization", DARK)
+    assert whole["live-busy"] == "—"
+    assert "no data for 1 m 01 s" in whole["live-busy-sub"]
+    assert "no data for 1 m 01 s; last " in whole["live-core-words"]
+    heat = whole["live-heat"].figure["data"]
+    now, old = heat[0]["z"], heat[4]["z"]
+    assert all(value is None for line in now for value in line)
+    assert any(value is not None for line in old for value in line)
+    shown = memory.render(feed.read(lambda run, now: memory_table(run, now + 60)), None, DARK)
+    assert "no data for 1 m 01 s of 4 cores" in shown["memory-summary"]
 
 
 def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:

@@ -87,7 +87,8 @@ def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_promethe
     (row,) = known.read(overview).cores
     assert (row.power, row.flops) == (pytest.approx(0.1886), 41.3e12)
     assert {column.title for column in core_rows.columns([row])} >= {"Power", "FLOP/s"}
-    assert figures.core_words(row).endswith("power 19 %, compute 41.3 TFLOP/s")
+    assert row.sampled is not None
+    assert figures.core_words(row, row.sampled).endswith("power 19 %, compute 41.3 TFLOP/s")
     page = core_rows.core_page_lines(Theme(DARK_LOOK, UNICODE), known.read(a_core), 100)
     assert any("41.3 TFLOP/s" in strip.text for strip in page)
     values = {family.name: family.samples[0].value for family in metrics_of(known.read(overview)) if family.samples}

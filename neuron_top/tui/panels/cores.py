@@ -16,9 +16,9 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import SMALL, BarPart, Line, bar, rule, short_command, spark, stacked
 from neuron_top.tui.panels.device_rows import device_rows, summary
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, duration_text, percent_text
+from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow, legend_kinds
+from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
 from neuron_top.views.device_map import ROW, device_map
 from neuron_top.views.model import CoreKind
 
@@ -79,10 +79,8 @@ def _summary(cores: Sequence[CoreRow], now: float) -> str:
         return ""
     local = all(core.kind is CoreKind.LOCAL for core in cores)
     words = [f"{len(cores)} {'worker' if local else 'core'}{'' if len(cores) == 1 else 's'}"]
-    stale = [core.sampled for core in cores if core.stale]
-    if stale:
-        newest = max((time for time in stale if time is not None), default=None)
-        words.append(f"no data for {duration_text(now - newest)}" if newest is not None else "no data yet")
+    if silence := silence_text(cores, now):
+        words.append(silence)
     scale = memory_scale(cores)
     if scale.relative:
         words.append(f"full bar = {bytes_text(scale.bytes)}, the largest peak")

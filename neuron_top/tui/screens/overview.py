@@ -32,12 +32,11 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
-from neuron_top.views.alerts import AlertKind
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.main_panel import Details, details, main_panels
-from neuron_top.views.model import Alert, Run
+from neuron_top.views.model import Run
 from neuron_top.views.overview import Header, Overview, overview
-from neuron_top.views.verdict import VerdictState, state_of
+from neuron_top.views.verdict import VerdictState, state_of, untold
 from neuron_top.views.welcome import is_idle
 
 if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
@@ -347,12 +346,6 @@ def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
 def _listed(lines: int, most: int) -> SizeRequest:
     """A title and so many lines, none of which must be there."""
     return SizeRequest(0, 1 + min(lines, most))
-
-
-def untold(view: Overview) -> list[Alert]:
-    """The alerts without that of the failure, which is the first thing on the screen."""
-    failed = state_of(view.header) is VerdictState.FAILED
-    return [alert for alert in view.alerts if not failed or alert.kind is not AlertKind.JOB_FAILED]
 
 
 SCREEN = OverviewScreen
