@@ -12,7 +12,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import compile_figures, figures, training_figures
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.alert_panel import alert_panel
+from neuron_top.dashboard.alert_panel import alert_panel, may_act
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
@@ -358,7 +358,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def answer(asked: PageRequest) -> dict[str, Any]:
         run = asked.run
         feeds.feed(run)  # refuses who may not see it, before an answer that is shared
-        question = (run, asked.state.get("node"), asked.state.get("core"), asked.colors.name, repr(asked.values))
+        chosen = asked.state.get("node"), asked.state.get("core"), asked.colors.name, repr(asked.values)
+        question = (run, *chosen, may_act())  # who may act has buttons
         # In a thread, charts too: those of a thousand cores take longer than a browser of another page should wait.
         return await answers.get(question, lambda: marked(sections(asked)), feeds.version(run))
 
