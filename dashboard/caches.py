@@ -16,7 +16,6 @@ from neuron_top.amounts import parse_bytes
 from neuron_top.dashboard.plan_registry import PlanRegistry, Requester
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.services.cache_listing import CacheListing
-from neuron_top.services.cache_reader import BackendKind
 from neuron_top.services.caches import (
     ACTIONS,
     CacheService,
@@ -57,7 +56,7 @@ class DashboardCaches:
         """Grows with every listing that differs from the one before."""
         self._plans = PlanRegistry()
         self.trash: tuple[PlanHistory, ...] = ()
-        """Plans of caches in folders whose files lie in the trash, the newest first, as last listed."""
+        """Plans of listed caches that can be undone, the newest first, as last listed."""
         self.disks: dict[str, Disk] = {}
         """Of each listed cache in a folder: its disk, when it was listed."""
         self.budget = parse_bytes(settings.cache_max_size) if settings.cache_max_size else None
@@ -89,12 +88,8 @@ class DashboardCaches:
             self.version += 1
         self._table, self._listed_at = table, time.monotonic()
         self.disks = self._service.disks({row.root for row in table.rows})
-        folders = [
-            root
-            for root, _origin, exists in table.roots
-            if exists and self._service.backend(root).kind is BackendKind.FOLDER
-        ]
-        self.trash = tuple(sorted(self._service.trash(folders), key=lambda one: -one.begun.at))
+        present = [root for root, _origin, exists in table.roots if exists]
+        self.trash = tuple(sorted(self._service.trash(present), key=lambda one: -one.begun.at))
 
     def undo_from_trash(self, identity: str, requester: Requester) -> str:
         """Bring back what a plan took that was carried out by anybody, at any time; in words what came of it.

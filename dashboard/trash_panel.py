@@ -1,4 +1,4 @@
-"""What lies in the trash of the caches, act by act, each with its undo."""
+"""What can be brought back of the caches, act by act, each with its undo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = 50
 
 
 def trash_panel(trash: Sequence[PlanHistory]) -> Any:
-    """A row for each plan whose files lie in the trash, the newest first; None where it is empty."""
+    """A row for each plan whose files lie in the trash (of a bucket: in older versions), the newest first; or None."""
     if not trash:
         return None
     rows = [
@@ -40,7 +40,8 @@ def trash_panel(trash: Sequence[PlanHistory]) -> Any:
         table(head, rows, caption="What lies in the trash", right=(2, 3)),
         note(
             (f"{count_text(more)} older plans are not listed. " if more else "")
-            + "Undo brings all of a plan back. The space becomes free with neurontop cache purge."
+            + "Undo brings all of a plan back. The space becomes free with `neurontop cache purge`, in a bucket by its "
+            "own rule for old versions."
         ),
         wide=True,
     )

@@ -17,7 +17,10 @@ from neuron_top.actions.plan_context import PlanContext  # noqa: E402
 from neuron_top.cache import s3  # noqa: E402
 from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
 from neuron_top.cache.model.states import State  # noqa: E402
-from neuron_top.services.caches import CacheService  # noqa: E402
+from neuron_top.dashboard.access import Permission  # noqa: E402
+from neuron_top.dashboard.caches import DashboardCaches  # noqa: E402
+from neuron_top.dashboard.plan_registry import NotPermitted, Requester  # noqa: E402
+from neuron_top.services.caches import CacheService, Verb  # noqa: E402
 from neuron_top.settings import Settings  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
@@ -111,6 +114,24 @@ def test_a_plan_for_a_bucket_goes_its_whole_way_through_the_api(bucket: s3.Bucke
             served.ask("/alive")
         assert (done["state"], done["outcome"]["done"]) == ("done", 1)
         assert served.post(f"{path}/undo", {}).json["state"] == "undone"
+
+
+def test_what_went_from_a_bucket_is_listed_in_the_trash_and_undone_by_whoever_may(
+    bucket: s3.Bucket, tmp_path: Path
+) -> None:
+    service, before = Service(tmp_path / "state"), names(bucket)
+    path = next(entry.path for entry in service.snapshot(bucket.url).entries if "00001+" in entry.path)
+    (plan,) = service.plan_together(Verb.EVICT, bucket.url, [[path]], assume_exclusive=True)
+    service.execute(plan)
+    assert not names(bucket)
+    page = DashboardCaches(Settings(), [bucket.url], service=Service(tmp_path / "state"))
+    page.table()
+    (past,) = page.trash
+    assert (past.begun.plan, past.begun.root) == (plan.identity, bucket.url)
+    with pytest.raises(NotPermitted):
+        page.undo_from_trash(plan.identity, Requester("reader", Permission.READ))
+    assert "brought back" in page.undo_from_trash(plan.identity, Requester("operator", Permission.ACT))
+    assert names(bucket) == before
 
 
 def test_a_reader_cannot_state_that_nobody_else_uses_a_cache(tmp_path: Path) -> None:
