@@ -24,8 +24,8 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import psutil
@@ -52,6 +52,34 @@ FLEET_SECONDS = 1.0, 1.3
 MIB = 1024**2
 
 
+@asynccontextmanager
+async def pushed_by(port: int) -> AsyncIterator[asyncio.Event]:
+    """Set whenever the server pushes; read all the while, as a browser does.
+
+    Pings wait behind messages that nobody takes, and the connection ends.
+    """
+    origin: Any = f"http://127.0.0.1:{port}"
+    async with websockets.connect(f"ws://127.0.0.1:{port}/push", origin=origin) as socket:
+        pushed = asyncio.Event()
+
+        async def read() -> None:
+            async for _message in socket:
+                pushed.set()
+
+        reading = asyncio.create_task(read())
+        try:
+            yield pushed
+        finally:
+            reading.cancel()
+
+
+async def next_push(pushed: asyncio.Event, end: float) -> None:
+    """Until the server has pushed since the last time this was asked, or until `end` of the monotonic clock."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(pushed.wait(), max(0.0, end - time.monotonic()))
+    pushed.clear()
+
+
 class FleetPageViewer(Page):
     """The page of the fleet; how long each update took, and how large it was."""
 
@@ -73,11 +101,10 @@ class FleetPageViewer(Page):
 
     async def follow_for(self, seconds: float) -> None:
         """Ask after every message, so long."""
-        origin: Any = f"http://127.0.0.1:{self._port}"
         end, rests_until = time.monotonic() + seconds, 0.0
-        async with websockets.connect(f"ws://127.0.0.1:{self._port}/push", origin=origin) as socket:
+        async with pushed_by(self._port) as pushed:
             while time.monotonic() < end:
-                await socket.recv()
+                await next_push(pushed, end)
                 began = time.perf_counter()
                 if began < rests_until:  # as in `neurontop.js`
                     continue
@@ -96,11 +123,10 @@ class LivePageViewer(Page):
 
     async def follow_for(self, seconds: float) -> None:
         """Ask after every message, so long."""
-        origin: Any = f"http://127.0.0.1:{self._port}"
         end = time.monotonic() + seconds
-        async with websockets.connect(f"ws://127.0.0.1:{self._port}/push", origin=origin) as socket:
+        async with pushed_by(self._port) as pushed:
             while time.monotonic() < end:
-                await socket.recv()
+                await next_push(pushed, end)
                 await self.update()
 
 
