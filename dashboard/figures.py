@@ -117,7 +117,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
     size = max(4, cell - 12)
     marks = [
         _cells("not reported", unknown, across, down, {"symbol": "hash-open", "size": size, "color": colors.quiet}),
-        _cells("old value", old, across, down, {"symbol": "line-ne-open", "size": size, "color": colors.quiet}),
+        _cells("old value", old, across, down, {"symbol": "line-ne-open", "size": size, "color": colors.text}),
         _cells("stands out", standing_out, across, down,
                {"symbol": "square-open", "size": size, "color": colors.warn, "line": {"width": 2}}),
     ]  # fmt: skip

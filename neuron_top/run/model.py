@@ -80,6 +80,9 @@ from neuron_top.run.step_times import StepTimeTracker
 from neuron_top.run.torch_trace import TorchTraceTracker
 from neuron_top.run.training import TrainingTracker
 
+LONGEST_MARK = 200
+"""Characters of a message in a line for the eye."""
+
 
 class Run:
     """Adds up events; the same events in the same order give the same run."""
@@ -334,7 +337,9 @@ class Run:
 
 
 def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0][:200]
+    """Of a message, marked where it was cut."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= LONGEST_MARK else f"{line[: LONGEST_MARK - 1]}…"
 
 
 def canonical(value: Any, parts: set[int]) -> Any:
