@@ -238,7 +238,8 @@ def _texts(view: Overview) -> dict[str, str]:
         ),
         "live-graphs": (
             count_text(compiling.total),
-            ", ".join(f"{count_text(count)} {name}" for name, count in graph_parts(compiling) if count) or "none yet",
+            ", ".join(f"{count_text(count)} {name}" for name, count in graph_parts(compiling) if count)
+            or ("none" if head.over else "none yet"),
         ),
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
