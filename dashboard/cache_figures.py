@@ -9,7 +9,7 @@ from zlib import crc32
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, line, plain
 from neuron_top.services.caches import PlanHistory
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, counted
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow
 
@@ -45,7 +45,7 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "labels": [plain(path[-1]) for path in paths],
         "parents": ["\t".join(path[:-1]) for path in paths],
         "values": [max(1, sums[path][0]) for path in paths],
-        "text": [f"{bytes_text(sums[path][0])}, {count_text(sums[path][1])} entries" for path in paths],
+        "text": [f"{bytes_text(sums[path][0])}, {counted(sums[path][1], 'entry', 'entries')}" for path in paths],
         "hovertemplate": "%{label}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
         "textfont": {"color": [colors.text if len(path) < 3 else colors.ground for path in paths], "size": 13},

@@ -30,7 +30,7 @@ REASONS = {
     ReasonCode.CACHED_FAILURE: "a cached failure, replayed to every rank",
     ReasonCode.DUPLICATE: "the same graph under flags that differ only in a log path",
     ReasonCode.SUPERSEDED: "an older compiler's, unused for {days:.0f} days",
-    ReasonCode.UNUSED: "unused for {days:.1f} days",
+    ReasonCode.UNUSED: "unused for {duration}",
     ReasonCode.FAILED_DETERMINISTIC: "deterministic failure: {detail}",
     ReasonCode.FAILED_ENVIRONMENT: "environment failure: {detail}",
     ReasonCode.FAILED_UNKNOWN: "unknown failure: {detail}",
