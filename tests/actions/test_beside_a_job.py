@@ -68,7 +68,8 @@ def test_nothing_used_since_the_job_started_concerns_nobody(age: float, started:
         assert not use.concerns("c/m", "m", NOW - age)
 
 
-def test_old_entries_may_go_while_a_job_runs_and_its_own_stay(tmp_path: Path) -> None:
+def test_old_entries_may_go_while_a_job_runs_and_its_own_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neuron_top.cache.processes.COMPILER_NAMES", ())  # those of tests that run beside this one
     root = tmp_path / "cache"
     old, held, young = (caches.entry(root, number, age_days=age) for number, age in ((1, 90.0), (2, 90.0), (3, 0.5)))
     with job(root, held / "model.neff") as pid:

@@ -207,7 +207,7 @@ def hindered(root: Path) -> tuple[object, ...]:
     """What becomes of an eviction that finds a lock, a link, a changed folder and a newer file where it was planned,
     and of its undo where one entry is there again: codes and paths."""
     for number in range(5):
-        caches.entry(root, number)
+        caches.entry(root, number, age_days=10.0 + number)
     context = caches.context(caches.looked_at(root))
     plan = plan_eviction(caches.looked_at(root).entries, str(root), EvictCriteria(older_than=0.0), context)
     locked, linked, changed, goes, _ = (root / step.path for step in plan.steps)

@@ -191,7 +191,7 @@ STARTS = {
     "asked for PyTorch's version": "from neuron_top.actions.execution import compilers\n"
     "try: compilers.LocalCompiler().directory()\nexcept compilers.CompilerMissing: pass",
     "compile server": "from neuron_top.compile.server import client\n"
-    "child = client._start()\nchild.stdin.close()\nchild.wait()",
+    "child = client._start(client._environment())\nchild.stdin.close()\nchild.wait()",
     "compiles of a plan": "from neuron_top.actions.execution import compile_child\nimport subprocess\n"
     "from neuron_top.actions.plan import Plan, Totals\nfrom neuron_top.errors import NeuronTopError\n"
     "nothing = Totals(entries=0, files=0, size=0)\n"

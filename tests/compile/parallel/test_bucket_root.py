@@ -62,7 +62,7 @@ def test_graphs_and_artifacts_travel_through_the_bucket_and_are_claimed_there(sl
     site = BucketSite(tmp_path, slurm.environment, f"{server}/slurm-{tmp_path.name}")
     site.environ["NEURONTOP_CLAIM_LEASE"] = "4s"
     site.mark("no-compiler-on-n2")
-    site.mark("kill-61")
+    site.mark("kill-161")
     gate = site.mark("wait")
     with ThreadPoolExecutor(2) as hosts:
         both = [hosts.submit(site.compile, "--on", "slurm", "--logs", str(tmp_path / f"logs{n}")) for n in range(2)]

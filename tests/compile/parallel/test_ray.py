@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("ray")
 def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_worker_is_killed(tmp_path: Path) -> None:
     site = Site(tmp_path, os.environ)
     site.mark("no-compiler-on-n2")
-    site.mark("kill-61")
+    site.mark("kill-161")
     gate = site.mark("wait")
     try:
         with ray_cluster(site.environ) as address:

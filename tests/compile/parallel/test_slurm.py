@@ -22,7 +22,7 @@ def site(slurm: SlurmCluster, tmp_path: Path) -> Site:
 
 def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_task_is_killed(slurm, site):
     site.mark("no-compiler-on-n2")  # n1 has two cores: the third task goes to n2
-    site.mark("kill-61")
+    site.mark("kill-161")
     done = site.compile("--on", "slurm", "--partition", "main", "--account", "team", "--sbatch", "comment=three graphs")
     assert done.returncode == 0, done.stderr
     site.check_each_compiled_once()
@@ -70,7 +70,7 @@ def test_what_cannot_be_submitted_is_said_and_changes_nothing(site, arguments, c
 
 def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
     site.environ |= {"NEURONTOP_STORE": postgres_url, "NEURONTOP_CLAIM_LEASE": "4s"}
-    site.mark("kill-61")
+    site.mark("kill-161")
     gate = site.mark("wait")
     with ThreadPoolExecutor(2) as hosts:
         both = [hosts.submit(site.compile, "--on", "slurm") for _ in range(2)]
