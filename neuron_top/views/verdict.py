@@ -301,7 +301,8 @@ def _training(view: Overview) -> list[str]:
         parts.append(f"loss {number_text(training.loss)}{_trend(training.losses)}")
     if training.throughput is not None:
         parts.append(f"{number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
-    memory = [(core.memory / core.capacity, core.memory) for core in view.cores if core.memory and core.capacity]
+    fresh = [core for core in view.cores if not core.stale]
+    memory = [(core.memory / core.capacity, core.memory) for core in fresh if core.memory and core.capacity]
     if memory and parts and state_of(view.header) not in ENDED:
         share, used = max(memory)
         parts.append(f"HBM at most {percent_text(share)} ({bytes_text(used)})")

@@ -21,6 +21,7 @@ from neuron_top.views.verdict import (
     verdict,
     verdict_lines,
 )
+from tests.tui.feeds import START, StillFeed, job, samples, steps
 
 NOW = 1_700_000_000.0
 LOG = "log:/jobs/train.log"
@@ -136,3 +137,9 @@ def test_as_text_the_state_comes_first() -> None:
     lines = verdict_lines(at(run_of(ended(JobEnd.FAILED, CAUSE)), NOW + 60))
     assert lines[0].startswith("FAILED train.log · device memory ran out")
     assert lines[1] == "next: shrink it"
+
+
+def test_memory_of_cores_that_no_longer_report_is_not_told_as_that_of_now() -> None:
+    feed = StillFeed([*job(), *samples(4, 60), *steps(60)], now=START + 60)
+    assert "HBM at most" in verdict(feed.read(overview)).reason
+    assert "HBM" not in verdict(feed.read(lambda run, now: overview(run, now + 30))).reason
