@@ -25,6 +25,7 @@ from tests.dashboard import picture_inputs as inputs
 from tests.dashboard.browser import Watched, chromium
 from tests.dashboard.served import Served, serving
 from tests.tui.feeds import StillFeed
+from tests.tui.picture_states import no_other_caches
 
 WIDTHS = (390, 768, 1440, 2560)
 THEMES = ("dark", "light")
@@ -114,7 +115,10 @@ def caches(entries: int) -> Opened:
     def case(state: Path) -> Iterator[Served]:
         root = state / "neuron-compile-cache"
         inputs.cache(root, entries)
-        with serving(StillFeed(now=time.time()), state / "state", roots=(str(root),)) as served:
+        with (
+            no_other_caches(),
+            serving(StillFeed(now=time.time()), state / "state", roots=(str(root),)) as served,
+        ):
             yield served
 
     return case
