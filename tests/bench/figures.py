@@ -54,6 +54,12 @@ class Figure(NamedTuple):
         """Median of ours by median of theirs."""
         return statistics.median(self.ours) / statistics.median(self.theirs)
 
+    @property
+    def spread(self) -> str:
+        """The smallest and largest ratio that these measurements could give, and how many there are."""
+        low, high = min(self.ours) / max(self.theirs), max(self.ours) / min(self.theirs)
+        return f"{low:.3g}–{high:.3g}, n={len(self.ours)}"
+
     def line(self) -> str:
         """For the report."""
         verdict = "kept" if self.ratio <= self.bound else "MISSED"
@@ -96,10 +102,15 @@ def summarize(row: Row) -> None:
             file.write(json.dumps(row) + "\n")
 
 
-def summary(lines: Iterable[str]) -> str:
-    """The table of what benchmarks kept."""
+def kept_rows(lines: Iterable[str]) -> list[Row]:
+    """What benchmarks kept."""
+    return [Row(*json.loads(line)) for line in lines]
+
+
+def summary(kept: Iterable[Row]) -> str:
+    """The table of it."""
     rows = [("", "ours", "aim", "", "peer, in the same run", "spread")]
-    for row in (Row(*json.loads(line)) for line in lines):
+    for row in kept:
         theirs = f"{row.theirs:.3g} {row.unit}  {row.peer}" if row.theirs is not None else row.peer or "none here"
         verdict = "met" if row.met else "MISSED"
         rows.append((row.what, f"{row.ours:.3g} {row.unit}", f"{row.aim:.3g}", verdict, theirs, row.spread))
@@ -111,7 +122,7 @@ def report(figures: Sequence[Figure]) -> int:
     """Print them; gives the number of bounds that were missed."""
     for figure in figures:
         print(figure.line(), flush=True)
-        summarize(Row(figure.name, figure.ratio, "×", figure.bound, figure.peer, 1.0))
+        summarize(Row(figure.name, figure.ratio, "×", figure.bound, figure.peer, 1.0, figure.spread))
     return sum(figure.ratio > figure.bound for figure in figures)
 
 
