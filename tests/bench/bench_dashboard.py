@@ -81,10 +81,10 @@ def a_day() -> None:
     feed = day()
     began = time.perf_counter()
     text = str(to_json(lines(feed.read(memory_table), DARK)))
-    reported("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.5)
+    reported("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.0)
     began = time.perf_counter()
     to_json(figures.heat(feed.read(overview).cores, "memory", DARK))
-    reported("a day of 128 cores, heat map", time.perf_counter() - began, "s", 1.5)
+    reported("a day of 128 cores, heat map", time.perf_counter() - began, "s", 1.0)
     print(f"   ({len(text) / 1000:.0f} kB)")
 
 

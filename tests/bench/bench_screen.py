@@ -125,10 +125,10 @@ def summarize_screen(figures: Mapping[str, Any]) -> None:
     beside = figures["start_beside_peers"]
     peer = ("toolong's", beside["first_frame_toolong_ms"]) if "first_frame_toolong_ms" in beside else ("", None)
     summarize(Row("first frame", beside["first_frame_ours_ms"], "ms", 250, *peer))
-    for name, aim in (("log_20", 1.5), ("log_5000", 2.5)):
+    for name, aim, lag in (("log_20", 1.5, 250), ("log_5000", 2.5, 60)):
         log, what = figures[name], f"a log of {name[4:]} lines a second"
         summarize(Row(f"{what}, watched", log["cpu_percent"], "% of a core", aim))
-        summarize(Row(f"{what}, until a line is seen, 99th percentile", log["p99_lag_ms"], "ms", 250))
+        summarize(Row(f"{what}, until a line is seen, 99th percentile", log["p99_lag_ms"], "ms", lag))
 
 
 def main() -> None:
