@@ -86,9 +86,9 @@ def test_with_a_log_that_does_not_exist_yet_it_opens_waits_and_picks_the_job_up(
 
 def test_keys_walk_all_screens_and_q_leaves_with_status_0(tmux: Tmux, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
-    log.write_text("".join(f"line {number}\n" for number in range(500)) + "the \x1b[2J\x1b]0;bad\x07 end\n")
+    log.write_text("".join(f"line n{number}\n" for number in range(500)) + "the \x1b[2J\x1b]0;bad\x07 end\n")
     tmux.open(f"{NEURONTOP} watch {log}")
-    tmux.until("line 499")
+    tmux.until("line n499")
     for key, text in (
         ("2", "No core reports yet"),
         ("3", "No graph yet"),
@@ -101,17 +101,17 @@ def test_keys_walk_all_screens_and_q_leaves_with_status_0(tmux: Tmux, tmp_path: 
     assert "bad" not in tmux.screen()
     tmux.press("/")
     tmux.until("level:warning")
-    tmux.press(*"line 42", "Enter")
-    shown = tmux.until("line 429")
-    assert "line 430" not in shown
+    tmux.press(*"line n42", "Enter")
+    shown = tmux.until("line n429")
+    assert "line n430" not in shown
     tmux.press("Escape")
-    tmux.until("line 499")
+    tmux.until("line n499")
     tmux.press("?")
     tmux.until("Keys of Logs")
     tmux.press("q")
     tmux.until("following")
     tmux("resize-window", "-x", "80", "-y", "24")
-    tmux.until("line 499")
+    tmux.until("line n499")
     tmux.press("q")
     assert "Traceback" not in tmux.until("left with 0")
 
