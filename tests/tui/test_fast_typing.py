@@ -17,13 +17,13 @@ pytestmark = [
 
 def test_a_screen_a_filter_and_its_letters_in_one_burst_are_not_taken_for_other_keys(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
-    log.write_text("".join(f"line {number}\n" for number in range(500)))
+    log.write_text("".join(f"line n{number}\n" for number in range(500)))
     tmux = Tmux(tmp_path)
     try:
         tmux.open(f"{NEURONTOP} watch {log}")
-        tmux.until("line 499")
-        tmux.press("5", "/", *"line 42", "Enter")
-        shown = tmux.until("'line 42'", "line 429")
-        assert "line 430" not in shown
+        tmux.until("line n499")
+        tmux.press("5", "/", *"line n42", "Enter")
+        shown = tmux.until("'line n42'", "line n429")
+        assert "line n430" not in shown
     finally:
         tmux("kill-server")
