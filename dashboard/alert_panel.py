@@ -24,20 +24,23 @@ _WORDS = {
     AlertAct.MUTE: ("Mute", "Keep it away for this job"),
     AlertAct.UNDO: ("Count again", "Undo acknowledging or muting it"),
 }
+_WHILE_ACTIVE, _ONCE_HANDLED = (AlertAct.ACKNOWLEDGE, AlertAct.MUTE), (AlertAct.UNDO,)
 
 
 def alert_panel(desk: AlertDesk, run: str, told: Collection[str] = ()) -> list[Any]:
     """All of it. `told`: keys of alerts that stand above already; there is only what can be done about them."""
     active = [alert for alert in desk.active if alert.key not in told]
-    parts = [_alert(alert, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)) for alert in active[:SHOWN]]
-    if may_act() and (above := [alert for alert in desk.active if alert.key in told]):
-        parts.append(_folded("the alert of the failure above", above, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)))
+    above = [alert for alert in desk.active if alert.key in told] if may_act() else []
     more = active[SHOWN:]
-    if more:
-        parts.append(_folded(f"+{len(more)} more", more, run, (AlertAct.ACKNOWLEDGE, AlertAct.MUTE)))
-    for name, found in (("acknowledged", desk.acknowledged), ("muted", desk.muted)):
+    parts = [_alert(alert, run, _WHILE_ACTIVE) for alert in active[:SHOWN]]
+    for title, found, acts in (
+        ("the alert of the failure above", above, _WHILE_ACTIVE),
+        (f"+{len(more)} more", more, _WHILE_ACTIVE),
+        (f"{len(desk.acknowledged)} acknowledged", desk.acknowledged, _ONCE_HANDLED),
+        (f"{len(desk.muted)} muted", desk.muted, _ONCE_HANDLED),
+    ):
         if found:
-            parts.append(_folded(f"{len(found)} {name}", found, run, (AlertAct.UNDO,)))
+            parts.append(_folded(title, found, run, acts))
     if desk.past:
         past = [html.Li(_past_text(one)) for one in desk.past[:PAST_SHOWN]]
         parts.append(

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from neuron_top.dashboard.guard import browser_now
 from neuron_top.errors import NeuronTopError, UsageError
@@ -56,13 +56,13 @@ class Pulse(NamedTuple):
     words: str
 
 
-class _CachedView(NamedTuple):
+class _CachedView(NamedTuple, Generic[View]):
     version: int
     """Of the run, when it began to be made."""
     began: float
     took: float
     """Seconds, with the wait for the run."""
-    value: Any
+    value: View
 
 
 class FeedRegistry:
@@ -77,7 +77,7 @@ class FeedRegistry:
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
-        self._views: dict[tuple[str, Any], _CachedView] = {}
+        self._views: dict[tuple[str, Any], _CachedView[Any]] = {}
         self._viewing: dict[tuple[str, Any], threading.Lock] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
         self._pulses: dict[str, tuple[float, Pulse]] = {}
@@ -115,16 +115,16 @@ class FeedRegistry:
         if is_dropped(run):
             self.feed(run)  # another browser's is not answered from what this one was shown
         key = run, view
-        cached = self._views.get(key)
+        cached: _CachedView[View] | None = self._views.get(key)
         if cached is not None and self._is_fresh(run, cached):
-            return cached.value  # type: ignore[no-any-return]
+            return cached.value
         making = self._viewing.setdefault(key, threading.Lock())
         if not making.acquire(blocking=cached is None) and cached is not None:
-            return cached.value  # type: ignore[no-any-return]
+            return cached.value
         try:
-            made = self._views.get(key)
+            made: _CachedView[View] | None = self._views.get(key)
             if made is not None and made is not cached and self._is_fresh(run, made):
-                return made.value  # type: ignore[no-any-return]
+                return made.value
             version, began = self.version(run), time.monotonic()
             value = self.read(run, view)
             self._views[key] = _CachedView(version, began, time.monotonic() - began, value)
@@ -132,7 +132,7 @@ class FeedRegistry:
         finally:
             making.release()
 
-    def _is_fresh(self, run: str, cached: _CachedView) -> bool:
+    def _is_fresh(self, run: str, cached: _CachedView[Any]) -> bool:
         age = time.monotonic() - cached.began
         rest = min(RESTS * cached.took, LONGEST_REST) if cached.took > COSTLY_SECONDS else 0.0
         return age - cached.took < rest or (cached.version == self.version(run) and age < FRESH_SECONDS)

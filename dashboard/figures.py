@@ -6,7 +6,7 @@ plotly draws without converting; unknown values are gaps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
@@ -90,9 +90,10 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         cells = [list(column) for column in zip(*cells, strict=True)]
     across, down = (names, list(range(width))) if upright else (list(range(width)), names)
     cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
+    shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
     trace = {
         "type": "heatmap",
-        "z": _values(cells, measure, stale=False),
+        "z": _values(cells, shares, stale=False),
         "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
         "x": across,
@@ -106,10 +107,9 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
         "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
     }
-    grays = {"z": _values(cells, measure, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
+    grays = {"z": _values(cells, shares, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
     one_by_one = {"dtick": 1, "tickformat": "d"}
     places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
-    shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
     odd = set(outliers({row.key: shares[row.key] for row in rows if not row.stale and row.key in shares}))
     unknown = [place for row, place in places if row.key not in shares]
     standing_out = [place for row, place in places if row.key in odd]
@@ -174,11 +174,11 @@ def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
     return round(share, 3) if share is not None else None
 
 
-def _values(cells: Sequence[Sequence[CoreRow | None]], measure: CoreMetric, *, stale: bool) -> list[list[float | None]]:
-    """The cells of cores that report, or of those that no longer do."""
-    return [
-        [_measured(row, measure) if row is not None and row.stale is stale else None for row in line] for line in cells
-    ]
+def _values(
+    cells: Sequence[Sequence[CoreRow | None]], shares: Mapping[str, float], *, stale: bool
+) -> list[list[float | None]]:
+    """The cells of cores that report, or of those that no longer do; shares by the keys of cores."""
+    return [[shares.get(row.key) if row is not None and row.stale is stale else None for row in line] for line in cells]
 
 
 def _core_name(row: CoreRow) -> str:
