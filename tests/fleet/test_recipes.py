@@ -22,6 +22,8 @@ from tests.servers.slurm import NO_PROLOG, SlurmCluster, write_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "compile-on-many-machines.md"
 SECONDS = 300.0
+PRESENT, MISSING = 181, 182
+"""Graphs that no other test names: a node also reports caches that other processes of the machine use."""
 _NEURONTOP = f'#!/bin/sh\nexec {sys.executable} -m neuron_top "$@"\n'
 _LOGGER = '#!/bin/sh\necho "$@" >> "$(dirname "$0")/logged"\n'
 
@@ -53,6 +55,7 @@ def prolog(slurm: SlurmCluster, postgres_url: str, tmp_path: Path, programs: Pat
     """The recipe as the prolog of every node; the folder of its cache."""
     text = recipe("#!/bin/bash").replace("/opt/neurontop/bin", str(programs))
     text = text.replace("postgresql://fleet-db/neurontop", postgres_url).replace("/fsx", str(tmp_path))
+    text = text.replace("/dev/null", f"{tmp_path}/printed")
     own = f"export NEURONTOP_STATE_DIR={tmp_path}/state NEURONTOP_CONFIG={tmp_path}/none.toml\n"
     write_program(slurm.prolog, text.replace("#!/bin/bash\n", f"#!/bin/bash\n{own}"))
     yield tmp_path / "cache"
@@ -62,18 +65,19 @@ def prolog(slurm: SlurmCluster, postgres_url: str, tmp_path: Path, programs: Pat
 def test_the_prolog_reports_the_nodes_cache_names_what_is_missing_and_drains_nothing(
     slurm: SlurmCluster, prolog: Path, postgres_url: str, programs: Path, tmp_path: Path
 ) -> None:
-    entry(prolog, 1)
-    (tmp_path / "graphs.txt").write_text(module(1))
+    entry(prolog, PRESENT)
+    (tmp_path / "graphs.txt").write_text(module(PRESENT))
     slurm.run("srun", "--nodelist=n3", "true", timeout=SECONDS)
     with FleetService(Settings(store=postgres_url)) as fleet:
         assert [node.node for node in fleet.page().nodes] == ["n3"]
     assert not (programs / "logged").exists()
-    (tmp_path / "graphs.txt").write_text(f"{module(1)} {module(2)}")
+    (tmp_path / "graphs.txt").write_text(f"{module(PRESENT)} {module(MISSING)}")
     end = time.monotonic() + SECONDS
     while not (programs / "logged").exists() and time.monotonic() < end:  # Slurm may end a prolog with a short job
         _wait_until_idle(slurm, "n3")
         slurm.run("srun", "--nodelist=n3", "true", timeout=SECONDS)
         _wait_until_there(programs / "logged")
+    assert (programs / "logged").exists(), f"{(tmp_path / 'printed').read_text()}\n{slurm.log('n3')}"
     assert (programs / "logged").read_text() == "graphs are missing on n3\n"
 
 

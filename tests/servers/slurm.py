@@ -76,6 +76,10 @@ class SlurmCluster:
         """What each node runs before the first step of a job; it does nothing unless a test writes another one."""
         return self.folder / "prolog"
 
+    def log(self, node: str) -> str:
+        """The newest lines of a node's slurmd, for the message of a test that fails."""
+        return (self.folder / "log" / f"{node}.log").read_text(errors="replace")[-2000:]
+
     def run(self, *command: str, timeout: float = 120, **variables: str) -> str:
         """What a client command printed. Raises CalledProcessError with its output."""
         return subprocess.run(
