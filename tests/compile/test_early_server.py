@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
+
+from neuron_top.compile.server.client import CompileClient
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -59,6 +62,34 @@ def test_a_server_started_with_other_settings_compiles_nothing() -> None:
     assert len(named) == len(after) == 1
     assert after != named
     assert result == [2.0, 2.0, 2.0]
+
+
+def test_whatever_the_first_work_is_it_goes_to_a_server_with_the_settings_of_now(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another rank may have filled the cache meanwhile: then nobody starts a server before the first miss."""
+    client = CompileClient()
+    try:
+        client.start()
+        first = client._process
+        monkeypatch.setattr(sys, "path", [*sys.path, str(Path(sysconfig.get_path("purelib"), "setuptools", "_vendor"))])
+        client.start()
+        assert client._process is first, "only a package has added a place for itself"
+        monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+        client.start()
+        second = client._process
+        assert second is not first, "the script has: its modules are nowhere else"
+        monkeypatch.setenv("TORCHINDUCTOR_FREEZING", "0")
+        client.hold(tmp_path / "lock", "token")
+        third = client._process
+        assert third is not second
+        assert second is not None
+        assert second.wait(10) is not None
+        monkeypatch.setenv("TORCHINDUCTOR_FREEZING", "1")
+        client.hold(tmp_path / "lock", "token")
+        assert client._process is third, "it has work"
+    finally:
+        client.close()
 
 
 def test_no_server_starts_early_where_the_cache_holds_graphs_or_another_rank_starts_it(own_caches: Path) -> None:

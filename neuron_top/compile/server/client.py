@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -35,6 +36,7 @@ _FOR_THE_JOB_ALONE = (
     "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
     "TORCH_COMPILE_FORCE_DISABLE_CACHES",
 )
+_MODULES = "PYTHONPATH"
 _TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)
 _SERVER_ENDED = "server"
 """Key of the answer that stands for one that never came: how the server ended."""
@@ -54,17 +56,9 @@ class CompileClient:
         self._number = 0
 
     def start(self) -> None:
-        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing.
-
-        PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
-        where the job's environment has changed since.
-        """
+        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
         with self._lock:
-            process = self._running()
-            if not self._has_worked and self._environment != _environment():
-                self._process = None
-                end_group(process)
-                self._running()
+            self._running()
 
     def hold(self, lock: Path, token: str) -> None:
         """Tell the server of a lock that this process takes: killed, it gives it back. Raises CompilerMissing."""
@@ -124,8 +118,16 @@ class CompileClient:
             process.stdin.flush()
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """The server, started if there is none in this process (a forked child of the job has its own)."""
-        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+        """The server, started if there is none in this process (a forked child of the job has its own).
+
+        PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
+        where the job's environment has changed since.
+        """
+        ours = self._process is not None and self._owner == os.getpid()
+        if self._process is not None and ours and not self._has_worked and _differ(self._environment, _environment()):
+            process, self._process = self._process, None
+            end_group(process)
+        if self._process is None or not ours or self._process.poll() is not None:
             self._waiting = {}
             self._has_worked = False
             self._environment = _environment()
@@ -191,8 +193,22 @@ def _environment() -> dict[str, str]:
     found = {name: value for name, value in os.environ.items() if name not in _FOR_THE_JOB_ALONE}
     return {
         **found,
-        "PYTHONPATH": os.pathsep.join(place or str(Path.cwd()) for place in sys.path),
+        _MODULES: os.pathsep.join(place or str(Path.cwd()) for place in sys.path),
     }
+
+
+def _differ(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether a server that was started with one of them may compile otherwise than one with the other.
+
+    Places that installed packages add behind all others for themselves (setuptools does, whenever PyTorch imports it)
+    are no such difference.
+    """
+    if {**then, _MODULES: ""} != {**now, _MODULES: ""}:
+        return True
+    before, after = then[_MODULES].split(os.pathsep), now[_MODULES].split(os.pathsep)
+    added = after[len(before) :]
+    packages = sysconfig.get_path("purelib")
+    return after[: len(before)] != before or not all(Path(place).is_relative_to(packages) for place in added)
 
 
 def _request(number: int, task: CompileTask) -> dict[str, Any]:
