@@ -14,6 +14,7 @@ from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.plan import act_choice, act_sum, choice_text, cost, outcome_lines, plan_lines
+from neuron_top.views.plan_sentences import progress_parts
 
 STEPS_SHOWN = 40
 
@@ -91,7 +92,8 @@ def _details(execution: PlanExecution) -> list[Any]:
 def _progress(execution: PlanExecution) -> list[Any]:
     progress, steps = execution.progress, len(execution.plan.steps)
     done = progress.done + progress.refused if progress is not None else 0
-    detail = f": {progress.detail}" if progress is not None and progress.detail else ""
+    parts = progress_parts(progress) if progress is not None else []
+    detail = f": {', '.join(parts)}" if parts else ""
     return [
         html.Progress(value=str(done), max=str(steps), **attributes(aria_label="steps done")),
         html.P(f"{count_text(done)} of {count_text(steps)} steps{detail}"),

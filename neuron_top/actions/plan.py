@@ -195,6 +195,14 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     plans: tuple[Plan, ...]
 
 
+class Undo(msgspec.Struct, frozen=True):
+    """Whether `neurontop cache restore` brings back what a plan took away, and the root that it is to be told."""
+
+    root: str
+    possible: bool = True
+    """False where a bucket keeps no versions."""
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What happened. `moved_bytes` lie in the trash until it is purged; `freed_bytes` are free now."""
 
@@ -206,8 +214,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     freed_bytes: int = 0
     interrupted: bool = False
     trash: str = ""
-    undo: str = ""
-    """How to undo it, or that it cannot be, in words."""
+    undo: Undo | str | None = None
+    """None where nothing was taken away; a text in JSON that a view has made (`views.plan.outcome_with_texts`)."""
     there: int = 0
     """Steps of a copy that another copy had done by then."""
 
@@ -220,8 +228,16 @@ class Progress(msgspec.Struct, frozen=True):
     total: int
     moved_bytes: int
     path: str
-    detail: str = ""
-    """What goes on besides, in words: `2 running, about 40 s to go`."""
+    running: int | None = None
+    """Compiles that run; None for plans that compile nothing."""
+    rate: float | None = None
+    """Bytes that a copy brings over in a second; None for what copies nothing."""
+    remaining: float | None = None
+    """Seconds until all is done; None while that is unknown."""
+    held_back: str = ""
+    """What the next compile waits for: `memory`."""
+    draining: float = 0.0
+    """Seconds that are waited for clients to finish the downloads that they began before the mark went."""
 
 
 FILES_REMOVED: dict[Action, tuple[int, ...]] = {

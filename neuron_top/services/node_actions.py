@@ -17,7 +17,7 @@ from neuron_top.services.caches import CacheService, action_of
 from neuron_top.services.confirmation import confirmation_of
 from neuron_top.settings import Settings
 from neuron_top.views.plan import reason_text, step_text
-from neuron_top.views.plan_sentences import caveat_texts, not_done_text, refusal_text, restored_text
+from neuron_top.views.plan_sentences import caveat_texts, not_done_text, refusal_text, restored_text, undo_text
 
 STEPS_SHOWN = 10
 NOT_DONE_SHOWN = 50
@@ -68,7 +68,7 @@ class NodeActions:
                 done=outcome.done,
                 moved_bytes=outcome.moved_bytes,
                 not_done=tuple((path, not_done_text(why)) for path, why in outcome.refused[:NOT_DONE_SHOWN]),
-                text=outcome.undo,
+                text=undo_text(outcome),
                 undoable=action_of(plan.verb).undoable and outcome.done > 0,
             )
         )

@@ -25,6 +25,7 @@ from neuron_top.views.plan_sentences import (
     not_done_text,
     refusal_text,
     risk_text,
+    undo_text,
 )
 
 RECENT_SECONDS = 7 * 86400.0
@@ -224,9 +225,9 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
 
 
 def outcome_with_texts(outcome: Outcome) -> Outcome:
-    """The outcome with the reasons of what was not done in words, as JSON for people and scripts has it."""
+    """The outcome with words for what was not done and how to undo it, as JSON for people and scripts has it."""
     refused = tuple((path, not_done_text(why)) for path, why in outcome.refused)
-    return msgspec.structs.replace(outcome, refused=refused)
+    return msgspec.structs.replace(outcome, refused=refused, undo=undo_text(outcome))
 
 
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
@@ -240,7 +241,8 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     ]
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
-    lines += [PlanLine(LineKind.CAVEAT, outcome.undo)] if outcome.undo else []
+    how = undo_text(outcome)
+    lines += [PlanLine(LineKind.CAVEAT, how)] if how else []
     return lines
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import shlex
 
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
-from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.plan import Outcome, Plan, Progress, Undo
 from neuron_top.actions.reasons import (
     Caveat,
     CaveatCode,
@@ -253,6 +254,50 @@ def moved_text(outcome: Outcome) -> str:
     else:
         return ""
     return MOVED[where].format(moved=bytes_text(outcome.moved_bytes), freed=bytes_text(outcome.freed_bytes))
+
+
+UNDO = {
+    True: "undo: neurontop cache restore {plan} {root}",
+    False: "this bucket keeps no versions: it cannot be undone",
+}
+"""By whether a restore can bring back what was taken away."""
+
+
+def undo_text(outcome: Outcome) -> str:
+    """How to undo what a plan did, or that it cannot be; empty where it took nothing away."""
+    match outcome.undo:
+        case Undo(root=root, possible=possible):
+            return UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root))
+        case how:
+            return how or ""
+
+
+PROGRESS = {
+    "running": "{running} running",
+    "rate": "{rate}/s",
+    "remaining": "about {remaining} to go",
+    "held back": "waiting for {held_back}",
+    "draining": "waiting {draining:.0f} s for clients that have seen the mark to finish their downloads",
+}
+
+
+def progress_parts(progress: Progress) -> list[str]:
+    """What there is to say beside the count of steps: compiles that run, the rate of a copy, a wait between steps."""
+    shown = {
+        "running": progress.running is not None,
+        "rate": progress.rate is not None,
+        "remaining": bool(progress.remaining),
+        "held back": bool(progress.held_back),
+        "draining": bool(progress.draining),
+    }
+    values = {
+        "running": progress.running,
+        "rate": bytes_text(progress.rate or 0.0),
+        "remaining": duration_text(progress.remaining or 0.0),
+        "held_back": progress.held_back,
+        "draining": progress.draining,
+    }
+    return [sentence.format(**values) for name, sentence in PROGRESS.items() if shown[name]]
 
 
 LEFT = {BackendKind.FOLDER: "in the trash", BackendKind.BUCKET: "deleted"}

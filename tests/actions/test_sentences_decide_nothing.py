@@ -15,7 +15,7 @@ from neuron_top.actions.backends.base import BackendKind
 from neuron_top.actions.journal import records
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Outcome, Plan, decode, encode
+from neuron_top.actions.plan import Outcome, Plan, Progress, Undo, decode, encode
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
@@ -256,5 +256,22 @@ def test_a_reason_that_an_earlier_version_wrote_is_shown_as_it_is() -> None:
 def test_json_of_an_outcome_has_its_reasons_in_words_as_before() -> None:
     why = NotDone(NotDoneCode.CHANGED_WHILE_COPIED, "model.neff")
     outcome = Outcome(plan="0123456789", done=0, refused=(("a/b", why),), moved_bytes=0)
-    document = msgspec.json.decode(msgspec.json.encode(plan_view.outcome_with_texts(outcome)))
-    assert document["refused"] == [["a/b", "model.neff changed while it was copied"]]
+
+    def document(undo: Undo | None) -> dict[str, Any]:
+        told = plan_view.outcome_with_texts(msgspec.structs.replace(outcome, undo=undo))
+        assert plan_view.outcome_with_texts(told) == told
+        return msgspec.json.decode(msgspec.json.encode(told))
+
+    assert document(None)["refused"] == [["a/b", "model.neff changed while it was copied"]]
+    assert document(None)["undo"] == ""
+    assert document(Undo("/my caches"))["undo"] == "undo: neurontop cache restore 0123456789 '/my caches'"
+    never = document(Undo("s3://b/c", possible=False))["undo"]
+    assert never == "this bucket keeps no versions: it cannot be undone"
+
+
+def test_what_goes_on_beside_the_steps_is_told_in_words_of_one_place() -> None:
+    compiling = Progress(1, 0, 5, 0, "a/b", running=2, remaining=40.0, held_back="memory")
+    assert plan_sentences.progress_parts(compiling) == ["2 running", "about 40.0 s to go", "waiting for memory"]
+    [wait] = plan_sentences.progress_parts(Progress(1, 0, 5, 0, "", draining=30.0))
+    assert wait == "waiting 30 s for clients that have seen the mark to finish their downloads"
+    assert plan_sentences.progress_parts(Progress(1, 0, 5, 0, "a/b")) == []

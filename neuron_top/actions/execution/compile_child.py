@@ -24,7 +24,6 @@ from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events.levels import LogLevel
-from neuron_top.units import duration_text
 
 
 class ChildJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,11 +111,19 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
     from neuron_top.compile.parallel.lines import ParallelLog
 
     def watch(now: Compiling) -> bool:
-        words = f"{now.running_count} running"
-        words += f", about {duration_text(now.remaining)} to go" if now.remaining else ""
-        words += f", waiting for {now.held_back}" if now.held_back else ""
-        names = ", ".join(running.module for running in now.running[:1])
-        _send(ChildProgress(now.done, now.failed, now.total or 0, 0, names, words))
+        first = now.running[0].module if now.running else ""
+        _send(
+            ChildProgress(
+                now.done,
+                now.failed,
+                now.total or 0,
+                0,
+                first,
+                running=now.running_count,
+                remaining=now.remaining,
+                held_back=now.held_back,
+            )
+        )
         return not stopped()
 
     compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)

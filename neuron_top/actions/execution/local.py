@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -25,7 +24,7 @@ from neuron_top.actions.journal.found_again import PLAN_FILE
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
-from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
 from neuron_top.actions.planners import sweep
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import filesystem
@@ -270,5 +269,5 @@ class Execution:
             moved_bytes=self.moved,
             interrupted=self.interrupted,
             trash=str(self.place),
-            undo=f"undo: neurontop cache restore {self.plan.identity} {shlex.quote(str(self.trash.root))}",
+            undo=Undo(str(self.trash.root)),
         )

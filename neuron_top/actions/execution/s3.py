@@ -10,7 +10,6 @@ undo, and the plan says so.
 from __future__ import annotations
 
 import hashlib
-import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -20,7 +19,7 @@ from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.opened import StaleEntryError, not_done
-from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.locks import lock_owner
@@ -62,10 +61,7 @@ def execute(
         try:
             run.marks(watch)
             if run.marks_taken:
-                run.report(
-                    watch,
-                    f"waiting {drain_seconds:.0f} s for clients that have seen the mark to finish their downloads",
-                )
+                run.report_draining(watch, drain_seconds)
                 sleep(drain_seconds)
             run.rest()
         finally:
@@ -78,9 +74,7 @@ def execute(
         freed_bytes=0 if versioned else run.bytes,
         interrupted=run.interrupted,
         trash=bucket.url if versioned else "",
-        undo=f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}"
-        if versioned
-        else "this bucket keeps no versions: it cannot be undone",
+        undo=Undo(bucket.url, possible=versioned),
     )
 
 
@@ -112,9 +106,10 @@ class _Execution:
                 self.interrupted = True
                 return
 
-    def report(self, watch: Callable[[Progress], bool], detail: str) -> None:
-        """Tell what goes on between two steps."""
-        watch(Progress(len(self.taken), len(self.refused), len(self.plan.steps), self.bytes, "", detail))
+    def report_draining(self, watch: Callable[[Progress], bool], seconds: float) -> None:
+        """Tell that it waits between marks and what they mark."""
+        steps = len(self.plan.steps)
+        watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, "", draining=seconds))
 
     def _mark(self, number: int, step: Step) -> None:
         objects = self._objects(step)

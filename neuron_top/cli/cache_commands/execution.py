@@ -14,6 +14,7 @@ from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.services.caches import ActionExecutor, CacheService, Outcome, Plan, Progress, action_of
 from neuron_top.units import bytes_text, count_text
+from neuron_top.views.plan_sentences import progress_parts
 
 if TYPE_CHECKING:
     from neuron_top.services.precompile import QueueProgress as CompileProgress
@@ -107,6 +108,6 @@ class LiveLine:
             text = f"{self._title}: {count_text(progress.done)} of {count_text(progress.total)}"
             text += f", {bytes_text(progress.moved_bytes)}"
             text += f", {count_text(progress.refused)} skipped" if progress.refused else ""
-            text += f", {progress.detail}" if progress.detail else ""
+            text += "".join(f", {part}" for part in progress_parts(progress))
             print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
         return not self.stopped

@@ -16,7 +16,7 @@ from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
 from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.plan import outcome_lines, outcome_with_texts, plan_lines
-from neuron_top.views.plan_sentences import refusal_text
+from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
 STREAMS = 4
 """Entries at a time; each large file of them arrives in ranges of its own."""
@@ -85,16 +85,15 @@ class _Rate:
     def show(self, progress: Progress) -> bool:
         """False when it is to stop."""
         now = time.monotonic()
+        rate = progress.moved_bytes / max(now - self._began, 0.001)
+        left = (self._total - progress.moved_bytes) / rate if rate else 0.0
+        progress = msgspec.structs.replace(progress, rate=rate, remaining=left if left > 1 else None)
         if not sys.stderr.isatty() and now - self._reported_at >= _HEARTBEAT_SECONDS:
             self._reported_at = now
             copied = f"{bytes_text(progress.moved_bytes)} of {bytes_text(self._total)}"
-            log_stderr(f"neurontop: {progress.done} of {progress.total} entries, {copied}, {self._text(progress, now)}")
-        return self._line.show(msgspec.structs.replace(progress, detail=self._text(progress, now)))
-
-    def _text(self, progress: Progress, now: float) -> str:
-        rate = progress.moved_bytes / max(now - self._began, 0.001)
-        left = (self._total - progress.moved_bytes) / rate if rate else None
-        return f"{bytes_text(rate)}/s" + (f", about {duration_text(left)} to go" if left and left > 1 else "")
+            parts = (f"{progress.done} of {progress.total} entries", copied, *progress_parts(progress))
+            log_stderr(f"neurontop: {', '.join(parts)}")
+        return self._line.show(progress)
 
 
 def _report(

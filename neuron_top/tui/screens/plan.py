@@ -29,7 +29,7 @@ from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.model import Run
 from neuron_top.views.plan import LineKind, PlanLine
-from neuron_top.views.plan_sentences import refusal_text
+from neuron_top.views.plan_sentences import progress_parts, refusal_text
 
 _PROGRESS_STEPS = 64
 """The progress is drawn again after so many steps."""
@@ -217,8 +217,8 @@ class PlanPage(LiveScreen):
         progress = self.execution.progress
         if progress is None:
             return
-        ended = progress.done + progress.refused
-        if ended <= 1 or ended >= progress.total or progress.detail or ended % _PROGRESS_STEPS == 0:
+        ended, beside = progress.done + progress.refused, progress_parts(progress)
+        if ended <= 1 or ended >= progress.total or beside or ended % _PROGRESS_STEPS == 0:
             self.app.call_from_thread(self._redraw)
 
     def _finished(self) -> None:
@@ -276,9 +276,9 @@ class PlanPage(LiveScreen):
         if now is None:
             return "starting"
         text = f"{count_text(now.done)} of {count_text(now.total)} done"
-        if now.detail:
+        if beside := progress_parts(now):
             failed = f", {count_text(now.refused)} failed" if now.refused else ""
-            return f"{text}{failed}, {now.detail}"
+            return f"{text}{failed}, {', '.join(beside)}"
         skipped = f", {count_text(now.refused)} skipped" if now.refused else ""
         return f"{text}, {bytes_text(now.moved_bytes)}{skipped}"
 
