@@ -34,7 +34,7 @@ from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.missing import Subject, missing, missing_text
-from neuron_top.views.model import Run
+from neuron_top.views.model import GraphState, Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.runs import RunRow
@@ -69,6 +69,16 @@ PARTS = (
     "live-core-words",
 )
 CHARTS = ("live-heat", "live-kinds", "live-answers")
+_PART_CLASSES = {
+    GraphState.HIT: "hit",
+    GraphState.COMPILED: "done",
+    GraphState.FAILED: "failed",
+    GraphState.CACHED_FAILURE: "failed",
+    GraphState.COMPILING: "running",
+    GraphState.WAITING: "waiting",
+    GraphState.EXTRACTED: "left",
+}
+"""Style of each part of the bar of graphs."""
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
 
@@ -238,8 +248,7 @@ def _texts(view: Overview) -> dict[str, str]:
         ),
         "live-graphs": (
             count_text(compiling.total),
-            ", ".join(f"{count_text(count)} {name}" for name, count in graph_parts(compiling) if count)
-            or ("none" if head.over else "none yet"),
+            ", ".join(part.text for part in graph_parts(compiling)) or ("none" if head.over else "none yet"),
         ),
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
@@ -266,15 +275,7 @@ def _compile(card: CompileCard, run: str) -> Any:
     if not card.total:
         return note("No graph yet. Compiles appear here as soon as a log reports one.")
     left = card.left or 0
-    counts = (
-        ("from the cache", card.hit, "hit"),
-        ("compiled", card.done, "done"),
-        ("failed", card.failed, "failed"),
-        ("cached failures", card.cached_failures, "failed"),
-        ("compiling", len(card.running), "running"),
-        ("waiting", len(card.waiting), "waiting"),
-        ("extracted", card.extracted, "left"),
-    )
+    parts = [(part.word, part.count, _PART_CLASSES[part.state]) for part in graph_parts(card, _PART_CLASSES)]
     words = graph_words(card)
     estimate = card.estimate
     more = f"; {left} left" if left else ""
@@ -300,7 +301,7 @@ def _compile(card: CompileCard, run: str) -> Any:
         else ""
     )
     return [
-        stacked_bar(counts, total=sum(count for _n, count, _c in counts), label=words),
+        stacked_bar(parts, total=sum(count for _n, count, _c in parts), label=words),
         html.P(f"{words}{more}.{share}"),
         *([shown] if rows else []),
     ]

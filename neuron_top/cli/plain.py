@@ -12,6 +12,7 @@ from collections.abc import Callable
 from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.counts import graph_parts
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
@@ -97,16 +98,8 @@ def progress_line(view: Overview) -> str:
 
 
 def _graph_words(view: Overview) -> str:
-    card = view.compile
-    counts = (
-        (card.done, "compiled"),
-        (len(card.running), "compiling"),
-        (len(card.waiting), "waiting for a lock"),
-        (card.hit, "from the cache"),
-        (card.failed + card.cached_failures, "failed"),
-        (card.fallbacks, "fell back"),
-    )
-    return ", ".join(f"{count} {word}" for count, word in counts if count)
+    fallbacks = [f"{view.compile.fallbacks} without a compiler"] if view.compile.fallbacks else []
+    return ", ".join([*(part.text for part in graph_parts(view.compile)), *fallbacks])
 
 
 def _fetch_parts(view: Overview) -> list[str]:

@@ -13,6 +13,7 @@ from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
 from neuron_top.views.colors import HUES, Hue, Sign, memory_sign, state_sign
+from neuron_top.views.model import GraphState
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,19 @@ class Theme:
     def state(self, state: str) -> Style:
         """The color of a graph's state."""
         return self.hues[state_sign(state).hue]
+
+    def graph_sign(self, state: GraphState) -> tuple[str, Style]:
+        """Symbol and color of a graph's state."""
+        glyphs = self.glyphs
+        return {
+            GraphState.COMPILING: (glyphs.running, self.state(state)),
+            GraphState.WAITING: (glyphs.waiting, self.state(state)),
+            GraphState.HIT: (glyphs.done, self.state(state)),
+            GraphState.COMPILED: (glyphs.done, self.state(state)),
+            GraphState.FAILED: (glyphs.failed, self.bad),
+            GraphState.CACHED_FAILURE: (glyphs.failed, self.bad),
+            GraphState.INTERRUPTED: (glyphs.note, self.state(state)),
+        }.get(state, (glyphs.queued, self.quiet))
 
     def _glyph(self, sign: Sign) -> str:
         if self.palette.text is None:

@@ -5,29 +5,62 @@ A graph counts once, by the state it is in. A lookup is one process asking the c
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import msgspec
+
+from neuron_top.run.graph import GraphState
 from neuron_top.units import count_text, counted, percent_text
 from neuron_top.views.progress import CacheCard, CompileCard
 
-
-def graph_parts(card: CompileCard) -> list[tuple[str, int]]:
-    """Every graph once, by its state, in words."""
-    named = [
-        ("from the cache", card.hit),
-        ("compiled", card.done),
-        ("failed", card.failed),
-        ("with a cached failure", card.cached_failures),
-        ("compiling", len(card.running)),
-        ("waiting", len(card.waiting)),
-        ("extracted", card.extracted),
-        ("interrupted", card.interrupted),
-    ]
-    rest = card.total - sum(count for _name, count in named)
-    return [*named, ("only named", rest)]
+COUNTED_AS = {
+    GraphState.HIT: "from the cache",
+    GraphState.COMPILED: "compiled",
+    GraphState.FAILED: "failed",
+    GraphState.CACHED_FAILURE: "with a cached failure",
+    GraphState.COMPILING: "compiling",
+    GraphState.WAITING: "waiting",
+    GraphState.EXTRACTED: "extracted",
+    GraphState.INTERRUPTED: "interrupted",
+    GraphState.KNOWN: "only named",
+}
+"""What stands behind a number of graphs in each state, in the order of all screens."""
+GRAPH_ENDED = (GraphState.HIT, GraphState.COMPILED, GraphState.FAILED, GraphState.CACHED_FAILURE)
 
 
-def graph_words(card: CompileCard) -> str:
-    """`7 graphs: 1 from the cache, 2 compiled, 1 failed`."""
-    parts = ", ".join(f"{count_text(count)} {name}" for name, count in graph_parts(card) if count)
+class GraphPart(msgspec.Struct, frozen=True):
+    """How many graphs are in one state, and the word for them."""
+
+    state: GraphState
+    word: str
+    count: int
+
+    @property
+    def text(self) -> str:
+        """`7 from the cache`."""
+        return f"{count_text(self.count)} {self.word}"
+
+
+def graph_parts(card: CompileCard, states: Collection[GraphState] = tuple(GraphState)) -> list[GraphPart]:
+    """Every graph once, by its state; of these states those that some graph is in."""
+    counts = {
+        GraphState.HIT: card.hit,
+        GraphState.COMPILED: card.done,
+        GraphState.FAILED: card.failed,
+        GraphState.CACHED_FAILURE: card.cached_failures,
+        GraphState.COMPILING: len(card.running),
+        GraphState.WAITING: len(card.waiting),
+        GraphState.EXTRACTED: card.extracted,
+        GraphState.INTERRUPTED: card.interrupted,
+    }
+    counts[GraphState.KNOWN] = card.total - sum(counts.values())
+    named = [GraphPart(state, word, counts[state]) for state, word in COUNTED_AS.items() if state in states]
+    return [part for part in named if part.count > 0]
+
+
+def graph_words(card: CompileCard, states: Collection[GraphState] = tuple(GraphState)) -> str:
+    """`7 graphs: 1 from the cache, 2 compiled, 1 failed`; of these states."""
+    parts = ", ".join(part.text for part in graph_parts(card, states))
     return f"{counted(card.total, 'graph')}: {parts}" if parts else counted(card.total, "graph")
 
 

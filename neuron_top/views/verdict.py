@@ -13,6 +13,7 @@ from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.units import bytes_text, clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.alerts import Alert
+from neuron_top.views.counts import GRAPH_ENDED, graph_words
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Header, Overview
 from neuron_top.views.progress import RunningGraph
@@ -250,9 +251,7 @@ def _compiled(view: Overview) -> str:
     card = view.compile
     if not card.total:
         return f"{counted(view.header.workers, 'worker')}, nothing printed yet" if view.header.workers else ""
-    counts = ((card.done, "compiled"), (card.hit, "from the cache"), (card.failed + card.cached_failures, "failed"))
-    words = ", ".join(f"{count_text(count)} {word}" for count, word in counts if count)
-    return f"{counted(card.total, 'graph')}: {words}" if words else counted(card.total, "graph")
+    return graph_words(card, GRAPH_ENDED)
 
 
 def _compiling(view: Overview) -> str:

@@ -17,7 +17,7 @@ AT = 1_700_000_000.0
 def test_every_graph_is_counted_once_and_every_lookup_once() -> None:
     view = full(4).read(overview)
     table = full(4).read(graph_table)
-    assert sum(count for _name, count in graph_parts(view.compile)) == view.compile.total == len(table.rows)
+    assert sum(part.count for part in graph_parts(view.compile)) == view.compile.total == len(table.rows)
     asked = sum(row.hits + row.misses + row.cached_failures for row in table.rows)
     assert sum(count for _name, count in lookup_parts(view.cache)) == asked
     assert graph_words(view.compile).startswith(f"{view.compile.total} graphs: ")

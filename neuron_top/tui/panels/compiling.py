@@ -7,10 +7,13 @@ from textual.strip import Strip
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import BarPart, Line, rule, stacked
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
+from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text
+from neuron_top.views.counts import GRAPH_ENDED, graph_parts, lookup_words
 from neuron_top.views.missing import has_compiles
 from neuron_top.views.model import GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
+
+_IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
 
 def size_request(card: CompileCard, cache: CacheCard) -> SizeRequest:
@@ -79,21 +82,13 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
         short = "No graph." if card.over else "No graph yet."
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
         return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
-    counts = (
-        (card.hit, "cached", theme.state("hit"), theme.glyphs.done),
-        (card.done, "compiled", theme.state("compiled"), theme.glyphs.done),
-        (len(card.running), "running", theme.state("compiling"), theme.glyphs.running),
-        (len(card.waiting), "waiting", theme.state("waiting"), theme.glyphs.waiting),
-        (card.failed + card.cached_failures, "failed", theme.bad, theme.glyphs.failed),
-        (card.extracted, "extracted", theme.quiet, theme.glyphs.queued),
-        (card.interrupted, "interrupted", theme.quiet, theme.glyphs.note),
-    )
-    texts = [(f"{sign} {count} {word}", style) for count, word, style, sign in counts if count]
+    parts = [(part, *theme.graph_sign(part.state)) for part in graph_parts(card)]
+    texts = [(f"{sign} {part.text}", style) for part, sign, style in parts]
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)
     texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
-    ended = [BarPart(count / card.total, style) for count, _word, style, _sign in counts[:5]]
-    line.add(stacked(theme, ended, max(6, min(40, width - words))))
+    bar = [BarPart(part.count / card.total, style) for part, _sign, style in parts if part.state in _IN_THE_BAR]
+    line.add(stacked(theme, bar, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
     for text, style in texts:
         if line.left >= len(text) + gap:
@@ -112,9 +107,8 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
     if asked:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
         line.put(f"({cache.graphs_hit} of {asked} graphs)", theme.quiet)
-        ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile
-        words = f"lookups: {ready} cached, {cache.misses} compiled"
-        words += f", {late} loaded after another's compile" if late else ""
+        late = cache.hits_after_compile
+        words = lookup_words(cache) + (f"; {count_text(late)} of the hits after another's compile" if late else "")
         if line.left > len(words):
             line.gap().put(words, theme.quiet)
     if cache.size is not None and line.left > 30:

@@ -11,7 +11,6 @@ from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.panels.compiling import left_text, lock_text
 from neuron_top.tui.panels.entry_rows import state_sign as entry_sign
-from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, counted, duration_text
@@ -61,7 +60,7 @@ def detail_lines(
 
 def _in_the_run(theme: Theme, page: GraphPage, width: int) -> list[Strip]:
     row = page.row
-    sign, style = state_sign(theme, row.state)
+    sign, style = theme.graph_sign(row.state)
     state = Line(theme, width).gap(2).put(f"{sign} {row.state}", style).gap(2)
     facts = (
         ("meaning", graph_state_words(row.state)),
@@ -185,7 +184,7 @@ def _none(theme: Theme, width: int, text: str) -> Strip:
 
 def _attempt(theme: Theme, attempt: AttemptRow, width: int) -> Strip:
     state = _ATTEMPT_STATES[attempt.outcome]
-    sign, style = state_sign(theme, state)
+    sign, style = theme.graph_sign(state)
     bound = "≤" if attempt.precision is Precision.BRACKETED else ""
     line = Line(theme, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)
     line.put(bound + duration_text(attempt.seconds), theme.text, 11, right=True).gap(2)
@@ -201,7 +200,7 @@ def _attempt(theme: Theme, attempt: AttemptRow, width: int) -> Strip:
 
 
 def _worker(theme: Theme, worker: WorkerRow, width: int) -> Strip:
-    sign, style = state_sign(theme, worker.state)
+    sign, style = theme.graph_sign(worker.state)
     line = Line(theme, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
     line.put(_by(worker.rank, worker.pid), theme.text, 18)
     words = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rich.style import Style
-
 from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -24,22 +22,8 @@ STATE_ORDER = (
 )
 
 
-def state_sign(theme: Theme, state: GraphState) -> tuple[str, Style]:
-    """Symbol and color of a graph's state."""
-    glyphs = theme.glyphs
-    return {
-        GraphState.COMPILING: (glyphs.running, theme.state(state)),
-        GraphState.WAITING: (glyphs.waiting, theme.state(state)),
-        GraphState.HIT: (glyphs.done, theme.state(state)),
-        GraphState.COMPILED: (glyphs.done, theme.state(state)),
-        GraphState.FAILED: (glyphs.failed, theme.bad),
-        GraphState.CACHED_FAILURE: (glyphs.failed, theme.bad),
-        GraphState.INTERRUPTED: (glyphs.note, theme.state(state)),
-    }.get(state, (glyphs.queued, theme.quiet))
-
-
 def _state(row: GraphRow, theme: Theme, width: int) -> Cell:
-    sign, style = state_sign(theme, row.state)
+    sign, style = theme.graph_sign(row.state)
     return [(f"{sign} {row.state}", style)]
 
 

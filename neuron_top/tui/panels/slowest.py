@@ -8,7 +8,6 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.panels.compiling import short_key
-from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.graphs import GraphRow
@@ -22,7 +21,7 @@ def slowest_panel(theme: Theme, rows: Sequence[GraphRow], width: int, height: in
 
 
 def _line(theme: Theme, row: GraphRow, width: int) -> Strip:
-    sign, style = state_sign(theme, row.state)
+    sign, style = theme.graph_sign(row.state)
     bound = "≤" if row.precision is Precision.BRACKETED and row.seconds is not None else ""
     line = Line(theme, width).put(f"{sign} {row.state}", style, 16).gap()
     line.put(bound + duration_text(row.seconds), theme.text, 9, right=True).gap()
