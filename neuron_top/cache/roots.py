@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -20,24 +21,34 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.escapes import name_text, without_secret
 
-NEURON = "neuron"
-"""The kind of root that the catalog lists entry by entry."""
-TORCH_NEURON = "torch-neuronx"
-"""TorchNeuron's cache: both of its tiers."""
-INDUCTOR = "inductor"
-"""PyTorch's own cache: looked at, never changed."""
-VLLM_NEURON = "vllm-neuron"
-"""The kind whose entries carry completion markers of their own."""
 _CACHE_DIR = "--cache_dir"
 _SDK_ORIGIN = "the SDK's default"
 _OWN_ORIGIN = "the default of this user, since the SDK's is somebody else's"
 
 
+class CacheKind(StrEnum):
+    """Whose cache a root is, by what writes it."""
+
+    NEURON = "neuron"
+    """The kind of root that the catalog lists entry by entry."""
+    HUB = "hub"
+    """Optimum Neuron's, in the cache of the Hugging Face hub."""
+    VLLM_NEURON = "vllm-neuron"
+    """The kind whose entries carry completion markers of their own."""
+    TORCH_NEURON = "torch-neuronx"
+    """TorchNeuron's cache: both of its tiers."""
+    NKI = "nki"
+    INDUCTOR = "inductor"
+    """PyTorch's own cache: looked at, never changed."""
+    TRITON = "triton"
+    JAX = "jax"
+    VLLM = "vllm"
+
+
 class Root(msgspec.Struct, frozen=True, kw_only=True):
     """One cache that may exist. `origin` says where its path comes from, in words."""
 
-    kind: str
-    """`neuron`, `hub`, `vllm-neuron`, `torch-neuronx`, `nki`, `inductor`, `triton`, `jax`, `vllm`."""
+    kind: CacheKind
     path: str
     origin: str
     exists: bool
@@ -54,8 +65,8 @@ def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = Non
     """
     path, origin = named_by(environ)
     if path is None and default_root(environ, user)[1] and os.path.isdir(own := user_root(user)):
-        return _root(NEURON, own, _OWN_ORIGIN, cwd)
-    return _root(NEURON, path or filenames.DEFAULT_ROOT, origin or _SDK_ORIGIN, cwd)
+        return _root(CacheKind.NEURON, own, _OWN_ORIGIN, cwd)
+    return _root(CacheKind.NEURON, path or filenames.DEFAULT_ROOT, origin or _SDK_ORIGIN, cwd)
 
 
 def default_root(environ: Mapping[str, str] = os.environ, user: int | None = None) -> tuple[str, str]:
@@ -80,15 +91,15 @@ def find(
 ) -> list[Root]:
     """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
     once, in this order."""
-    found = [_root(NEURON, path, "named on the command line", cwd) for path in named]
-    found += [root_in_force(environ, cwd), _root(NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
+    found = [_root(CacheKind.NEURON, path, "named on the command line", cwd) for path in named]
+    found += [root_in_force(environ, cwd), _root(CacheKind.NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
     if os.path.isdir(own := user_root()):
-        found.append(_root(NEURON, own, _OWN_ORIGIN))
+        found.append(_root(CacheKind.NEURON, own, _OWN_ORIGIN))
     for process in processes:
         theirs = process.environ or {}
         path, origin = named_by(theirs)
         if path:
-            root = _root(NEURON, path, f"{origin} of process {process.pid}", process.cwd)
+            root = _root(CacheKind.NEURON, path, f"{origin} of process {process.pid}", process.cwd)
             found.append(msgspec.structs.replace(root, users=(process.pid,)))
         found += [
             msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=(process.pid,))
@@ -126,7 +137,7 @@ def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     return (url, "NEURON_COMPILE_CACHE_URL") if url else (None, None)
 
 
-def _root(kind: str, path: str, origin: str, cwd: str | None = None) -> Root:
+def _root(kind: CacheKind, path: str, origin: str, cwd: str | None = None) -> Root:
     if "://" in path and not path.startswith("file://"):
         return Root(kind=kind, path=without_secret(path), origin=origin, exists=False, remote=True)
     place = os.path.abspath(os.path.join(cwd or os.curdir, os.path.expanduser(path.removeprefix("file://"))))
@@ -143,17 +154,17 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     user = environ.get("USER") or environ.get("LOGNAME") or _user()
     hub = "models--aws-neuron--optimum-neuron-cache"
     table = (
-        ("hub", "HF_HUB_CACHE", hub, None),
-        ("hub", "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
-        (VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
-        (VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
-        (VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
-        *((TORCH_NEURON, variable, "", default) for variable, default in torch_neuron.DEFAULTS.items()),
-        ("nki", None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
-        (INDUCTOR, "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
-        ("triton", "TRITON_CACHE_DIR", "", home / ".triton/cache"),
-        ("jax", "JAX_COMPILATION_CACHE_DIR", "", None),
-        ("vllm", "VLLM_CACHE_ROOT", "torch_compile_cache", home / ".cache/vllm/torch_compile_cache"),
+        (CacheKind.HUB, "HF_HUB_CACHE", hub, None),
+        (CacheKind.HUB, "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
+        (CacheKind.VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
+        (CacheKind.VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
+        (CacheKind.VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
+        *((CacheKind.TORCH_NEURON, variable, "", default) for variable, default in torch_neuron.DEFAULTS.items()),
+        (CacheKind.NKI, None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
+        (CacheKind.INDUCTOR, "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
+        (CacheKind.TRITON, "TRITON_CACHE_DIR", "", home / ".triton/cache"),
+        (CacheKind.JAX, "JAX_COMPILATION_CACHE_DIR", "", None),
+        (CacheKind.VLLM, "VLLM_CACHE_ROOT", "torch_compile_cache", home / ".cache/vllm/torch_compile_cache"),
     )
     found = []
     for kind, variable, below, default in table:

@@ -58,5 +58,5 @@ def caches_of_machine(settings: Settings) -> list[WatchedCache]:
     return [
         WatchedCache(root.path, settings.state_path)
         for root in found
-        if root.kind == roots.NEURON and root.exists and not root.remote
+        if root.kind is roots.CacheKind.NEURON and root.exists and not root.remote
     ]

@@ -64,7 +64,7 @@ class CacheListing:
             return self._entries(refresh=refresh)
 
     def _entries(self, *, refresh: bool) -> EntryTable:
-        found = [root for root in roots.find(named=self._named) if root.kind == roots.NEURON]
+        found = [root for root in roots.find(named=self._named) if root.kind is roots.CacheKind.NEURON]
         listed = [root for root in found if root.exists or root.remote]
         for root in listed:
             if not root.remote:
@@ -116,7 +116,7 @@ class OtherCaches:
         """Inductor's caches that exist, as they are or were a moment ago."""
         began = self._clock()
         if began >= self._next:
-            there = [root for root in self._find() if root.kind == roots.INDUCTOR and root.exists]
+            there = [root for root in self._find() if root.kind is roots.CacheKind.INDUCTOR and root.exists]
             self._seen = tuple(other_cache(root.path, root.origin, inductor.entries(root.path)) for root in there)
             ended = self._clock()
             self._next = ended + max(LEAST_SECONDS, PATIENCE * (ended - began))

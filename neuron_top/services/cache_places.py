@@ -80,9 +80,9 @@ def _place(root: Root, processes: list[CacheProcess], *, sizes: bool) -> CachePl
     return CachePlace(
         root,
         size=measure(root.path) if sizes else None,
-        vllm=vllm_neuron.entries(root.path) if root.kind == roots.VLLM_NEURON else None,
-        torch_neuron=_torch_neuron(root.path, processes) if root.kind == roots.TORCH_NEURON else None,
-        inductor=inductor.entries(root.path) if sizes and root.kind == roots.INDUCTOR else None,
+        vllm=vllm_neuron.entries(root.path) if root.kind is roots.CacheKind.VLLM_NEURON else None,
+        torch_neuron=_torch_neuron(root.path, processes) if root.kind is roots.CacheKind.TORCH_NEURON else None,
+        inductor=inductor.entries(root.path) if sizes and root.kind is roots.CacheKind.INDUCTOR else None,
     )
 
 
@@ -90,7 +90,7 @@ def _artifacts(given: Sequence[str], caches: Iterable[Root]) -> list[TorchArtifa
     if given:
         return torch_artifacts.find(given)
     here = [entry.path for entry in os.scandir(".") if entry.is_file(follow_symlinks=False)]
-    of_vllm = [f"{root.path}/torch_aot_compile" for root in caches if root.kind == "vllm" and root.exists]
+    of_vllm = [f"{root.path}/torch_aot_compile" for root in caches if root.kind is roots.CacheKind.VLLM and root.exists]
     return torch_artifacts.find([*here[: torch_artifacts.MOST_FILES], *of_vllm])
 
 
@@ -107,5 +107,5 @@ def other_neuron_caches(root: str) -> list[Root]:
     return [
         other
         for other in roots.find()
-        if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != own
+        if other.kind is roots.CacheKind.NEURON and other.exists and os.path.realpath(other.path) != own
     ]

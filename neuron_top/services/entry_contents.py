@@ -27,7 +27,7 @@ def contents_of(backend: CacheBackend, entry: Entry) -> Iterator[Contents]:
 
 def operators_of(settings: Settings, module: str, named: Iterable[str] = ()) -> Operators | None:
     """The operators of a graph, from its entry in the named caches or any of this machine; None without one."""
-    here = (root.path for root in roots.find() if root.kind == roots.NEURON)
+    here = (root.path for root in roots.find() if root.kind is roots.CacheKind.NEURON)
     for root in dict.fromkeys((*named, *here)):
         try:
             snapshot = catalog.open_root(root, settings.state_path)

@@ -67,6 +67,6 @@ def totals(entries: Iterable[InductorEntry]) -> dict[str, InductorTotals]:
 
 def _in_force() -> str:
     for root in roots.find():
-        if root.kind == roots.INDUCTOR:
+        if root.kind is roots.CacheKind.INDUCTOR:
             return root.path
     raise NothingToShow("no Inductor cache here: TORCHINDUCTOR_CACHE_DIR is not set and its default is not there")

@@ -108,7 +108,7 @@ class _Explainer:
     def _others(self, root: str) -> list[Snapshot]:
         found: list[Snapshot] = []
         for other in roots.find():
-            if other.kind != roots.NEURON or not other.exists or os.path.realpath(other.path) == root:
+            if other.kind is not roots.CacheKind.NEURON or not other.exists or os.path.realpath(other.path) == root:
                 continue
             try:
                 found.append(self._snapshot(other.path))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
-from neuron_top.cache.roots import NEURON, user_root
+from neuron_top.cache.roots import CacheKind, user_root
 from neuron_top.parsers.sysfs_values import LIVE_COUNTERS_SINCE
 from neuron_top.telemetry import doctor_variables
 from neuron_top.telemetry.doctor_facts import MachineFacts, RootFacts, RootKind
@@ -196,10 +196,10 @@ def _packages(facts: MachineFacts) -> Iterator[Judgment]:
 
 def _roots(facts: MachineFacts) -> Iterator[Judgment]:
     for root in facts.roots:
-        force = " · in force here" if root.path == facts.root_in_force and root.cache == NEURON else ""
+        force = " · in force here" if root.path == facts.root_in_force and root.cache is CacheKind.NEURON else ""
         pids = f" · used by {', '.join(map(str, root.used_by))}" if root.used_by else ""
         title = f"{root.cache}: {root.path} ({root.origin}){force}{pids}"
-        if root.cache == NEURON:
+        if root.cache is CacheKind.NEURON:
             yield from _root(root, title)
         elif root.found is RootKind.FOLDER:
             yield _ok(f"{title}: {_place(root)}")
@@ -250,7 +250,7 @@ def _trust(root: RootFacts) -> Iterator[Judgment]:
     """Others could place files there, and loading them is running code: local compiles refuse it."""
     if not root.untrusted:
         return
-    variable = "NEURON_COMPILE_CACHE_URL" if root.cache == NEURON else "TORCHINDUCTOR_CACHE_DIR"
+    variable = "NEURON_COMPILE_CACHE_URL" if root.cache is CacheKind.NEURON else "TORCHINDUCTOR_CACHE_DIR"
     step = f"set {variable} to a folder of your own (chmod go-w where only the mode is wrong), or "
     step += "NEURONTOP_TRUST_CACHE=1 if you trust everyone who can write there"
     if root.path == DEFAULT_ROOT:

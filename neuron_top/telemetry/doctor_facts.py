@@ -38,7 +38,7 @@ PACKAGES = (
     "torch", "torch-neuronx", "torch-xla", "neuronx-cc", "libneuronxla", "neuronx-distributed", "optimum-neuron",
     "transformers", "jax", "vllm",
 )  # fmt: skip
-EXECUTED = (roots.NEURON, roots.INDUCTOR)
+EXECUTED = (roots.CacheKind.NEURON, roots.CacheKind.INDUCTOR)
 """Kinds of caches that our compile component loads code from."""
 _SYSTEM_PACKAGE = re.compile(r"^Package: (aws-neuron\S*)\n(?:(?!\n\n)[\s\S])*?^Version: (\S+)", re.MULTILINE)
 
@@ -69,10 +69,11 @@ class RootKind(StrEnum):
 
 
 class RootFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A cache root. `cache` is its kind as in `cache.roots`; sizes in bytes."""
+    """A cache root, or the folder of recordings; sizes in bytes."""
 
     path: str
-    cache: str
+    cache: roots.CacheKind | None
+    """None for recordings."""
     origin: str
     found: RootKind
     owner: str = ""
@@ -190,7 +191,7 @@ def gather(
         jobs=jobs,
         variables=_relevant(environ),
         warnings=warn(environ),
-        state=look_at_root(str(state_path), cache="recordings", origin="settings"),
+        state=look_at_root(str(state_path), cache=None, origin="settings"),
         terminal=_terminal(environ),
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         watches=_whole(text_of(Path("/proc/sys/fs/inotify/max_user_watches"))),
@@ -234,10 +235,9 @@ def cache_roots(environ: Mapping[str, str], jobs: Iterable[RunningJob]) -> list[
     jobs = list(jobs)
     found = []
     for root in roots.find(environ, read_processes()):
+        is_neuron = root.kind is roots.CacheKind.NEURON
         # By name alone a job's shell would count as a user, too.
-        users = {
-            job.pid for job in jobs if job.pid in root.users or (root.kind == roots.NEURON and job.root == root.path)
-        }
+        users = {job.pid for job in jobs if job.pid in root.users or (is_neuron and job.root == root.path)}
         found.append(
             look_at_root(
                 root.path, cache=root.kind, origin=root.origin, used_by=tuple(sorted(users)), remote=root.remote
@@ -247,7 +247,7 @@ def cache_roots(environ: Mapping[str, str], jobs: Iterable[RunningJob]) -> list[
 
 
 def look_at_root(
-    path: str, *, cache: str, origin: str, used_by: tuple[int, ...] = (), remote: bool = False
+    path: str, *, cache: roots.CacheKind | None, origin: str, used_by: tuple[int, ...] = (), remote: bool = False
 ) -> RootFacts:
     """One root: what lies there, whose it is, and the file system below it."""
     place = Path(path)

@@ -14,6 +14,7 @@ import pytest
 from neuron_top.cache import roots, trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.graph_header import MAGIC
+from neuron_top.cache.roots import CacheKind
 from neuron_top.compile.parallel.collect import collect
 from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import parse_environment
@@ -295,9 +296,9 @@ def test_a_strangers_default_beside_it_is_refused_too(tmp_path: Path, monkeypatc
 
 @needs_root
 def test_the_doctor_reports_an_untrusted_root(root: Path) -> None:
-    assert doctor_facts.look_at_root(str(root), cache="neuron", origin="x").untrusted == ""
+    assert doctor_facts.look_at_root(str(root), cache=CacheKind.NEURON, origin="x").untrusted == ""
     give_away(root)
-    assert str(STRANGER) in doctor_facts.look_at_root(str(root), cache="neuron", origin="x").untrusted
+    assert str(STRANGER) in doctor_facts.look_at_root(str(root), cache=CacheKind.NEURON, origin="x").untrusted
 
 
 @needs_root

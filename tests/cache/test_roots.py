@@ -39,7 +39,7 @@ def test_a_relative_root_is_that_of_the_jobs_own_folder(tmp_path: Path) -> None:
     (tmp_path / "cc").mkdir()
     found = roots.find({}, [process(7, tmp_path, NEURON_COMPILE_CACHE_URL="./cc")])
     (theirs,) = [root for root in found if root.users == (7,)]
-    assert (theirs.path, theirs.exists, theirs.kind) == (str(tmp_path / "cc"), True, roots.NEURON)
+    assert (theirs.path, theirs.exists, theirs.kind) == (str(tmp_path / "cc"), True, roots.CacheKind.NEURON)
     assert "process 7" in theirs.origin
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from neuron_top.cache.roots import CacheKind
 from neuron_top.identity import identity
 from neuron_top.services.doctor import flag_warnings
 from neuron_top.telemetry import doctor_facts
@@ -24,8 +25,8 @@ from tests.telemetry.executables import executable
 
 GIB = 1024**3
 ROOT = RootFacts(
-    path="/cache", cache="neuron", origin="default", found=RootKind.FOLDER, owner="me", mode=0o755, writable=True,
-    filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
+    path="/cache", cache=CacheKind.NEURON, origin="default", found=RootKind.FOLDER, owner="me", mode=0o755,
+    writable=True, filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
 )  # fmt: skip
 SOUND = MachineFacts(
     system="Linux 6", python="3.11", identity=identity({}), instance_type="", cpus=2,
@@ -122,13 +123,15 @@ def test_the_sdks_system_packages_are_found_in_dpkgs_own_file() -> None:
 
 
 def test_a_root_is_looked_at_without_being_made(tmp_path: Path) -> None:
-    found = doctor_facts.look_at_root(str(tmp_path / "a" / "b"), cache="neuron", origin="x")
+    found = doctor_facts.look_at_root(str(tmp_path / "a" / "b"), cache=CacheKind.NEURON, origin="x")
     assert (found.found, found.writable) == (RootKind.MISSING, True)
     assert list(tmp_path.iterdir()) == []
     assert found.free
     (tmp_path / "file").touch()
-    assert doctor_facts.look_at_root(str(tmp_path / "file"), cache="neuron", origin="x").found is RootKind.FILE
-    assert doctor_facts.look_at_root("s3://b/p", cache="neuron", origin="x", remote=True).found is RootKind.REMOTE
+    assert doctor_facts.look_at_root(str(tmp_path / "file"), cache=CacheKind.NEURON, origin="x").found is RootKind.FILE
+    assert (
+        doctor_facts.look_at_root("s3://b/p", cache=CacheKind.NEURON, origin="x", remote=True).found is RootKind.REMOTE
+    )
 
 
 def doctor(tmp_path: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
