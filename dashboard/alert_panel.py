@@ -14,7 +14,7 @@ from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.services.alerts import AlertAct
 from neuron_top.units import duration_text
-from neuron_top.views.alert_desk import AlertDesk, PastAlert
+from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
 SHOWN = 3
@@ -27,24 +27,24 @@ _WORDS = {
 _WHILE_ACTIVE, _ONCE_HANDLED = (AlertAct.ACKNOWLEDGE, AlertAct.MUTE), (AlertAct.UNDO,)
 
 
-def alert_panel(desk: AlertDesk, run: str, told: Collection[str] = ()) -> list[Any]:
+def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list[Any]:
     """All of it. `told`: keys of alerts that stand above already; there is only what can be done about them."""
-    active = [alert for alert in desk.active if alert.key not in told]
-    above = [alert for alert in desk.active if alert.key in told] if may_act() else []
+    active = [alert for alert in listed.active if alert.key not in told]
+    above = [alert for alert in listed.active if alert.key in told] if may_act() else []
     more = active[SHOWN:]
     parts = [_alert(alert, run, _WHILE_ACTIVE) for alert in active[:SHOWN]]
     for title, found, acts in (
         ("the alert of the failure above", above, _WHILE_ACTIVE),
         (f"+{len(more)} more", more, _WHILE_ACTIVE),
-        (f"{len(desk.acknowledged)} acknowledged", desk.acknowledged, _ONCE_HANDLED),
-        (f"{len(desk.muted)} muted", desk.muted, _ONCE_HANDLED),
+        (f"{len(listed.acknowledged)} acknowledged", listed.acknowledged, _ONCE_HANDLED),
+        (f"{len(listed.muted)} muted", listed.muted, _ONCE_HANDLED),
     ):
         if found:
             parts.append(_folded(title, found, run, acts))
-    if desk.past:
-        past = [html.Li(_past_text(one)) for one in desk.past[:PAST_SHOWN]]
+    if listed.past:
+        past = [html.Li(_past_text(one)) for one in listed.past[:PAST_SHOWN]]
         parts.append(
-            html.Details([html.Summary(f"{len(desk.past)} past"), html.Ul(past)], className="alert quiet-alert")
+            html.Details([html.Summary(f"{len(listed.past)} past"), html.Ul(past)], className="alert quiet-alert")
         )
     return parts
 

@@ -23,7 +23,7 @@ from neuron_top.services.feeds import Feed, Run
 from neuron_top.services.jobs import PREFIX, job_feed_of, log_cards, running_cards
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
-from neuron_top.views.alert_desk import NO_BOOK, AlertBook, AlertDesk, desk, job_key, without_handled
+from neuron_top.views.handled_alerts import NO_HISTORY, AlertHistory, AlertList, alert_list, job_key, without_handled
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.miss_explanation import roots
 from neuron_top.views.overview import Overview, overview
@@ -73,7 +73,7 @@ class FeedRegistry:
         self._runs, self._live = RunService(settings), live
         self._alerts = AlertService(settings)
         self.dropped = DroppedLogs(settings, self._changed, self._forget)
-        self._books: dict[str, tuple[float, AlertBook]] = {}
+        self._histories: dict[str, tuple[float, AlertHistory]] = {}
         self.is_replay = getattr(live, "clock", None) is not None
         """Whether what is shown as the live run is a recording that is played: the demo."""
         self._open: OrderedDict[str, Feed] = OrderedDict()
@@ -182,23 +182,23 @@ class FeedRegistry:
             self._recordings = (time.monotonic(), rows)
         return rows
 
-    def shown(self, run: str) -> tuple[Overview, AlertDesk]:
+    def shown(self, run: str) -> tuple[Overview, AlertList]:
         """The overview without the alerts that somebody acknowledged or muted, and all alerts with what was done."""
         view = self.cached_view(run, overview)
         job = self.cached_view(run, _job_key)
-        read_at, book = self._books.get(job, (float("-inf"), NO_BOOK))
+        read_at, history = self._histories.get(job, (float("-inf"), NO_HISTORY))
         if time.monotonic() - read_at >= PULSE_SECONDS:
             with suppress(NeuronTopError):  # a state folder that cannot be written keeps nothing
-                book = self._alerts.note(job, view.alerts, time.time()) if run == LIVE else self._alerts.book(job)
-            self._books[job] = time.monotonic(), book
-        return without_handled(view, book), desk(job, view.alerts, book)
+                history = self._alerts.note(job, view.alerts, time.time()) if run == LIVE else self._alerts.history(job)
+            self._histories[job] = time.monotonic(), history
+        return without_handled(view, history), alert_list(job, view.alerts, history)
 
     def act_on_alert(self, run: str, act: AlertAct, key: str) -> None:
         """Acknowledge or mute an alert of a run, or undo that. Raises FileMalformed, RefusedForSafety."""
         if is_dropped(run):
             raise UsageError("of a dropped log nothing is kept, so its alerts cannot be handled")
         job = self.cached_view(run, _job_key)
-        self._books[job] = time.monotonic(), self._alerts.act(job, act, [key])
+        self._histories[job] = time.monotonic(), self._alerts.act(job, act, [key])
         self._pulses.pop(run, None)
         self._views.pop((run, overview), None)
 
@@ -213,7 +213,7 @@ class FeedRegistry:
         made = self._pulses.get(run)
         now = time.monotonic()
         if made is None or now - made[0] >= PULSE_SECONDS:
-            view, _desk = self.shown(run)
+            view, _listed = self.shown(run)
             one = verdict(view, replayed=self.is_replay and run == LIVE, clock=time.time() if run else None)
             made = self._pulses[run] = now, Pulse(title_text(one), str(one.freshness), freshness_text(one))
         return made[1]

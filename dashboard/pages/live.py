@@ -25,13 +25,13 @@ from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.alert_desk import AlertDesk
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
+from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.missing import Subject, missing, missing_text
 from neuron_top.views.model import GraphState, Run
@@ -163,7 +163,7 @@ def render(
     *,
     axis: str = training_figures.STEP,
     smooth: bool = False,
-    alerts: AlertDesk | None = None,
+    alerts: AlertList | None = None,
     runs: Sequence[RunRow] = (),
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
@@ -172,7 +172,7 @@ def render(
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
     told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
-    whole["live-alerts"] = alert_panel(alerts or AlertDesk(job="", active=view.alerts), run, told)
+    whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
     whole["live-compile"] = _compile(view.compile, run)
     whole["live-only"] = _only(series)
     whole["live-lines"] = _lines(view)
@@ -367,7 +367,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 
     def sections(asked: PageRequest) -> dict[str, Any]:
         run = asked.run
-        (whole, desk), recordings = feeds.shown(run), feeds.recordings()
+        (whole, listed), recordings = feeds.shown(run), feeds.recordings()
         view = of_node(whole, asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
@@ -383,7 +383,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             asked.run,
             axis=axis,
             smooth="smooth" in (smooth or []),
-            alerts=desk,
+            alerts=listed,
             runs=recordings,
         )
 

@@ -22,8 +22,8 @@ from neuron_top.errors import UsageError
 from neuron_top.services.alerts import AlertAct, AlertService, chosen_keys
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.units import duration_text
-from neuron_top.views.alert_desk import AlertDesk, PastAlert
 from neuron_top.views.alerts import Alert, Severity
+from neuron_top.views.handled_alerts import AlertList, PastAlert
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,10 +43,10 @@ def execute(arguments: argparse.Namespace) -> int:
     runs, service = RunService(settings), AlertService(settings)
     running = runs.in_progress() if arguments.run is None else None
     run = runs.load_running(running) if running is not None else runs.load(arguments.run or LAST)
-    view = service.desk(run, time.time())
+    view = service.listed(run, time.time())
     if arguments.action:
         service.act(view.job, AlertAct(arguments.action), chosen_keys(view, arguments.names))
-        view = service.desk(run, time.time())
+        view = service.listed(run, time.time())
     if arguments.json:
         print_json({"schema": 1, "alerts": view})
     else:
@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return int(not arguments.action and any(alert.severity is Severity.ERROR for alert in view.active))
 
 
-def _lines(view: AlertDesk) -> list[str]:
+def _lines(view: AlertList) -> list[str]:
     lines = [f"alerts of {view.job}" + ("" if view.active or view.acknowledged or view.muted else ": none")]
     for word, found in (("", view.active), ("acknowledged", view.acknowledged), ("muted", view.muted)):
         for alert in found:

@@ -16,14 +16,14 @@ from neuron_top.errors import NothingToShow
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.state_file import StateFile
-from neuron_top.views.alert_desk import NO_BOOK, AlertBook, AlertDesk, desk, job_key, noted
 from neuron_top.views.alerts import Alert, Limits, alerts
+from neuron_top.views.handled_alerts import NO_HISTORY, AlertHistory, AlertList, alert_list, job_key, noted
 
 FOLDER = "alerts"
 MOST_JOBS = 200
 """Files that are kept, the newest ones."""
 _SAFE = re.compile(r"[A-Za-z0-9][\w.-]{0,120}", re.ASCII)
-_book = msgspec.json.Decoder(AlertBook)  # made once, in one thread: see `cache/scan/index.py`
+_history = msgspec.json.Decoder(AlertHistory)  # made once, in one thread: see `cache/scan/index.py`
 
 
 class AlertAct(StrEnum):
@@ -36,7 +36,7 @@ class AlertAct(StrEnum):
 
 
 class AlertService:
-    """The books of alerts of one state folder."""
+    """The histories of alerts of one state folder."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -45,65 +45,65 @@ class AlertService:
     def _state(self) -> Path:
         return self._settings.state_path
 
-    def book(self, job: str) -> AlertBook:
+    def history(self, job: str) -> AlertHistory:
         """What is kept of a job; nothing where that cannot be read."""
         return _file_of(self._state, job).known()
 
-    def desk(self, run: Run, now: float) -> AlertDesk:
+    def listed(self, run: Run, now: float) -> AlertList:
         """The alerts of a run at `now`."""
         found = alerts(run, now, Limits(memory_headroom=self._settings.memory_headroom))
-        return desk(job_key(run), found, self.book(job_key(run)))
+        return alert_list(job_key(run), found, self.history(job_key(run)))
 
-    def act(self, job: str, act: AlertAct, keys: Sequence[str]) -> AlertBook:
+    def act(self, job: str, act: AlertAct, keys: Sequence[str]) -> AlertHistory:
         """Acknowledge or mute alerts by their keys, or undo that. Raises FileMalformed, RefusedForSafety."""
-        return self._change(job, lambda book: done(book, job, act, keys))
+        return self._change(job, lambda history: done(history, job, act, keys))
 
-    def note(self, job: str, found: Sequence[Alert], now: float) -> AlertBook:
+    def note(self, job: str, found: Sequence[Alert], now: float) -> AlertHistory:
         """Keep which alerts hold now, for the history; quick where nothing changed. Raises as `act` does."""
-        known = self.book(job)
+        known = self.history(job)
         if noted(known, job, found, now) is known:
             return known
         _prune(self._state)
-        return self._change(job, lambda book: noted(book, job, found, now))
+        return self._change(job, lambda history: noted(history, job, found, now))
 
     def forget(self, job: str) -> None:
         """Drop what is kept of a recording that was deleted."""
         file = _file_of(self._state, job)
-        if file.known() is not NO_BOOK:
-            file.change(lambda _book: NO_BOOK)
+        if file.known() is not NO_HISTORY:
+            file.change(lambda _history: NO_HISTORY)
 
-    def _change(self, job: str, change: Callable[[AlertBook], AlertBook]) -> AlertBook:
+    def _change(self, job: str, change: Callable[[AlertHistory], AlertHistory]) -> AlertHistory:
         return _file_of(self._state, job).change(change)
 
 
-def _file_of(state: Path, job: str) -> StateFile[AlertBook]:
+def _file_of(state: Path, job: str) -> StateFile[AlertHistory]:
     """The file of a job: of a recording by its id, of others by the name of their first log."""
     name = job if _SAFE.fullmatch(job) else "log-" + hashlib.sha256(job.encode("utf-8", "replace")).hexdigest()[:24]
-    return StateFile(state / FOLDER / f"{name}.json", _book, NO_BOOK, "alerts of a job")
+    return StateFile(state / FOLDER / f"{name}.json", _history, NO_HISTORY, "alerts of a job")
 
 
 def _prune(state: Path) -> None:
-    """Drop the books of the oldest jobs."""
+    """Drop the histories of the oldest jobs."""
     with contextlib.suppress(OSError):
-        books = sorted((state / FOLDER).glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for book in books[MOST_JOBS:]:
-            book.unlink(missing_ok=True)
-            book.with_suffix(".lock").unlink(missing_ok=True)
+        histories = sorted((state / FOLDER).glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for history in histories[MOST_JOBS:]:
+            history.unlink(missing_ok=True)
+            history.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def done(book: AlertBook, job: str, act: AlertAct, keys: Sequence[str]) -> AlertBook:
-    """The book after an act."""
+def done(history: AlertHistory, job: str, act: AlertAct, keys: Sequence[str]) -> AlertHistory:
+    """The history after an act."""
     now = time.time()
-    acknowledged = {key: at for key, at in book.acknowledged.items() if key not in keys}
-    muted = {key: at for key, at in book.muted.items() if key not in keys}
+    acknowledged = {key: at for key, at in history.acknowledged.items() if key not in keys}
+    muted = {key: at for key, at in history.muted.items() if key not in keys}
     if act is AlertAct.ACKNOWLEDGE:
         acknowledged |= dict.fromkeys(keys, now)
     elif act is AlertAct.MUTE:
         muted |= dict.fromkeys(keys, now)
-    return msgspec.structs.replace(book, job=job, acknowledged=acknowledged, muted=muted)
+    return msgspec.structs.replace(history, job=job, acknowledged=acknowledged, muted=muted)
 
 
-def chosen_keys(view: AlertDesk, names: Sequence[str]) -> list[str]:
+def chosen_keys(view: AlertList, names: Sequence[str]) -> list[str]:
     """The keys of alerts that are named by key or kind. Raises NothingToShow for a name that fits none."""
     keys: list[str] = []
     for name in names:

@@ -86,7 +86,7 @@ class _Notifier:
 
         now = time.monotonic()
         job, found = self._feed.read(self._documents)
-        muted = AlertService(self._settings).book(job).muted if found else {}
+        muted = AlertService(self._settings).history(job).muted if found else {}
         for alert, document in found:
             last = self._seen.get(alert.key)
             self._seen[alert.key] = now
@@ -95,8 +95,8 @@ class _Notifier:
 
     def _documents(self, run: Run, now: float) -> tuple[str, list[tuple[Alert, bytes]]]:
         """(under what the alerts of the job are kept, each alert with what is sent of it)."""
-        from neuron_top.views.alert_desk import job_key
         from neuron_top.views.alerts import Limits, alerts
+        from neuron_top.views.handled_alerts import job_key
 
         about = {"run": run.job.run, "name": run.job.name, "node": run.job.node}
         limits = Limits(memory_headroom=self._settings.memory_headroom)

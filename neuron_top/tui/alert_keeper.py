@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.replay_controller import ReplayController
 from neuron_top.tui.services import Services
-from neuron_top.views.alert_desk import NO_BOOK, AlertBook, noted
+from neuron_top.views.handled_alerts import NO_HISTORY, AlertHistory, noted
 from neuron_top.views.model import Alert
 
 if TYPE_CHECKING:
@@ -31,29 +31,29 @@ class KeeperHost(Protocol):
 
 
 class AlertKeeper:
-    """The book of one job's alerts, at most some seconds old."""
+    """The history of one job's alerts, at most some seconds old."""
 
     def __init__(self, app: KeeperHost) -> None:
         self._app = app
-        self.book = NO_BOOK
+        self.history = NO_HISTORY
         self._job: str | None = None
         self._found: tuple[Alert, ...] = ()
         self._asked = float("-inf")
         self._under_way = False
 
-    def take(self, job: str, found: Sequence[Alert]) -> AlertBook:
-        """The alerts that hold; gives the book of their job."""
+    def take(self, job: str, found: Sequence[Alert]) -> AlertHistory:
+        """The alerts that hold; gives the history of their job."""
         if job != self._job:
-            self._job, self.book, self._asked = job, NO_BOOK, float("-inf")
+            self._job, self.history, self._asked = job, NO_HISTORY, float("-inf")
         self._found = tuple(found)
-        return self.book
+        return self.history
 
     def tick(self) -> None:
         """Once a second: keep what is new, and look for what others did."""
         if self._job is None or self._under_way:
             return
         live = self._app.playback.clock is None
-        is_new = live and noted(self.book, self._job, self._found, time.time()) is not self.book
+        is_new = live and noted(self.history, self._job, self._found, time.time()) is not self.history
         if is_new or time.monotonic() - self._asked >= RELOAD_SECONDS:
             self._start(None, ())
 
@@ -69,16 +69,16 @@ class AlertKeeper:
         def work() -> None:
             service = self._app.services.alerts
             try:
-                book = service.note(job, found, time.time()) if live else service.book(job)
-                book = service.act(job, act, keys) if act is not None else book
+                history = service.note(job, found, time.time()) if live else service.history(job)
+                history = service.act(job, act, keys) if act is not None else history
             except NeuronTopError:
-                book = self.book  # a state folder that cannot be written keeps nothing
-            self._came(job, book)  # here: waiting for the screen's thread would last for ever once that has ended
+                history = self.history  # a state folder that cannot be written keeps nothing
+            self._came(job, history)  # here: waiting for the screen's thread would last for ever once that has ended
 
         self._app.run_worker(work, thread=True, exit_on_error=False)
 
-    def _came(self, job: str, book: AlertBook) -> None:
+    def _came(self, job: str, history: AlertHistory) -> None:
         self._under_way = False
-        if job == self._job and book != self.book:
-            self.book = book
+        if job == self._job and history != self.history:
+            self.history = history
             self._app.announce()

@@ -41,7 +41,7 @@ from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.tui.widgets.header import Band
-from neuron_top.views.alert_desk import AlertBook, job_key, without_handled
+from neuron_top.views.handled_alerts import AlertHistory, job_key, without_handled
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits, Run
 from neuron_top.views.overview import Overview, header, overview
@@ -109,7 +109,7 @@ class TopApp(App[int], inherit_bindings=False):
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
         self._begun_at = time.monotonic()
-        self._verdict: tuple[Run, float, Verdict, AlertBook] | None = None
+        self._verdict: tuple[Run, float, Verdict, AlertHistory] | None = None
         """The newest, with its run, when it was made, and what was handled then."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
             self.register_theme(textual_theme(palette))
@@ -205,18 +205,18 @@ class TopApp(App[int], inherit_bindings=False):
         one = self._fresh_verdict(run, now)
         if one is None or isinstance(view, Overview):
             whole = view if isinstance(view, Overview) else overview(run, now, self.estimator, self.limits)
-            book = self.alert_keeper.take(job_key(run), whole.alerts)
-            whole = without_handled(whole, book)
+            history = self.alert_keeper.take(job_key(run), whole.alerts)
+            whole = without_handled(whole, history)
             view = whole if isinstance(view, Overview) else view
             one = verdict(whole, replayed=self.playback.clock is not None)
-            self._verdict = run, now, one, book
+            self._verdict = run, now, one, history
         return Band(header(run, now), one), view
 
     def _fresh_verdict(self, run: Run, now: float) -> Verdict | None:
         if self._verdict is None:
             return None
-        of, at, one, book = self._verdict
-        return one if of is run and now - at < 1.0 and book is self.alert_keeper.book else None
+        of, at, one, history = self._verdict
+        return one if of is run and now - at < 1.0 and history is self.alert_keeper.history else None
 
     def delay_update(self, delay: float = 0.05) -> None:
         """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""

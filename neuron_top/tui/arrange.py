@@ -72,11 +72,11 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
     top = min(reason.full, max(reason.least, height // 3), height)
     bottom = min(missing.full, height - top)
     place = _wide if width >= WIDE else _narrow
-    wishes = defaultdict(lambda: NOTHING, requests)
-    large = [name for name in main if wishes[name].full]
+    requested = defaultdict(lambda: NOTHING, requests)
+    large = [name for name in main if requested[name].full]
     for name in large[1:]:
-        wishes[name] = wishes[name]._replace(least=wishes[name].least if name in SIDES else 0)
-    between = place(width, height - top - bottom, wishes, large)
+        requested[name] = requested[name]._replace(least=requested[name].least if name in SIDES else 0)
+    between = place(width, height - top - bottom, requested, large)
     below = {name: box._replace(y=box.y + top) for name, box in between.items()}
     boxes = {"reason": Box(0, 0, width, top), **below, "missing": Box(0, height - bottom, width, bottom)}
     return {name: box for name, box in boxes.items() if box.height > 0}

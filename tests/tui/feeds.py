@@ -16,10 +16,10 @@ from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.services.alerts import AlertAct, done
 from neuron_top.store.errors import StoreUnusable
-from neuron_top.views.alert_desk import AlertBook, noted
 from neuron_top.views.alerts import Alert
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.handled_alerts import AlertHistory, noted
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, MissReason
 from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.other_caches import other_cache
@@ -346,19 +346,19 @@ class StillCacheListing:
 
 
 class StillAlerts:
-    """A book of alerts that is kept nowhere."""
+    """A history of alerts that is kept nowhere."""
 
     def __init__(self) -> None:
-        self.kept = AlertBook()
+        self.kept = AlertHistory()
 
-    def book(self, job: str) -> AlertBook:
+    def history(self, job: str) -> AlertHistory:
         return self.kept
 
-    def note(self, job: str, found: Sequence[Alert], now: float) -> AlertBook:
+    def note(self, job: str, found: Sequence[Alert], now: float) -> AlertHistory:
         self.kept = noted(self.kept, job, found, now)
         return self.kept
 
-    def act(self, job: str, act: AlertAct, keys: Sequence[str]) -> AlertBook:
+    def act(self, job: str, act: AlertAct, keys: Sequence[str]) -> AlertHistory:
         self.kept = done(self.kept, job, act, keys)
         return self.kept
 

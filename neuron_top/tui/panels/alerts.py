@@ -13,7 +13,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
-from neuron_top.views.alert_desk import AlertDesk, PastAlert
+from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
 SHOWN = 3
@@ -89,25 +89,25 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
 class AlertPageView(NamedTuple):
     """The page of alerts: the moment, and the key of the chosen one."""
 
-    desk: AlertDesk
+    listed: AlertList
     now: float
     chosen: str
 
 
 def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do; then those that ended."""
-    desk = view.desk
-    strips = [rule(theme, width, "Alerts", _summary(desk.active))]
-    if not desk.holding:
+    listed = view.listed
+    strips = [rule(theme, width, "Alerts", _summary(listed.active))]
+    if not listed.holding:
         strips += [Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip(), Line(theme, width).strip()]
-    for title, found in (("", desk.active), ("Acknowledged", desk.acknowledged), ("Muted", desk.muted)):
+    for title, found in (("", listed.active), ("Acknowledged", listed.acknowledged), ("Muted", listed.muted)):
         if title and found:
             strips.append(rule(theme, width, title, f"{len(found)}"))
         for alert in found:
             strips += _whole_alert(theme, alert, view, width, is_quiet=bool(title))
-    if desk.past:
-        strips.append(rule(theme, width, "Past", f"{len(desk.past)}"))
-        strips += [_past_line(theme, past, width) for past in desk.past]
+    if listed.past:
+        strips.append(rule(theme, width, "Past", f"{len(listed.past)}"))
+        strips += [_past_line(theme, past, width) for past in listed.past]
     return strips
 
 

@@ -11,9 +11,9 @@ from neuron_top.tui.panels.alerts import AlertPageView, alert_page, chosen_line
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
-from neuron_top.views.alert_desk import AlertDesk, desk, job_key
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
+from neuron_top.views.handled_alerts import AlertList, alert_list, job_key
 from neuron_top.views.model import Alert, Limits, Run, alerts
 
 
@@ -29,19 +29,19 @@ class AlertsPage(DetailPage, inherit_bindings=False):
 
     def _with_choice(self, view: tuple[str, tuple[Alert, ...], float]) -> AlertPageView:
         job, found, now = view
-        arranged = desk(job, found, self.host.alert_keeper.take(job, found))
+        arranged = alert_list(job, found, self.host.alert_keeper.take(job, found))
         shown = arranged.holding
         if shown and self._chosen not in [alert.key for alert in shown]:
             self._chosen = shown[0].key
         return AlertPageView(arranged, now, self._chosen)
 
     @property
-    def _desk(self) -> AlertDesk:
-        return self._view.desk if self._view is not None else AlertDesk(job="")
+    def _listed(self) -> AlertList:
+        return self._view.listed if self._view is not None else AlertList(job="")
 
     @property
     def _shown(self) -> tuple[Alert, ...]:
-        return self._desk.holding
+        return self._listed.holding
 
     @property
     def chosen(self) -> Alert | None:
@@ -65,11 +65,11 @@ class AlertsPage(DetailPage, inherit_bindings=False):
 
     def action_acknowledge(self) -> None:
         """The alert under the cursor is known; again: it counts once more."""
-        self._do(AlertAct.ACKNOWLEDGE, self._desk.acknowledged, "acknowledged: it no longer counts")
+        self._do(AlertAct.ACKNOWLEDGE, self._listed.acknowledged, "acknowledged: it no longer counts")
 
     def action_mute(self) -> None:
         """The alert under the cursor stays away for this job; again: it is shown once more."""
-        self._do(AlertAct.MUTE, self._desk.muted, "muted for this job")
+        self._do(AlertAct.MUTE, self._listed.muted, "muted for this job")
 
     def _do(self, act: AlertAct, done: tuple[Alert, ...], words: str) -> None:
         alert = self.chosen

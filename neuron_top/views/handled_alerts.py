@@ -34,7 +34,7 @@ class PastAlert(msgspec.Struct, frozen=True, kw_only=True):
     """When it was no longer true; None while it holds."""
 
 
-class AlertBook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AlertHistory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is kept of one job's alerts."""
 
     job: str = ""
@@ -45,10 +45,10 @@ class AlertBook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Oldest first; those that hold now too."""
 
 
-NO_BOOK = AlertBook()
+NO_HISTORY = AlertHistory()
 
 
-class AlertDesk(msgspec.Struct, frozen=True, kw_only=True):
+class AlertList(msgspec.Struct, frozen=True, kw_only=True):
     """The alerts of one job."""
 
     job: str
@@ -70,39 +70,39 @@ def job_key(run: Run) -> str:
     return run.job.run or next(iter(run.job.sources), "") or "machine"
 
 
-def active_of(found: Sequence[Alert], book: AlertBook) -> tuple[Alert, ...]:
+def active_of(found: Sequence[Alert], history: AlertHistory) -> tuple[Alert, ...]:
     """The alerts that nobody has acknowledged or muted."""
-    if not (book.acknowledged or book.muted):
+    if not (history.acknowledged or history.muted):
         return tuple(found)
-    return tuple(alert for alert in found if alert.key not in book.acknowledged and alert.key not in book.muted)
+    return tuple(alert for alert in found if alert.key not in history.acknowledged and alert.key not in history.muted)
 
 
-def without_handled(view: Overview, book: AlertBook) -> Overview:
+def without_handled(view: Overview, history: AlertHistory) -> Overview:
     """An overview that shows and counts only the alerts that nobody has acknowledged or muted."""
-    active = active_of(view.alerts, book)
+    active = active_of(view.alerts, history)
     if len(active) == len(view.alerts):
         return view
     return msgspec.structs.replace(view, alerts=active, alerts_handled=len(view.alerts) - len(active))
 
 
-def desk(job: str, found: Sequence[Alert], book: AlertBook) -> AlertDesk:
+def alert_list(job: str, found: Sequence[Alert], history: AlertHistory) -> AlertList:
     """All of them, arranged."""
-    return AlertDesk(
+    return AlertList(
         job=job,
-        active=active_of(found, book),
-        acknowledged=tuple(a for a in found if a.key in book.acknowledged and a.key not in book.muted),
-        muted=tuple(alert for alert in found if alert.key in book.muted),
-        past=tuple(past for past in reversed(book.past) if past.ended is not None),
+        active=active_of(found, history),
+        acknowledged=tuple(a for a in found if a.key in history.acknowledged and a.key not in history.muted),
+        muted=tuple(alert for alert in found if alert.key in history.muted),
+        past=tuple(past for past in reversed(history.past) if past.ended is not None),
     )
 
 
-def noted(book: AlertBook, job: str, found: Sequence[Alert], now: float) -> AlertBook:
-    """The book with what holds at `now`; the same book where it knows that already."""
-    holding = {past.key: index for index, past in enumerate(book.past) if past.ended is None}
+def noted(history: AlertHistory, job: str, found: Sequence[Alert], now: float) -> AlertHistory:
+    """The history with what holds at `now`; the same history where it knows that already."""
+    holding = {past.key: index for index, past in enumerate(history.past) if past.ended is None}
     keys = {alert.key for alert in found}
     if keys == holding.keys():
-        return book
-    past, acknowledged = list(book.past), dict(book.acknowledged)
+        return history
+    past, acknowledged = list(history.past), dict(history.acknowledged)
     for key in holding.keys() - keys:
         past[holding[key]] = msgspec.structs.replace(past[holding[key]], ended=now)
     for alert in found:
@@ -116,7 +116,7 @@ def noted(book: AlertBook, job: str, found: Sequence[Alert], now: float) -> Aler
         if at is not None:
             acknowledged.pop(alert.key, None)
         past.append(_past(alert, now))
-    return AlertBook(job=job, acknowledged=acknowledged, muted=book.muted, past=tuple(past[-MOST_PAST:]))
+    return AlertHistory(job=job, acknowledged=acknowledged, muted=history.muted, past=tuple(past[-MOST_PAST:]))
 
 
 def _past(alert: Alert, now: float) -> PastAlert:
