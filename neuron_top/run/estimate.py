@@ -27,7 +27,7 @@ SPREAD = 0.25
 _UNKNOWN_COUNTS: Mapping[str, int] = {}
 
 
-class Past(Protocol):
+class PastCompile(Protocol):
     """One measured compile, as the store keeps it."""
 
     @property
@@ -53,7 +53,7 @@ class Range(msgspec.Struct, frozen=True):
 class Estimator:
     """Past compiles, indexed; pure. `Estimator()` knows nothing and estimates nothing."""
 
-    def __init__(self, past: Iterable[Past] = ()) -> None:
+    def __init__(self, past: Iterable[PastCompile] = ()) -> None:
         self._by_module: dict[str, list[float]] = {}
         self._by_graph: dict[str, list[float]] = {}
         self._bytes, self._operators = _Sizes(), _Sizes()

@@ -73,11 +73,12 @@ class AlertKeeper:
                 history = service.act(job, act, keys) if act is not None else history
             except NeuronTopError:
                 history = self.history  # a state folder that cannot be written keeps nothing
-            self._came(job, history)  # here: waiting for the screen's thread would last for ever once that has ended
+            # In this thread: waiting for the screen's would last for ever once that has ended.
+            self._on_result(job, history)
 
         self._app.run_worker(work, thread=True, exit_on_error=False)
 
-    def _came(self, job: str, history: AlertHistory) -> None:
+    def _on_result(self, job: str, history: AlertHistory) -> None:
         self._under_way = False
         if job == self._job and history != self.history:
             self.history = history

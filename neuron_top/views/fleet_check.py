@@ -17,7 +17,7 @@ KEY_ATTRIBUTES = ("compiler", "compiler_flags", "driver", "libneuronxla", "lnc",
 KEY_VARIABLES = ("NEURON_", "XLA_")
 
 
-class Found(StrEnum):
+class Availability(StrEnum):
     """What a node has of a graph."""
 
     HAVE = "have"
@@ -29,13 +29,13 @@ class Found(StrEnum):
 
 
 ADVICE = {
-    Found.MISSING: "fetch it there (neurontop cache pull), or compile it before the run (neurontop compile)",
-    Found.FAILED: "compile it again (neurontop cache retry): every rank would be served the failure",
-    Found.LOCKED: "wait for its compile, or remove the lock of a dead one (neurontop cache unlock)",
-    Found.OTHER_COMPILER: "install the same compiler on all nodes: this node would compile it by itself",
-    Found.UNREADABLE: "look at it there (neurontop cache verify): it would be compiled again, or fail",
+    Availability.MISSING: "fetch it there (neurontop cache pull), or compile it before the run (neurontop compile)",
+    Availability.FAILED: "compile it again (neurontop cache retry): every rank would be served the failure",
+    Availability.LOCKED: "wait for its compile, or remove the lock of a dead one (neurontop cache unlock)",
+    Availability.OTHER_COMPILER: "install the same compiler on all nodes: this node would compile it by itself",
+    Availability.UNREADABLE: "look at it there (neurontop cache verify): it would be compiled again, or fail",
 }
-_ORDER = (Found.HAVE, Found.LOCKED, Found.FAILED, Found.UNREADABLE, Found.MISSING)
+_ORDER = (Availability.HAVE, Availability.LOCKED, Availability.FAILED, Availability.UNREADABLE, Availability.MISSING)
 """Where a node has several roots, the best of them counts."""
 
 
@@ -44,7 +44,7 @@ class NodeFinds(msgspec.Struct, frozen=True, kw_only=True):
 
     node: str
     have: int
-    lacks: dict[Found, tuple[str, ...]]
+    lacks: dict[Availability, tuple[str, ...]]
     seen: float | None
     """When its agent last reported its caches; None: never."""
 
@@ -104,7 +104,7 @@ def fleet_check(
         if row.node in reported:
             reported[row.node].append(row)
     wanted = tuple(graphs) or tuple(
-        sorted({row.key for rows in reported.values() for row in rows if _found(row) is Found.HAVE})
+        sorted({row.key for rows in reported.values() for row in rows if _availability(row) is Availability.HAVE})
     )
     usual = _usual_compilers(row for rows in reported.values() for row in rows)
     checked = [_finds(name, rows, wanted, usual) for name, rows in reported.items()]
@@ -113,7 +113,7 @@ def fleet_check(
     return FleetCheck(graphs=len(wanted), nodes=tuple(checked), skew=tuple(_skew(nodes)), cost=cost)
 
 
-_COMPILED_AGAIN = (Found.MISSING, Found.FAILED, Found.OTHER_COMPILER, Found.UNREADABLE)
+_COMPILED_AGAIN = (Availability.MISSING, Availability.FAILED, Availability.OTHER_COMPILER, Availability.UNREADABLE)
 """What a node would compile at the launch; what is locked is being compiled already."""
 
 
@@ -146,10 +146,10 @@ def _finds(node: str, rows: Sequence[NodeKey], wanted: Sequence[str], usual: Map
     by_key: dict[str, list[NodeKey]] = {}
     for row in rows:
         by_key.setdefault(row.key, []).append(row)
-    lacks: dict[Found, list[str]] = {}
+    lacks: dict[Availability, list[str]] = {}
     for key in wanted:
         found = _best(by_key.get(key, ()), usual.get(key, ""))
-        if found is not Found.HAVE:
+        if found is not Availability.HAVE:
             lacks.setdefault(found, []).append(key)
     return NodeFinds(
         node=node,
@@ -159,34 +159,36 @@ def _finds(node: str, rows: Sequence[NodeKey], wanted: Sequence[str], usual: Map
     )
 
 
-def _best(rows: Iterable[NodeKey], usual: str) -> Found:
+def _best(rows: Iterable[NodeKey], usual: str) -> Availability:
     """Of the entries of one key: those of the compiler that most nodes have it from count first."""
-    same = [_found(row) for row in rows if row.compiler == usual]
-    best = min(same, key=_ORDER.index, default=Found.MISSING)
-    if best is not Found.HAVE and any(_found(row) is Found.HAVE for row in rows if row.compiler != usual):
-        return Found.OTHER_COMPILER
+    same = [_availability(row) for row in rows if row.compiler == usual]
+    best = min(same, key=_ORDER.index, default=Availability.MISSING)
+    if best is not Availability.HAVE and any(
+        _availability(row) is Availability.HAVE for row in rows if row.compiler != usual
+    ):
+        return Availability.OTHER_COMPILER
     return best
 
 
-def _found(row: NodeKey) -> Found:
+def _availability(row: NodeKey) -> Availability:
     try:
         state = State(row.state)
     except ValueError:
-        return Found.MISSING  # it was evicted
+        return Availability.MISSING  # it was evicted
     if state in HITS:
-        return Found.HAVE
+        return Availability.HAVE
     if state in FAILURES:
-        return Found.FAILED
+        return Availability.FAILED
     if state in LOCKED:
-        return Found.LOCKED
-    return Found.UNREADABLE if state in BROKEN | {State.UNKNOWN, State.PARTIAL} else Found.MISSING
+        return Availability.LOCKED
+    return Availability.UNREADABLE if state in BROKEN | {State.UNKNOWN, State.PARTIAL} else Availability.MISSING
 
 
 def _usual_compilers(rows: Iterable[NodeKey]) -> dict[str, str]:
     """Key → the compiler's folder in which most nodes have it."""
     counts: dict[str, Counter[str]] = {}
     for row in rows:
-        if _found(row) is Found.HAVE:
+        if _availability(row) is Availability.HAVE:
             counts.setdefault(row.key, Counter())[row.compiler] += 1
     return {key: max(sorted(count), key=count.__getitem__) for key, count in counts.items()}
 

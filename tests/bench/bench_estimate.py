@@ -18,7 +18,7 @@ from statistics import median
 
 import msgspec
 
-from neuron_top.run.estimate import Estimator, Past
+from neuron_top.run.estimate import Estimator, PastCompile
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
 from tests.bench.figures import Figure, own_folders, timed
@@ -53,7 +53,7 @@ class Error(msgspec.Struct, frozen=True):
     """Median of |middle − truth| ÷ truth."""
 
 
-def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error, ...]:
+def leave_one_out(past: Sequence[PastCompile], *, unseen: bool = False) -> tuple[Error, ...]:
     """Estimate each compile from all others; `unseen`: from those of other graphs alone."""
     found: dict[str, list[tuple[bool, float]]] = {}
     for index, one in enumerate(past):
@@ -70,7 +70,7 @@ def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error,
     )
 
 
-def _same(one: Past, other: Past) -> bool:
+def _same(one: PastCompile, other: PastCompile) -> bool:
     return one.module.partition("+")[0] == other.module.partition("+")[0]
 
 

@@ -15,7 +15,7 @@ from neuron_top.store.fleet_records import NodeKey, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
-from neuron_top.views.fleet_check import Found, fleet_check
+from neuron_top.views.fleet_check import Availability, fleet_check
 from tests.actions.caches import entry
 from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster
@@ -46,14 +46,14 @@ def test_every_way_of_lacking_a_graph_is_distinguished() -> None:
     check = fleet_check(*fleet(), GRAPHS)
     by_node = {node.node: node for node in check.nodes}
     assert by_node["n3"].lacks == {
-        Found.OTHER_COMPILER: (GRAPHS[0],),
-        Found.FAILED: (GRAPHS[1],),
-        Found.LOCKED: (GRAPHS[2],),
-        Found.UNREADABLE: (GRAPHS[3],),
-        Found.MISSING: (GRAPHS[4],),
+        Availability.OTHER_COMPILER: (GRAPHS[0],),
+        Availability.FAILED: (GRAPHS[1],),
+        Availability.LOCKED: (GRAPHS[2],),
+        Availability.UNREADABLE: (GRAPHS[3],),
+        Availability.MISSING: (GRAPHS[4],),
     }
     assert (by_node["n1"].have, by_node["n1"].lacks) == (5, {})
-    assert (by_node["n4"].lacks, by_node["n4"].seen) == ({Found.MISSING: tuple(GRAPHS)}, None)
+    assert (by_node["n4"].lacks, by_node["n4"].seen) == ({Availability.MISSING: tuple(GRAPHS)}, None)
     assert [node.node for node in check.nodes][:2] == ["n3", "n4"]
     assert [(skew.attribute, skew.values) for skew in check.skew] == [
         ("compiler", {"2.20": ("n3",), "2.21": ("n1", "n2", "n4")})

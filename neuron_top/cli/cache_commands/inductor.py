@@ -17,7 +17,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inductor", action="store_true", help=text)
 
 
-def meant(arguments: argparse.Namespace) -> bool:
+def is_asked_for(arguments: argparse.Namespace) -> bool:
     """Whether the words name Inductor's cache, by option or because ROOT is one."""
     return bool(arguments.inductor) or (arguments.root is not None and is_inductor_cache(arguments.root))
 

@@ -59,9 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    if inductor.meant(arguments):
+    if inductor.is_asked_for(arguments):
         return inductor.listing(arguments)
-    if vllm.meant(arguments):
+    if vllm.is_asked_for(arguments):
         return vllm.listing(arguments)
     service = options.reader()
     root = service.resolve(arguments.root)

@@ -37,9 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    if inductor.meant(arguments):
+    if inductor.is_asked_for(arguments):
         return inductor.show(arguments)
-    if vllm.meant(arguments):
+    if vllm.is_asked_for(arguments):
         return vllm.show(arguments)
     service = options.reader()
     root, text = common.root_and_entry(arguments, service, required=True)

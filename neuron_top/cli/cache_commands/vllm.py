@@ -13,7 +13,7 @@ from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_
 _PROMOTED = {True: "promoted", False: "not promoted: save_cache() was not called for it", None: ""}
 
 
-def meant(arguments: argparse.Namespace) -> bool:
+def is_asked_for(arguments: argparse.Namespace) -> bool:
     """Whether ROOT is such a cache."""
     return any(
         word is not None and is_vllm_cache(word) for word in (arguments.root, getattr(arguments, "module", None))

@@ -22,7 +22,7 @@ from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.cli.store_option import settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.units import counted, duration_text
-from neuron_top.views.fleet_check import ADVICE, CheckCost, FleetCheck, Found
+from neuron_top.views.fleet_check import ADVICE, Availability, CheckCost, FleetCheck
 
 _NAMED = 5
 
@@ -64,12 +64,12 @@ def _plain(check: FleetCheck) -> dict[str, object]:
 
 
 def _print(check: FleetCheck) -> None:
-    kinds = [found for found in Found if found is not Found.HAVE]
+    kinds = [found for found in Availability if found is not Availability.HAVE]
     rows = [
         (node.node, str(node.have), *(str(len(node.lacks.get(kind, ()))) for kind in kinds)) for node in check.nodes
     ]
     print(table(("node", "have", *map(str, kinds)), rows, right=tuple(range(1, len(kinds) + 2))))
-    lacking: dict[Found, dict[str, list[str]]] = {}
+    lacking: dict[Availability, dict[str, list[str]]] = {}
     for node in check.nodes:
         for kind, graphs in node.lacks.items():
             for graph in graphs:
