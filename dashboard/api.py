@@ -1,6 +1,7 @@
 """The JSON API: the views of the pages as one table of endpoints, described by OpenAPI 3.1.
 
     GET /api/overview?run=…      what the front page shows; `run` names a recording, without it: the live run
+    GET /api/graphs.csv          rows of a table of the pages: graphs, cores, runs, cache; also .json, .parquet
     GET /api/openapi.json        every endpoint with the schema of its response, made from the types of the views
 
 Numbers are plain: bytes, seconds, seconds since the epoch, shares 0…1; null is unknown. An error is
@@ -103,6 +104,12 @@ PARAMETERS = {
     "metric": f"one of {', '.join(metric.name for metric in METRICS)}",
     "nodes": "names of nodes with commas between them; without it: the slow ones",
 }
+_EXPORTS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], str]] = {
+    "csv": (as_csv, "text/csv; charset=utf-8"),
+    "parquet": (as_parquet, "application/vnd.apache.parquet"),
+    "json": (msgspec.json.encode, "application/json"),
+}
+"""By the ending of the address: how rows are written, and the media type. `pandas.read_json` takes the last one."""
 OLD_PATHS = {"answers": "lookups"}
 """Paths of version 0.1 that are still served, and the endpoints that they mean."""
 
@@ -214,7 +221,7 @@ def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, flee
 
     server.add_route(f"{prefix}api/openapi.json", described, methods=["GET"])
     for name, make in _tables(feeds, caches).items():
-        for kind in ("csv", "parquet"):
+        for kind in _EXPORTS:
             server.add_route(f"{prefix}api/{name}.{kind}", _exported(name, kind, make), methods=["GET"])
     for row in table:
         for path in (row.path, *(old for old, new in OLD_PATHS.items() if new == row.path)):
@@ -242,8 +249,8 @@ def _exported(
             rows = await asyncio.to_thread(make, _run(request))
         except NeuronTopError as problem:
             return _problem(STATUS.get(type(problem), 503), str(problem))
-        data = await asyncio.to_thread(as_csv if kind == "csv" else as_parquet, rows)
-        media = "text/csv; charset=utf-8" if kind == "csv" else "application/vnd.apache.parquet"
+        write, media = _EXPORTS[kind]
+        data = await asyncio.to_thread(write, rows)
         headers = {"content-disposition": f'attachment; filename="neurontop-{name}.{kind}"'}
         return Response(data, media_type=media, headers=headers)
 

@@ -37,8 +37,7 @@ _READ_PATHS = (
     "api/fleet/nodes/{node}/cores/{core}",
     "api/fleet/jobs", "api/fleet/nodes", "api/fleet/top", "api/fleet/different", "api/fleet/blame", "api/targets",
     "api/fleet/changes", "api/fleet/changes/{batch}",
-    "api/graphs.csv", "api/graphs.parquet", "api/cores.csv", "api/cores.parquet", "api/runs.csv", "api/runs.parquet",
-    "api/cache.csv", "api/cache.parquet",
+    *(f"api/{table}.{kind}" for table in ("graphs", "cores", "runs", "cache") for kind in ("csv", "parquet", "json")),
 )  # fmt: skip
 
 ROUTES: Mapping[tuple[str, str], Permission] = {

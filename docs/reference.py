@@ -79,9 +79,9 @@ def notebook() -> str:
     from neuron_top.views import tables
 
     parts = ["# Tables for notebooks", module.__doc__ or ""]
-    functions = (module.open_run, module.open_cache)
+    functions = (module.open_run, module.open_cache, module.open_fleet)
     parts += [f"## neuron_top.{function.__name__}\n\n{inspect.getdoc(function)}" for function in functions]
-    for kind in (module.RunTables, module.CacheTables):
+    for kind in (module.RunTables, module.CacheTables, module.FleetTables):
         rows = [f"## {kind.__name__}"]
         for name, member in vars(kind).items():
             text = inspect.getdoc(getattr(member, "func", member))

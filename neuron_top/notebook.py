@@ -1,4 +1,4 @@
-"""Runs and caches in a notebook: pandas tables and plotly figures. `import neuron_top; neuron_top.open_run("last")`.
+"""Runs, caches and fleets in a notebook: pandas tables and plotly figures. `neuron_top.open_run("last")`.
 
 Every column has one type whatever the data (pandas' nullable ones: a missing value is unknown, never 0), every time
 is UTC, sizes are bytes and durations seconds unless a column's text says otherwise. What stands here is public: names
@@ -19,9 +19,10 @@ import msgspec
 import pandas as pd
 
 from neuron_top.services import tables as service
-from neuron_top.settings import load
+from neuron_top.settings import Settings, load
 from neuron_top.views.alerts import Alert, alerts
 from neuron_top.views.entries import EntryRow
+from neuron_top.views.fleet import FleetPage, JobRow, NodeRow
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.tables import (
     CompileRow,
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 
     from neuron_top.views.model import Run
 
-__all__ = ["CacheTables", "RunTables", "open_cache", "open_run"]
+__all__ = ["CacheTables", "FleetTables", "RunTables", "open_cache", "open_fleet", "open_run"]
 
-_MOMENTS = frozenset({"time", "start", "end", "since", "used"})
+_MOMENTS = frozenset({"time", "start", "end", "since", "used", "seen", "started", "finished"})
 """Columns that hold moments."""
 _GRAPH_COLUMNS = (
     "key", "module", "state", "seconds", "precision", "hits", "misses", "failures", "wait_seconds", "rank", "workers",
@@ -54,6 +55,15 @@ _ENTRY_COLUMNS = (
     "root", "compiler", "module", "state", "bytes", "artifact_bytes", "used", "age", "compile_seconds", "flags", "lock",
     "failure", "advice",
 )  # fmt: skip
+_JOB_COLUMNS = (
+    "job", "name", "cluster", "state", "started", "finished", "exit_code", "nodes", "reporting", "ended", "phase",
+    "step", "graphs_left", "worst_wait", "worst_wait_node", "events",
+)  # fmt: skip
+_NODE_COLUMNS = (
+    "node", "cluster", "job", "state", "phase", "seen", "silent_seconds", "step", "step_seconds", "graphs_left",
+    "worst_wait", "clock_offset", "slow", "version",
+)  # fmt: skip
+_KEY_COLUMNS = ("node", "root", "key", "state", "bytes", "compiler", "seen", "program")
 _ALERT_COLUMNS = ("kind", "severity", "since", "title", "evidence", "next_step", "graph", "core")
 
 
@@ -72,6 +82,16 @@ def open_cache(root: str | os.PathLike[str] | None = None) -> CacheTables:
     Raises neuron_top.errors.NothingToShow for a cache that is not there.
     """
     return CacheTables(*service.cache_entries(None if root is None else os.fspath(root), load()[0]))
+
+
+def open_fleet(store: str | None = None) -> FleetTables:
+    """The jobs and nodes of a fleet. `store`: its database, `postgresql://[user@]host/database`; by default the
+    setting `store` (a password stands in ~/.pgpass or PGPASSWORD).
+
+    Raises neuron_top.errors.UsageError where none is named, StoreUnusable where it does not answer.
+    """
+    settings = load({} if store is None else {"store": store})[0]
+    return FleetTables(settings, *service.fleet_now(settings))
 
 
 class RunTables:
@@ -185,6 +205,39 @@ class CacheTables:
         from neuron_top.dashboard.chart_colors import chart_colors
 
         return _drawn(treemap(list(self._rows), chart_colors(theme)))
+
+
+class FleetTables:
+    """A fleet as it was when it was opened."""
+
+    def __init__(self, settings: Settings, page: FleetPage, keys: Sequence[service.NodeKey]) -> None:
+        self._settings, self._page, self._keys = settings, page, keys
+
+    def __repr__(self) -> str:
+        return f"<fleet: {len(self._page.jobs)} jobs, {len(self._page.nodes)} nodes>"
+
+    def open_run(self, job: str) -> RunTables:
+        """A job over all its nodes, by its id, a unique prefix of it, or its name.
+
+        Raises neuron_top.errors.NothingToShow where there is none.
+        """
+        return RunTables(*service.load_job(job, self._settings))
+
+    @cached_property
+    def jobs(self) -> pd.DataFrame:
+        """A row per job, the newest first: nodes that ever reported, that still do and that ended; `worst_wait` in
+        seconds."""
+        return _frame(self._page.jobs, JobRow, _JOB_COLUMNS)
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """A row per node: when its agent was last `seen`, what it does, `clock_offset` in seconds."""
+        return _frame(self._page.nodes, NodeRow, _NODE_COLUMNS)
+
+    @cached_property
+    def entries(self) -> pd.DataFrame:
+        """A row per node and cache entry: `key` is the graph's, `program` a digest of the graph without its ranks."""
+        return _frame(self._keys, service.NodeKey, _KEY_COLUMNS)
 
 
 def _frame(rows: Sequence[msgspec.Struct], kind: type[msgspec.Struct], names: Sequence[str] = ()) -> pd.DataFrame:

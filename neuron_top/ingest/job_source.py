@@ -118,9 +118,12 @@ def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iter
             yield from merge.merged(batch.node, batch.spool, batch.events)
 
 
-def merged_run(store: FleetStore, job: str, history_seconds: float) -> Run:
-    """A job over all its nodes as it stands now. Raises NothingToShow, StoreUnusable."""
-    run, name = Run(history_seconds), find_job(store, job)
+def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | None = None) -> Run:
+    """A job over all its nodes as it stands now. `into`: a new run that takes the events.
+
+    Raises NothingToShow, StoreUnusable.
+    """
+    run, name = Run(history_seconds) if into is None else into, find_job(store, job)
     for event in stored(store, name, Cursor(), JobMerge(name)):
         run.apply(event)
     return run

@@ -24,6 +24,8 @@ from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.ingest.job_source import NodeRuns
+    from neuron_top.run.model import Run
+    from neuron_top.store.fleet_records import NodeKey
 
 __all__ = ["FleetService", "LogDirection", "LogPage", "LogRequest", "NodeLogs"]
 
@@ -163,11 +165,20 @@ class FleetService(FleetDatabase):
 
     def summary(self, job: str) -> Summary:
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
+        (row,) = self.page(job).jobs
+        run = self.merged_run(row.job)
+        return summary(run, row.finished if row.finished is not None else self._store.clock())
+
+    def merged_run(self, job: str, into: Run | None = None) -> Run:
+        """A job over all its nodes as it stands now; `job` and errors as of `page`. `into`: a new run to be filled."""
         from neuron_top.ingest.job_source import merged_run
 
         (row,) = self.page(job).jobs
-        run = merged_run(self._store, row.job, self._settings.history_seconds)
-        return summary(run, row.finished if row.finished is not None else self._store.clock())
+        return merged_run(self._store, row.job, self._settings.history_seconds, into)
+
+    def keys(self) -> list[NodeKey]:
+        """What each node has in its caches, by the last report of its agent."""
+        return self._store.keys()
 
     def blame(self, job: str) -> Blame:
         """Who compiled each graph of a job, who waited, and what it cost. Raises NothingToShow.

@@ -1,4 +1,4 @@
-"""Runs and caches as tables, for notebooks."""
+"""Runs, caches and fleets as tables, for notebooks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.cache_reader import CacheReader
+from neuron_top.services.fleet import FleetService
 from neuron_top.services.runs import BEFORE_LAST, RunService
 from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import NodeKey
 from neuron_top.views.entries import EntryRow, entry_row
+from neuron_top.views.fleet import FleetPage
 from neuron_top.views.tables import EventTables
+
+__all__ = ["NodeKey", "cache_entries", "end_of", "fleet_now", "load_job", "load_run"]
 
 
 def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables]:
@@ -18,11 +23,32 @@ def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables
 
     Raises NothingToShow, UsageError, StoreUnusable.
     """
-    tables = EventTables()
-    run = Run(settings.history_seconds, lambda event: tables.add(event, extracting=run.queue.trial_running))
+    run, tables = _empty(settings)
     names = [RunService(settings).find(name).id if name == BEFORE_LAST else name for name in names]
     run_loader.load(names, settings, into=run)
     return run, tables
+
+
+def load_job(job: str, settings: Settings) -> tuple[Run, EventTables]:
+    """The same of a job over all its nodes, out of the fleet's database.
+
+    Raises NothingToShow, UsageError where the settings name no database, StoreUnusable.
+    """
+    run, tables = _empty(settings)
+    with FleetService(settings) as fleet:
+        return fleet.merged_run(job, into=run), tables
+
+
+def _empty(settings: Settings) -> tuple[Run, EventTables]:
+    tables = EventTables()
+    run = Run(settings.history_seconds, lambda event: tables.add(event, extracting=run.queue.trial_running))
+    return run, tables
+
+
+def fleet_now(settings: Settings) -> tuple[FleetPage, list[NodeKey]]:
+    """Jobs, nodes, and what each node has in its caches. Raises as `load_job` does."""
+    with FleetService(settings) as fleet:
+        return fleet.page(), fleet.keys()
 
 
 def cache_entries(root: str | None, settings: Settings) -> tuple[str, list[EntryRow]]:

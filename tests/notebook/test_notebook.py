@@ -13,11 +13,14 @@ import pytest
 
 import neuron_top
 from neuron_top import events as ev
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.notebook import RunTables
+from neuron_top.store.fleet_records import NodeKey, NodeNow
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.builders import neff, write_entry
 from tests.corpus import CORPUS, corpus
+from tests.fleet.test_blame import ship
 from tests.report.samples import T0, A, B, compiled, hit, stepped
 
 RUN = "20260214-093011-7f3a"
@@ -142,3 +145,23 @@ def test_the_example_notebook_runs(recording: str, tmp_path: Path, monkeypatch: 
         assert not cell["outputs"]
         exec(compile("".join(cell["source"]), EXAMPLE.name, "exec"), names)
     assert isinstance(names["run"], RunTables)
+
+
+def test_a_fleet_as_tables(postgres_url: str) -> None:
+    ship(postgres_url)
+    with FleetStore(postgres_url) as store:
+        store.beat(NodeNow(node="n1", at=0.0, job="4711", step=7))
+        store.put_keys([NodeKey(root="/c", key=A, node="n1", state="hit", bytes=5, seen=T0)])
+    fleet = neuron_top.open_fleet(postgres_url)
+    assert len(fleet.jobs) == 1
+    assert fleet.nodes.set_index("node").loc["n1", "step"] == 7
+    assert set(fleet.nodes["node"]) == {"n1", "n2", "n3"}
+    assert str(fleet.nodes["seen"].dtype) == "datetime64[ns, UTC]"
+    assert fleet.entries[["node", "key", "bytes"]].values.tolist() == [["n1", A, 5]]
+    run = fleet.open_run(fleet.jobs["job"].iloc[0])
+    assert set(run.compiles["node"]) == {"n1", "n3"}
+    assert run.graphs["module"].nunique() == 4
+    with pytest.raises(NothingToShow):
+        fleet.open_run("no such job")
+    with pytest.raises(UsageError, match="no fleet is named"):
+        neuron_top.open_fleet()
