@@ -73,23 +73,35 @@ GRAPH_COLUMNS = tuple(
 """What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""
 
 RUN_COLUMNS = (
-    column("star", "★", 60, filter=False), column("name", "Name", 150), column("tags", "Tags", 120),
-    column("state", "State", 160), number("started", "Started (UTC)", "date", 185),
-    number("seconds", "Wall time", "seconds"), number("compile_share", "Compile share", "share", 125),
-    number("hit_rate", "Hit rate", "share", 95), number("graphs", "Graphs", width=90),
-    column("note", "Note", 160), number("bytes", "Size", "bytes"), column("node", "Node", 130),
-    column("run", "Run", 210), number("events", "Events"), column("command", "Command", 420),
+    *(
+        _narrow(one)
+        for one in (
+            column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 100),
+            column("state", "State", 130), number("started", "Started (UTC)", "date", 190, sort="desc"),
+            number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 110),
+            number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=75),
+            column("note", "Note", 120), number("bytes", "Size", "bytes", 95), column("node", "Node", 100),
+        )
+    ),
+    column("run", "Run", 210, hide=True), number("events", "Events", hide=True),
+    column("command", "Command", 420, hide=True),
 )  # fmt: skip
+"""What fits into 1440 pixels, the newest run first; the rest stands below the table for the chosen one."""
 
-ENTRY_COLUMNS = (
-    column("module", "Module", 360, filter=False), column("state", "State", 130, filter=False),
-    column("compiler", "Compiler", 200, filter=False), number("bytes", "Size", "bytes", filter=False),
-    number("age", "Unused for", "seconds", 120, filter=False),
-    number("seconds", "Compile time", "seconds", 130, filter=False),
-    number("artifact", "Artifact", "bytes", filter=False), column("lock", "Lock", 200, filter=False),
-    column("failure", "Failure", 260, filter=False), column("advice", "Advice", 240, filter=False),
-    column("flags", "Flags", 260, filter=False), column("root", "Root", 220, filter=False),
+ENTRY_COLUMNS = tuple(
+    _narrow(one)
+    for one in (
+        column("module", "Module", 345, filter=False), column("state", "State", 90, filter=False),
+        column("compiler", "Compiler", 240, filter=False),
+        number("bytes", "Size", "bytes", 85, filter=False, sort="desc"),
+        number("age", "Unused for", "seconds", 100, filter=False),
+        number("seconds", "Compile time", "seconds", 126, filter=False),
+        number("artifact", "Artifact", "bytes", 88, filter=False), column("lock", "Lock", 100, filter=False),
+        column("failure", "Failure", 150, filter=False), column("advice", "Advice", 240, filter=False, hide=True),
+        column("flags", "Flags", 260, filter=False, hide=True), column("root", "Root", 220, filter=False, hide=True),
+    )
 )  # fmt: skip
+"""What fits into 1440 pixels, the largest entry first; advice, flags and root stand in the drawer of an entry."""
 
 
 def grid(

@@ -124,13 +124,15 @@ def render(
     axis: str = overlays.STEP,
     colors: ChartColors = DARK,
     view: Overview | None = None,
+    *,
+    replayed: bool = False,
 ) -> dict[str, Any]:
-    """Every section of the page. `laid`: the runs whose curves are drawn over one axis."""
+    """Every section of the page. `laid`: the runs whose curves are drawn over one axis; `replayed`: `run` is played."""
     laid = laid or []
     hint = "No recording yet. Make one with `neurontop run -- <command>`."
     return {
         "runs-note": None if rows else note(hint),
-        "runs-summary": summary_panel(run_summary, run, view) if run_summary is not None else None,
+        "runs-summary": summary_panel(run_summary, run, view, replayed=replayed) if run_summary else None,
         "runs-laid": f"{len(laid)} runs, at most {MOST_RUNS}: {', '.join(one.title for one in laid)}" if laid else None,
         "runs-loss-head": "Loss" if any(one.loss for one in laid) else None,
         "runs-throughput-head": "Throughput" if any(one.throughput for one in laid) else None,
@@ -162,8 +164,8 @@ def row(one: RunRow) -> dict[str, Any]:
     }
 
 
-def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None) -> Any:
-    """The summary of a run."""
+def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *, replayed: bool = False) -> Any:
+    """The summary of a run; `replayed`: as it was at the moment that its replay shows."""
     cause = headline(one.diagnosis, over=True)
     pairs = (
         ("reason", cause.text if cause is not None else ""),
@@ -187,7 +189,8 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None) -
     content = [fact_list(pairs)]
     if slow:
         content.append(table(("slowest graphs", "took", "peak memory"), slow, caption="Slowest graphs", right=(1, 2)))
-    return panel(one.name or one.run or "This run", *content, wide=True)
+    title = one.name or one.run or "This run"
+    return panel(f"{title}, at this moment of the replay" if replayed else title, *content, wide=True)
 
 
 def document_links(prefix: str, run: str, others: list[str]) -> Any:
@@ -225,7 +228,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
         one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
         recordings = await asyncio.to_thread(feeds.recordings)
-        return render(recordings, one, asked.run, laid, asked.values[0], asked.colors, view)
+        played = feeds.is_replay and asked.run == LIVE
+        return render(recordings, one, asked.run, laid, asked.values[0], asked.colors, view, replayed=played)
 
     bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 

@@ -446,6 +446,7 @@ def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_e
 
 def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_last_line() -> None:
     closing = failed_log().read(summary)
+    assert "at this moment of the replay" in words_of(runs.summary_panel(closing, replayed=True))
     reported = words_of(runs.summary_panel(closing))
     assert "failed: the compiler rejected a graph" in reported
     assert "errors, warnings 4, 0" in reported
