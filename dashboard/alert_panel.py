@@ -28,9 +28,9 @@ _WHILE_ACTIVE, _ONCE_HANDLED = (AlertAct.ACKNOWLEDGE, AlertAct.MUTE), (AlertAct.
 
 
 def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list[Any]:
-    """All of it. `told`: keys of alerts that stand above already; there is only what can be done about them."""
+    """All of it. `told`: keys of alerts that stand above already: folded, for their graph and what can be done."""
     active = [alert for alert in listed.active if alert.key not in told]
-    above = [alert for alert in listed.active if alert.key in told] if may_act() else []
+    above = [alert for alert in listed.active if alert.key in told and (may_act() or alert.graph is not None)]
     more = active[SHOWN:]
     parts = [_alert(alert, run, _WHILE_ACTIVE) for alert in active[:SHOWN]]
     for title, found, acts in (

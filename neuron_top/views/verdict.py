@@ -21,6 +21,8 @@ from neuron_top.views.states import end_text
 
 _START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
 _NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
+_COMPARED = 60
+"""Characters of a line that tell it from others: alerts and causes cut it at different places."""
 _RISING, _FALLING = "↑", "↓"
 
 
@@ -121,9 +123,19 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
 
 
 def untold(view: Overview) -> list[Alert]:
-    """The alerts without that of the failure, which is the reason itself and need not be said twice."""
-    failed = state_of(view.header) is VerdictState.FAILED
-    return [alert for alert in view.alerts if not failed or alert.kind is not AlertKind.JOB_FAILED]
+    """The alerts without those of the failure itself, which is the reason and need not be said twice."""
+    if state_of(view.header) is not VerdictState.FAILED:
+        return list(view.alerts)
+    cause = view.diagnosis.cause if view.diagnosis is not None else None
+    line = cause.text.strip()[:_COMPARED] if cause is not None else ""
+    return [alert for alert in view.alerts if not _tells_of(alert, line)]
+
+
+def _tells_of(alert: Alert, line: str) -> bool:
+    """Whether an alert is of the failure that this line of the log states."""
+    if alert.kind in (AlertKind.COMPILE_FAILED, AlertKind.COMPILE_KILLED):
+        return bool(line) and line in alert.evidence
+    return alert.kind is AlertKind.JOB_FAILED
 
 
 def state_of(head: Header) -> VerdictState:

@@ -8,6 +8,7 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.events.levels import LogLevel
+from neuron_top.run.alerts import AlertKind
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, SILENT_SECONDS
 from neuron_top.run.model import Run
 from neuron_top.views.overview import overview
@@ -18,6 +19,7 @@ from neuron_top.views.verdict import (
     freshness_text,
     progress_text,
     title_text,
+    untold,
     verdict,
     verdict_lines,
 )
@@ -143,3 +145,12 @@ def test_memory_of_cores_that_no_longer_report_is_not_told_as_that_of_now() -> N
     feed = StillFeed([*job(), *samples(4, 60), *steps(60)], now=START + 60)
     assert "HBM at most" in verdict(feed.read(overview)).reason
     assert "HBM" not in verdict(feed.read(lambda run, now: overview(run, now + 30))).reason
+
+
+@pytest.mark.parametrize("message", [CAUSE.text, "another graph's own failure"])
+def test_the_alert_of_the_compile_that_failed_the_job_is_told_once_and_of_another_one_too(message: str) -> None:
+    failed = ev.CompileFailed(module="MODULE_1+a", message=message, pid=1, rank=0, at=NOW + 9, source=LOG)
+    view = overview(run_of(failed, ended(JobEnd.FAILED, CAUSE)), NOW + 600)
+    assert {alert.kind for alert in view.alerts} >= {AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED}
+    told = [alert.kind for alert in view.alerts if alert not in untold(view)]
+    assert told == [AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED][: 2 if message == CAUSE.text else 1]
