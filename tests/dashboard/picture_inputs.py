@@ -34,14 +34,14 @@ def module(number: int) -> str:
     return f"MODULE_{(number * 7919 + 104729) ** 3 % 10**19:020d}+4d19ac67"
 
 
-def compile_lines(number: int, at: float, seconds: float) -> list[str]:
-    """A miss and its compile."""
+def compile_lines(number: int, at: float, seconds: float, process: int = 4100) -> list[str]:
+    """A miss and its compile by this process."""
     path = f"{FOLDER}/{module(number)}/model"
     return [
-        f"{stamp(at)}:  4100  [INFO]: Compile cache path: /var/tmp/neuron-compile-cache",
-        f"{stamp(at)}:  4100  [INFO]: Call compiler with cmd: neuronx-cc compile --target=trn1 "
+        f"{stamp(at)}:  {process}  [INFO]: Compile cache path: /var/tmp/neuron-compile-cache",
+        f"{stamp(at)}:  {process}  [INFO]: Call compiler with cmd: neuronx-cc compile --target=trn1 "
         f"--framework=XLA {path}.hlo_module.pb --output {path}.neff --verbose=35",
-        f"{stamp(at + seconds)}:  4100  [INFO]: Compilation Successfully Completed for "
+        f"{stamp(at + seconds)}:  {process}  [INFO]: Compilation Successfully Completed for "
         f"model.{module(number)}.hlo_module.pb",
     ]
 
@@ -104,8 +104,12 @@ def compile_only(folder: Path) -> Path:
     """The log of a parallel compile that is under way: what is compiled now has no end yet."""
     begin = time.time() - 900
     lines: list[str] = []
+    busy_until: list[float] = []
     for number in range(24):
-        lines += compile_lines(number, begin + 30 * number, 40 + 23 * (number % 9))[: None if number < 20 else 2]
+        at, seconds = begin + 30 * number, 40.0 + 23 * (number % 9)
+        worker = next((index for index, end in enumerate(busy_until) if end < at), len(busy_until))
+        busy_until[worker : worker + 1] = [at + seconds if number < 20 else math.inf]
+        lines += compile_lines(number, at, seconds, 4100 + worker)[: None if number < 20 else 2]
     return written(folder / "precompile.log", sorted(lines, key=lambda one: one[:26]))
 
 

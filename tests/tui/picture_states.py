@@ -198,7 +198,7 @@ def cases(names: Sequence[str] = ()) -> dict[str, Case]:
         "finished": Case(logs(inputs.finished), "COMPLETED"),
         "idle": Case(idle, "neurontop"),
         "stale-telemetry": Case(devices(2, stale=True), "no data for", patience=STALE_SECONDS + 60),
-        "several-jobs": Case(logs(inputs.several), "jobs", more=(("list", ("J",)),)),
+        "several-jobs": Case(logs(inputs.several), "Jobs", more=(("list", ("J",)),)),
         "cache-0": Case(cache(0), "No compile cache entry", "cache"),
         "cache-400": Case(
             cache(400), "400 entries", "cache", more=(("space", ("b",)), ("entry", ("down", "down", "enter")))
