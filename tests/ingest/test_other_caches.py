@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuron_top.cache.roots import Root
+from neuron_top.cache.roots import CacheKind, Root
 from neuron_top.services.cache_listing import LEAST_SECONDS, OtherCaches
 
 KEY = "f" + "a1" * 20
@@ -24,9 +24,9 @@ def filled(root: Path) -> Path:
 def test_it_is_summed_up_by_kind_with_its_largest_entries_first(tmp_path: Path) -> None:
     place = filled(tmp_path / "inductor")
     found = [
-        Root(kind="inductor", path=str(place), origin="TORCHINDUCTOR_CACHE_DIR", exists=True),
-        Root(kind="inductor", path=str(tmp_path / "none"), origin="its default", exists=False),
-        Root(kind="neuron", path=str(tmp_path), origin="the SDK's default", exists=True),
+        Root(kind=CacheKind.INDUCTOR, path=str(place), origin="TORCHINDUCTOR_CACHE_DIR", exists=True),
+        Root(kind=CacheKind.INDUCTOR, path=str(tmp_path / "none"), origin="its default", exists=False),
+        Root(kind=CacheKind.NEURON, path=str(tmp_path), origin="the SDK's default", exists=True),
     ]
     (one,) = OtherCaches(lambda: found).look()
     assert (one.root, one.origin, one.entries) == (str(place), "TORCHINDUCTOR_CACHE_DIR", 3)
@@ -38,7 +38,7 @@ def test_it_is_summed_up_by_kind_with_its_largest_entries_first(tmp_path: Path) 
 
 def test_another_cache_is_walked_at_most_once_in_a_while(tmp_path: Path) -> None:
     place, now = filled(tmp_path / "inductor"), [0.0]
-    found = [Root(kind="inductor", path=str(place), origin="", exists=True)]
+    found = [Root(kind=CacheKind.INDUCTOR, path=str(place), origin="", exists=True)]
     caches = OtherCaches(lambda: found, lambda: now[0])
     assert caches.look()[0].entries == 3
     (place / "yy").mkdir()
