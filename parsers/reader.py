@@ -237,7 +237,7 @@ class LogReader:
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
         made = self._offer(record, marked)
-        if self._open or made is not None:
+        if self._open or made is not None or marked:  # a family may begin something and leave the line to others
             self._open = [family for family in self._families if family.open]
         if made is None and not codes:
             return ended or None

@@ -23,6 +23,7 @@ from neuron_top.events import (
     LockWaited,
     LogGeneration,
 )
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_neuron import TorchNeuronLines
 from neuron_top.run.graph import GraphState
@@ -236,6 +237,16 @@ WORDS = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 def test_any_mixture_of_its_words_gives_the_same_events_however_cut(words: list[str], sizes: list[int]) -> None:
     invariants.check("".join(words).encode("utf-8", "replace"), sizes)
+
+
+def test_a_failure_that_ends_between_hits_is_of_its_graph_however_it_is_counted() -> None:
+    """Found by the property above: in counts alone nobody else claims the exception's first line."""
+    lines = f"{RAISED}neff cache key={GRAPH}\n{RAISED}{hit()}"
+    for kind in (LogReader, CountingReader):
+        reader = kind("log:x")
+        events = [*reader.feed(lines.encode()), *reader.flush()]
+        kinds = [type(event).__name__ for event in events if not isinstance(event, LineMarked)]
+        assert kinds[:2] == ["CompileFailed", "CacheHit"], kind
 
 
 @given(st.permutations([hit(1), hit(2), miss(3), line(STARTED, pid=3), line(COMPLETED, pid=3), line(BROKEN, pid=4)]))
