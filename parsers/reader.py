@@ -34,11 +34,18 @@ class LogReader:
     """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`)."""
 
     def __init__(
-        self, source: str, *, offset: int = 0, rows: Sequence[Row] = FAMILIES, loggers_clocks: bool = True
+        self,
+        source: str,
+        *,
+        offset: int = 0,
+        rows: Sequence[Row] = FAMILIES,
+        loggers_clocks: bool = True,
+        until: float | None = None,
     ) -> None:
         """`offset`: where in its file the stream begins. `loggers_clocks`: whether a stamp that a job's own logger puts
-        in front of a line is its time; those of compiler and runtime always are."""
-        self.source, self._loggers_clocks = source, loggers_clocks
+        in front of a line is its time; those of compiler and runtime always are. `until`: when the newest line was
+        written at the latest, which tells the year of stamps without one; None: they are not read."""
+        self.source, self._loggers_clocks, self._until = source, loggers_clocks, until
         self._begins = offset
         self.tally = Tally()
         self._head: bytes | None = b""
@@ -226,8 +233,10 @@ class LogReader:
 
     def _records_of(self, segment: str, offset: int) -> list[base.Record]:
         found = base.records(segment, offset, self.source)
+        if self._until is not None and found and found[-1].at is not None:
+            self._until = found[-1].at + timestamps.HALF_YEAR
         if self._loggers_clocks and len(found) == 1 and found[0].shape is RecordShape.PLAIN:
-            found[0].at = timestamps.leading(segment)
+            found[0].at = timestamps.leading(segment, self._until)
         return found
 
     def _record(self, record: base.Record, marked: int) -> list[AnyEvent] | None:

@@ -16,6 +16,13 @@ GENERIC = late_pattern(_STAMP)
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
 _LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?[\[(<]?" + _STAMP)
 """The stamp of a logger: behind nothing but prefixes in brackets and a level, not in a sentence."""
+_NO_YEAR = late_pattern(
+    r".{0,90}?\b(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d) \[[\w./-]{1,120}:\d{1,6}\]"
+)
+"""vLLM's stamp, `INFO 07-30 00:48:12 [file.py:1307]`: behind nothing but who printed it."""
+_DAY = 86400.0
+HALF_YEAR = 182 * _DAY
+"""No log is taken to be longer: so far behind a whole stamp those without a year may be."""
 _TWELVE_HOURS = late_pattern(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d) ([AP]M)")
 _MONTHS = {name: f"{number:02d}" for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}  # fmt: skip
@@ -64,10 +71,31 @@ def generic(text: str) -> float | None:
     return _fractional(*stamps[-1]) if stamps else None
 
 
-def leading(text: str) -> float | None:
-    """The stamp that a logger put in front: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`."""
+def leading(text: str, until: float | None = None) -> float | None:
+    """The stamp that a logger put in front: `2026-07-29 17:19:00,123 - INFO - …`, `[NeMo I 2026-07-29 17:19:00 …`.
+
+    `until`: no line is younger (by more than a day, for zones). With it stamps without a year are read, too.
+    """
     found = _LEADING.match(text) if "20" in text[:80] else None
-    return _fractional(*found.groups()) if found is not None else None
+    if found is not None:
+        return _fractional(*found.groups())
+    bare = _NO_YEAR.match(text) if until is not None else None
+    return _of_newest_year(bare[1], bare[2], until) if bare is not None and until is not None else None
+
+
+def written_before(head: str, changed: float) -> float:
+    """`until` of `leading`, for a log that begins so and was last changed then: its first whole stamp knows better than
+    its file, which may have been copied."""
+    found = GENERIC.search(head)
+    whole = _fractional(*found.groups()) if found is not None else None
+    return whole + HALF_YEAR if whole is not None else changed
+
+
+def _of_newest_year(day: str, clock: str, until: float) -> float | None:
+    """The newest moment of this day and time that is not behind `until`; a leap day may be seven years before."""
+    newest = datetime.fromtimestamp(until, UTC).year
+    moments = (whole_seconds(f"{year}-{day}", clock) for year in range(newest + 1, newest - 9, -1))
+    return next((moment for moment in moments if moment is not None and moment <= until + _DAY), None)
 
 
 def twelve_hours(text: str) -> float | None:

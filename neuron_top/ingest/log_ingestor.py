@@ -52,6 +52,8 @@ class LogIngestor:
         self._written, self._last_clock = written, last_clock
         self.source = f"log:{path}"
         self._buffer, self._clock = buffer, clock
+        self._until: float | None = None
+        """When the newest line was written at the latest; None before the first bytes."""
         self._splitter: LineSplitter | None = None
         """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
         self._reader = self._new_reader(0)
@@ -66,8 +68,11 @@ class LogIngestor:
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
         if self._splitter is None:
+            head = [line[:LONGEST_STAMP].decode(errors="replace") for line in data[:_HEAD_BYTES].split(b"\n")]
+            written = self._written if self._written is not None else self._now()
+            self._until = timestamps.written_before("\n".join(head), written)
             if self._last_clock is None:
-                self._last_clock = self._old_clock(data)
+                self._last_clock = self._old_clock(head)
             self._splitter, self._reader = LineSplitter(offset=offset), self._new_reader(offset)
         self._end = offset + len(data)
         begin, block = self._splitter.offset, self._splitter.take(data)
@@ -78,15 +83,15 @@ class LogIngestor:
         self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
         return [*events, *self.grew()]
 
-    def _old_clock(self, data: bytes) -> float | None:
-        """The first stamp of these bytes, if it is of long ago in any zone."""
-        lines = (line[:LONGEST_STAMP].decode(errors="replace") for line in data[:_HEAD_BYTES].split(b"\n"))
-        first = next((clock for line in lines if (clock := timestamps.leading(line)) is not None), None)
+    def _old_clock(self, lines: list[str]) -> float | None:
+        """The first stamp of these lines, if it is of long ago in any zone."""
+        first = next((clock for line in lines if (clock := timestamps.leading(line, self._until)) is not None), None)
         lag = self._now() - first if first is not None else 0.0
         return first if lag > OLD_SECONDS and not zone_offset(lag) else None
 
     def _new_reader(self, offset: int) -> LogReader:
-        return LogReader(self.source, offset=offset, loggers_clocks=self._last_clock is not None)
+        is_old = self._last_clock is not None
+        return LogReader(self.source, offset=offset, loggers_clocks=is_old, until=self._until if is_old else None)
 
     def found(self) -> list[AnyEvent]:
         """That the file was there already, before any of it is read: it says in which zone its clock is."""

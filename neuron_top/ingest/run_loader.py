@@ -13,10 +13,11 @@ from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.recordings import load_labeled
+from neuron_top.parsers import timestamps
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
-from neuron_top.processes.log_input import STANDARD_INPUT, Notify, portions, quiet
+from neuron_top.processes.log_input import STANDARD_INPUT, Notify, changed_at, portions, quiet
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -118,7 +119,10 @@ def _diagnoser(source: str) -> Diagnoser:
 def _reader_of(name: str, first: bytes) -> LogReader | TorchTraceReader | GraphTableReader:
     if is_trace(first):
         return TorchTraceReader.of_file(name)
-    return GraphTableReader.of_file(name) if is_graph_table(first) else LogReader(f"log:{name}")
+    if is_graph_table(first):
+        return GraphTableReader.of_file(name)
+    until = timestamps.written_before(first.decode(errors="replace"), changed_at(name))
+    return LogReader(f"log:{name}", until=until)
 
 
 def end_of(run: Run) -> float:

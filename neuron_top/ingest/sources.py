@@ -413,10 +413,12 @@ def _last_clock(path: Path) -> float | None:
     try:
         with open(open_plain(str(path)), "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_LINES_BYTES))
-            lines = file.read(_LAST_LINES_BYTES).split(b"\n")
+            last = file.read(_LAST_LINES_BYTES).split(b"\n")
+            lines = [line[:LONGEST_STAMP].decode(errors="replace") for line in last]
+            until = timestamps.written_before("\n".join(lines), os.fstat(file.fileno()).st_mtime)
     except (OSError, UsageError):
         return None
-    clocks = (timestamps.leading(line[:LONGEST_STAMP].decode(errors="replace")) for line in reversed(lines))
+    clocks = (timestamps.leading(line, until) for line in reversed(lines))
     return next((clock for clock in clocks if clock is not None), None)
 
 

@@ -13,6 +13,7 @@ import os
 import select
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,6 +59,14 @@ def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None)
     except (OSError, EOFError, ValueError, zlib.error) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot read {name}: {reason}") from None
+
+
+def changed_at(name: str) -> float:
+    """When a log was last written to, in seconds since the epoch: now, of standard input and of what is not there."""
+    try:
+        return time.time() if name == STANDARD_INPUT else Path(name).stat().st_mtime
+    except (OSError, ValueError):
+        return time.time()
 
 
 def refusal(mode: int, descriptor: int | None = None) -> str:
