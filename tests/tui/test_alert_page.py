@@ -31,7 +31,7 @@ async def test_a_acknowledges_m_mutes_and_both_take_it_back() -> None:
         await until(pilot, lambda: isinstance(app.screen, AlertsPage) and "compile killed" in text(app))
         page = app.screen
         assert isinstance(page, AlertsPage)
-        keys = [alert.key for alert in page._desk.active]
+        keys = [alert.key for alert in page._listed.active]
         await pilot.press("a")
         await until(pilot, lambda: [*services.alerts.kept.acknowledged] == keys[:1])
         await until(pilot, lambda: "Acknowledged" in text(app))
