@@ -88,9 +88,7 @@ class FleetService(FleetDatabase):
         series = series_of_nodes(self._store.now(job, steps=True))
         if series:
             return step_map(series, rows, columns)
-        from neuron_top.ingest.job_source import merged_run
-
-        run = merged_run(self._store, job, self._settings.history_seconds)
+        run = self._merged(job)
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
     def phases(self, job: str | None = None, page: FleetPage | None = None) -> PhaseTimeline:
@@ -166,15 +164,18 @@ class FleetService(FleetDatabase):
     def summary(self, job: str) -> Summary:
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
         (row,) = self.page(job).jobs
-        run = self.merged_run(row.job)
+        run = self._merged(row.job)
         return summary(run, row.finished if row.finished is not None else self._store.clock())
 
     def merged_run(self, job: str, into: Run | None = None) -> Run:
         """A job over all its nodes as it stands now; `job` and errors as of `page`. `into`: a new run to be filled."""
+        (row,) = self.page(job).jobs
+        return self._merged(row.job, into)
+
+    def _merged(self, job: str, into: Run | None = None) -> Run:
         from neuron_top.ingest.job_source import merged_run
 
-        (row,) = self.page(job).jobs
-        return merged_run(self._store, row.job, self._settings.history_seconds, into)
+        return merged_run(self._store, job, self._settings.history_seconds, into)
 
     def keys(self) -> list[NodeKey]:
         """What each node has in its caches, by the last report of its agent."""
