@@ -123,21 +123,21 @@ class CompileClient:
         PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
         where the job's environment has changed since.
         """
-        ours = self._process is not None and self._owner == os.getpid()
-        if self._process is not None and ours and not self._has_worked and _differ(self._environment, _environment()):
-            process, self._process = self._process, None
+        process = self._process if self._owner == os.getpid() else None
+        if process is not None and not self._has_worked and _differ(self._environment, _environment()):
             end_group(process)
-        if self._process is None or not ours or self._process.poll() is not None:
+            process = None
+        if process is None or process.poll() is not None:
             self._waiting = {}
             self._has_worked = False
             self._environment = _environment()
-            self._process = _start(self._environment)
+            process = self._process = _start(self._environment)
             self._owner = os.getpid()
             threading.Thread(
-                target=self._read, args=(self._process, self._waiting), name="neurontop-compile", daemon=True
+                target=self._read, args=(process, self._waiting), name="neurontop-compile", daemon=True
             ).start()
             atexit.register(self.close)
-        return self._process
+        return process
 
     def _read(
         self,
