@@ -11,7 +11,7 @@ from neuron_top.events import AnyEvent
 from neuron_top.ingest import graph_tables
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.tally import Tally
-from neuron_top.processes.log_input import changed_at, portions
+from neuron_top.processes.log_input import portions
 
 if TYPE_CHECKING:  # the counts alone are read without it
     from neuron_top.parsers.reader import LogReader
@@ -40,8 +40,7 @@ class TallyService:
         from neuron_top.run.log_totals import LogTotals
         from neuron_top.views.log_tally import log_tally
 
-        reader = LogReader(f"log:{name}", until=changed_at(name))
-        totals, diagnoser = LogTotals(), Diagnoser(f"log:{name}")
+        reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), Diagnoser(f"log:{name}")
         for event in self._events(name, reader, diagnoser):
             totals.apply(event)
         return log_tally(reader.tally, totals, diagnoser.diagnosis())
