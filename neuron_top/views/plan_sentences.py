@@ -273,31 +273,24 @@ def undo_text(outcome: Outcome) -> str:
 
 
 PROGRESS = {
-    "running": "{running} running",
-    "rate": "{rate}/s",
-    "remaining": "about {remaining} to go",
-    "held back": "waiting for {held_back}",
-    "draining": "waiting {draining:.0f} s for clients that have seen the mark to finish their downloads",
+    "running": "{} running",
+    "rate": "{}/s",
+    "remaining": "about {} to go",
+    "held back": "waiting for {}",
+    "draining": "waiting {} s for clients that have seen the mark to finish their downloads",
 }
 
 
 def progress_parts(progress: Progress) -> list[str]:
     """What there is to say beside the count of steps: compiles that run, the rate of a copy, a wait between steps."""
-    shown = {
-        "running": progress.running is not None,
-        "rate": progress.rate is not None,
-        "remaining": bool(progress.remaining),
-        "held back": bool(progress.held_back),
-        "draining": bool(progress.draining),
+    known = {
+        "running": count_text(progress.running) if progress.running is not None else "",
+        "rate": bytes_text(progress.rate) if progress.rate is not None else "",
+        "remaining": duration_text(progress.remaining) if progress.remaining else "",
+        "held back": progress.held_back,
+        "draining": f"{progress.draining:.0f}" if progress.draining else "",
     }
-    values = {
-        "running": progress.running,
-        "rate": bytes_text(progress.rate or 0.0),
-        "remaining": duration_text(progress.remaining or 0.0),
-        "held_back": progress.held_back,
-        "draining": progress.draining,
-    }
-    return [sentence.format(**values) for name, sentence in PROGRESS.items() if shown[name]]
+    return [sentence.format(known[name]) for name, sentence in PROGRESS.items() if known[name]]
 
 
 LEFT = {BackendKind.FOLDER: "in the trash", BackendKind.BUCKET: "deleted"}
