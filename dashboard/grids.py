@@ -72,21 +72,17 @@ GRAPH_COLUMNS = tuple(
 )  # fmt: skip
 """What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""
 
-RUN_COLUMNS = (
-    *(
-        _narrow(one)
-        for one in (
-            column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 100),
-            column("state", "State", 130), number("started", "Started (UTC)", "date", 190, sort="desc"),
-            number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 110),
-            number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=75),
-            column("note", "Note", 120), number("bytes", "Size", "bytes", 95), column("node", "Node", 100),
-        )
-    ),
-    column("run", "Run", 210, hide=True), number("events", "Events", hide=True),
-    column("command", "Command", 420, hide=True),
+RUN_COLUMNS = tuple(
+    _narrow(one)
+    for one in (
+        column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 100),
+        column("state", "State", 130), number("started", "Started (UTC)", "date", 190, sort="desc"),
+        number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 110),
+        number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=75),
+        column("note", "Note", 120), number("bytes", "Size", "bytes", 95), column("node", "Node", 100),
+    )
 )  # fmt: skip
-"""What fits into 1440 pixels, the newest run first; the rest stands below the table for the chosen one."""
+"""What fits into 1440 pixels, the newest run first; its command stands below the table, all of it in the exports."""
 
 ENTRY_COLUMNS = tuple(
     _narrow(one)
@@ -97,8 +93,7 @@ ENTRY_COLUMNS = tuple(
         number("age", "Unused for", "seconds", 100, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
         number("artifact", "Artifact", "bytes", 88, filter=False), column("lock", "Lock", 100, filter=False),
-        column("failure", "Failure", 150, filter=False), column("advice", "Advice", 240, filter=False, hide=True),
-        column("flags", "Flags", 260, filter=False, hide=True), column("root", "Root", 220, filter=False, hide=True),
+        column("failure", "Failure", 150, filter=False),
     )
 )  # fmt: skip
 """What fits into 1440 pixels, the largest entry first; advice, flags and root stand in the drawer of an entry."""
