@@ -19,8 +19,6 @@ from neuron_top.run.clock import zone_offset
 from neuron_top.run.log_activity import OLD_SECONDS
 
 _HEAD_BYTES = 16 * 1024
-LONGEST_STAMP = 100
-"""A line whose logger stamps it has the stamp in so many bytes: prefixes of launchers stand in front."""
 CLOCK_BYTES = 40
 """A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
@@ -68,7 +66,7 @@ class LogIngestor:
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
         if self._splitter is None:
-            head = [line[:LONGEST_STAMP].decode(errors="replace") for line in data[:_HEAD_BYTES].split(b"\n")]
+            head = timestamps.line_heads(data[:_HEAD_BYTES])
             written = self._written if self._written is not None else self._now()
             self._until = timestamps.written_before("\n".join(head), written)
             if self._last_clock is None:

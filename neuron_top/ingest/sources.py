@@ -18,7 +18,7 @@ from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
-from neuron_top.ingest.log_ingestor import LONGEST_STAMP, QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
@@ -413,8 +413,7 @@ def _last_clock(path: Path) -> float | None:
     try:
         with open(open_plain(str(path)), "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_LINES_BYTES))
-            last = file.read(_LAST_LINES_BYTES).split(b"\n")
-            lines = [line[:LONGEST_STAMP].decode(errors="replace") for line in last]
+            lines = timestamps.line_heads(file.read(_LAST_LINES_BYTES))
             until = timestamps.written_before("\n".join(lines), os.fstat(file.fileno()).st_mtime)
     except (OSError, UsageError):
         return None
