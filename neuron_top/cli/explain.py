@@ -23,7 +23,7 @@ from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService
-from neuron_top.services.misses import Explanation, MissService
+from neuron_top.services.misses import MissDocument, MissService
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[Explanation]:
+def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[MissDocument]:
     run = ReportService(settings, log_stderr).load([arguments.what], standard_input_bytes())
     root = CacheService(settings).resolve(arguments.cache, folder=True) if arguments.cache else None
     explanations, missed = MissService(settings, root).explain_run(run, _MOST)
@@ -68,12 +68,12 @@ def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[Explanati
     return explanations
 
 
-def _lines(explanation: Explanation) -> str:
+def _lines(explanation: MissDocument) -> str:
     cause = explanation.causes[0]
     return f"{explanation.module}\n  {cause.kind}: {visible(cause.text)}"
 
 
-def _page(explanation: Explanation) -> str:
+def _page(explanation: MissDocument) -> str:
     lines = [f"{explanation.module}  ({explanation.state or 'no entry'} in {explanation.root})", ""]
     for number, cause in enumerate(explanation.causes, 1):
         lines.append(f"{number}. {cause.kind}: {visible(cause.text)}")

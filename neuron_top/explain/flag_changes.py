@@ -8,13 +8,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from enum import StrEnum
 
 import msgspec
 
-from neuron_top.explain.kinds import FlagsChange
-
 _PATH_OPTION = re.compile(r"log|dump|work-?_?dir|artifact|trace|tensorizer-verbose|cache-?_?dir|output|tmp|temp", re.I)
 _TARGET = frozenset(("--target", "--lnc", "--logical-nc-config", "--num-neuroncores"))
+
+
+class FlagsChange(StrEnum):
+    """How two lists of compiler flags differ."""
+
+    SAME = "same"
+    ORDER_ONLY = "order only"
+    LOG_PATH_ONLY = "log path only"
+    TARGET = "target"
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
 
 
 class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,15 +54,6 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
         return all(_PATH_OPTION.search(name) for name in names) and all(
             _PATH_OPTION.search(name) and _is_path(now) for name, _, now in self.changed
         )
-
-    def text(self) -> str:
-        """In words: `--optlevel 1 became 2; added --lnc=2`."""
-        parts = [
-            f"{name} {before or 'without a value'} became {now or 'without one'}" for name, before, now in self.changed
-        ]
-        parts += [f"added {' '.join(self.added)}"] if self.added else []
-        parts += [f"removed {' '.join(self.removed)}"] if self.removed else []
-        return "; ".join(parts) or ("the same flags in another order" if self.reordered else "the same flags")
 
 
 def differences(before: Sequence[str], now: Sequence[str]) -> FlagsDifference:

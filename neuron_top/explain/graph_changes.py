@@ -12,13 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.explain.kinds import CauseKind
+from neuron_top.explain.kinds import Became, CauseCode, CauseKind, CauseValue, CauseValues
 from neuron_top.explain.signature import GraphSignature, SignatureNode, products, same_weights
-from neuron_top.explain.size_changes import meaning
+from neuron_top.explain.size_changes import Pair, meaning
 
 _SHOWN = 4
-_NUMBERS = "learning rate, epsilon, dropout, a step counter"
-_BRANCH = "a new branch, a tensor that is printed or logged, or a moved mark_step"
 _BY_ELEMENT = ("constant", "add", "mul", "div", "lerp", "power", "pow", "sub", "neg", "sign", "multiply", "subtract",
                "divide", "reciprocal", "sqrt", "maximum", "where", "foreach", "copy")  # fmt: skip
 _COPIES = ("clone", "detach")
@@ -39,8 +37,9 @@ class Change(msgspec.Struct, frozen=True):
     """One difference. `score` orders causes, 0…1; it is no probability."""
 
     kind: CauseKind
-    text: str
+    code: CauseCode
     score: float
+    values: CauseValues = {}
 
 
 def changes(before: GraphSignature, now: GraphSignature) -> tuple[Change, ...]:
@@ -58,21 +57,20 @@ def changes(before: GraphSignature, now: GraphSignature) -> tuple[Change, ...]:
 
 def _world(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if before.groups != now.groups and (before.groups or now.groups):
-        old, new = ("; ".join(one.groups[:_SHOWN]) or "none" for one in (before, now))
-        yield Change(CauseKind.WORLD_SIZE, f"another number of workers: replica groups {old} became {new}", 0.95)
+        old, new = ("; ".join(one.groups[:_SHOWN]) for one in (before, now))
+        yield Change(CauseKind.WORLD_SIZE, CauseCode.WORLD_SIZE, 0.95, {"before": old, "now": new})
 
 
 def _dtype(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     old, new = _main_dtype(before), _main_dtype(now)
     if old != new and old and new:
-        yield Change(
-            CauseKind.DTYPE, f"most numbers were {old} and are {new} (autocast, model dtype, or --auto-cast)", 0.93
-        )
+        yield Change(CauseKind.DTYPE, CauseCode.DTYPE_OF_MOST, 0.93, {"before": old, "now": new})
         return
     moved = Counter(one.dtype for one in now.inputs) - Counter(one.dtype for one in before.inputs)
     same = Counter(one.dims for one in before.inputs) == Counter(one.dims for one in now.inputs)
     if same and moved:
-        yield Change(CauseKind.DTYPE, f"{sum(moved.values())} input(s) are now {', '.join(moved)}", 0.9)
+        values: CauseValues = {"count": moved.total(), "dtypes": ", ".join(moved)}
+        yield Change(CauseKind.DTYPE, CauseCode.DTYPE_OF_INPUTS, 0.9, values)
 
 
 def _main_dtype(signature: GraphSignature) -> str:
@@ -89,26 +87,23 @@ def _structure(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     added, removed = new - old, old - new
     if not added and not removed:
         if _order(before) != _order(now):
-            text = "the same operators in another order: code was moved, or traced in another order"
-            yield Change(CauseKind.ORDER, text, 0.5)
+            yield Change(CauseKind.ORDER, CauseCode.ORDER, 0.5)
         yield from _inputs(before, now)
         return
     size = max(sum(old.values()), sum(new.values())) or 1
     part = (sum(added.values()) + sum(removed.values())) / size
-    if cut := _split(before, now):
-        yield Change(CauseKind.GRAPH_SPLIT, cut, 0.93)
-    elif scaled := _layers(before, now):
-        yield Change(CauseKind.LAYERS, scaled, 0.92)
+    values: CauseValues = {"operators": _counts_text(added, removed)}
+    if split := _split(before, now):
+        yield split
+    elif layers := _layers(before, now):
+        yield layers
     elif _optimizer(before, now, added, removed):
-        yield Change(CauseKind.OPTIMIZER, f"another optimizer or update rule: {_counts_text(added, removed)}", 0.9)
+        yield Change(CauseKind.OPTIMIZER, CauseCode.OPTIMIZER, 0.9, values)
     elif not removed or not added:
-        word = "more" if added else "fewer"
-        text = f"{word} operators: {_counts_text(added, removed)} ({_BRANCH})"
-        yield Change(CauseKind.OPERATORS, text, 0.75 if part > 0.02 else 0.7)
+        code = CauseCode.MORE_OPERATORS if added else CauseCode.FEWER_OPERATORS
+        yield Change(CauseKind.OPERATORS, code, 0.75 if part > 0.02 else 0.7, values)
     else:
-        yield Change(
-            CauseKind.OPERATORS, f"other operators: {_counts_text(added, removed)} (the model's code changed)", 0.72
-        )
+        yield Change(CauseKind.OPERATORS, CauseCode.OTHER_OPERATORS, 0.72, values)
 
 
 def _order(signature: GraphSignature) -> list[str]:
@@ -120,14 +115,12 @@ def _inputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     old, new = Counter(before.inputs), Counter(now.inputs)
     more, fewer = new - old, old - new
     if len(before.inputs) != len(now.inputs) and not (more and fewer):
-        word, some = ("more", more) if more else ("fewer", fewer)
-        text = f"{some.total()} {word} input(s) of the same operators: {', '.join(map(str, list(some)[:_SHOWN]))}"
-        yield Change(
-            CauseKind.INPUTS, f"{text} (weights tied or untied, or a value that is given instead of folded in)", 0.77
-        )
+        code, some = (CauseCode.MORE_INPUTS, more) if more else (CauseCode.FEWER_INPUTS, fewer)
+        values: CauseValues = {"count": some.total(), "arrays": ", ".join(map(str, list(some)[:_SHOWN]))}
+        yield Change(CauseKind.INPUTS, code, 0.77, values)
 
 
-def _layers(before: GraphSignature, now: GraphSignature) -> str:
+def _layers(before: GraphSignature, now: GraphSignature) -> Change | None:
     """Recognized by inputs: the weights of a layer came again (or went), and no weight of another shape is there.
 
     In an optimizer's graph, which has no matrix products, all arithmetic came again with them.
@@ -135,13 +128,13 @@ def _layers(before: GraphSignature, now: GraphSignature) -> str:
     old, new = Counter(before.inputs), Counter(now.inputs)
     few, many = (old, new) if sum(old.values()) < sum(new.values()) else (new, old)
     if few == many or set(few) != set(many) or few - many:
-        return ""
+        return None
     matrix = products(now.names.elements()) - products(before.names.elements())
     if not matrix and not _repeated(before, now):
-        return ""
-    arithmetic = f"{matrix:+d} matrix products" if matrix else "the same arithmetic for each"
-    grown = f"{len(before.inputs)} inputs became {len(now.inputs)}"
-    return f"another number of layers: {grown}, {arithmetic}, no new shape of weight"
+        return None
+    values: CauseValues = {"before": len(before.inputs), "now": len(now.inputs), "products": matrix}
+    code = CauseCode.LAYERS if matrix else CauseCode.LAYERS_UPDATED
+    return Change(CauseKind.LAYERS, code, 0.92, values)
 
 
 def _repeated(before: GraphSignature, now: GraphSignature) -> bool:
@@ -151,7 +144,7 @@ def _repeated(before: GraphSignature, now: GraphSignature) -> bool:
     return set(old) == set(new) and all(abs(new[name] / count - share) < _UNEVEN * share for name, count in old.items())
 
 
-def _split(before: GraphSignature, now: GraphSignature) -> str:
+def _split(before: GraphSignature, now: GraphSignature) -> Change | None:
     """Recognized by order: one graph is the beginning or the end of the other, and a matrix product or more is missing.
 
     Where layers came or went, the two have beginning and end in common.
@@ -160,13 +153,12 @@ def _split(before: GraphSignature, now: GraphSignature) -> str:
     missing = len(large) - len(small)
     work = products(large) != products(small) or (_is_update_part(large[len(small) :]) and missing > len(small) / 4)
     if len(small) < _SHORTEST or missing < _SHORTEST or not work or not products(large):
-        return ""
+        return None
     short, long = sorted((_run(small, large), _run(small[::-1], large[::-1])))
     if long < _SAME_RUN * len(small) or short > max(_SHORTEST, _CHANCE * len(small)):
-        return ""
-    smaller = len(now.nodes) < len(before.nodes)
-    what = "a part of it became a graph of its own" if smaller else "two graphs became one"
-    return f"{what}: a graph break or mark_step moved ({len(before.nodes)} operators, now {len(now.nodes)})"
+        return None
+    code = CauseCode.SPLIT if len(now.nodes) < len(before.nodes) else CauseCode.MERGED
+    return Change(CauseKind.GRAPH_SPLIT, code, 0.93, {"before": len(before.nodes), "now": len(now.nodes)})
 
 
 def _is_update_part(names: Sequence[str]) -> bool:
@@ -219,15 +211,11 @@ def _shapes(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
         return
     pairs = [(old, new) for old, new in zip(before.inputs, now.inputs, strict=True) if old.dims != new.dims]
     if not pairs:
-        inner = _inner(before, now)
-        if inner:
-            yield Change(
-                CauseKind.MODEL_SIZE, f"same inputs, other shapes inside: {inner} (heads, a reshape, a slice)", 0.85
-            )
+        if inner := _inner(before, now):
+            values: CauseValues = {"operator": inner.name, "before": inner.before, "now": inner.now}
+            yield Change(CauseKind.MODEL_SIZE, CauseCode.INNER_SHAPES, 0.85, values)
         return
-    example = ", ".join(f"{old} became {new}" for old, new in pairs[:2])
-    kind, what = meaning(before, now, pairs)
-    yield Change(kind, f"{what}: {example}", 0.94)
+    yield _sizes(before, now, pairs, 2)
 
 
 def _data_alone(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
@@ -237,21 +225,25 @@ def _data_alone(before: GraphSignature, now: GraphSignature) -> Iterator[Change]
         return
     pairs = [(a, b) for a, b in zip(old, new, strict=True) if a.dims != b.dims]
     if pairs:
-        kind, what = meaning(before, now, pairs)
-        yield Change(kind, f"{what}: {pairs[0][0]} became {pairs[0][1]}", 0.94)
+        yield _sizes(before, now, pairs, 1)
 
 
-def _inner(before: GraphSignature, now: GraphSignature) -> str:
+def _sizes(before: GraphSignature, now: GraphSignature, pairs: Sequence[Pair], shown: int) -> Change:
+    kind, code = meaning(before, now, pairs)
+    return Change(kind, code, 0.94, {"examples": tuple(Became(str(old), str(new)) for old, new in pairs[:shown])})
+
+
+def _inner(before: GraphSignature, now: GraphSignature) -> Became | None:
     if _order(before) != _order(now):
-        return ""
+        return None
     for old, new in zip(before.nodes, now.nodes, strict=True):
         if len(old.arrays) == len(new.arrays) and [a.dims for a in old.arrays] != [a.dims for a in new.arrays]:
-            return f"{old.name} {_first(old)} became {_first(new)}"
-    return ""
+            return Became(_first(old), _first(new), old.name)
+    return None
 
 
 def _first(node: SignatureNode) -> str:
-    return str(node.arrays[0]) if node.arrays else "nothing"
+    return str(node.arrays[0]) if node.arrays else ""
 
 
 def _constants(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
@@ -262,22 +254,22 @@ def _constants(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
         if old.name != new.name or old.arrays != new.arrays:
             continue
         if old.detail != new.detail and not new.collective:
-            found.append(f"{old.name}: {old.detail or 'nothing'} became {new.detail or 'nothing'}")
+            found.append(Became(old.detail, new.detail, old.name))
     if found:
-        examples = "; ".join(list(dict.fromkeys(found))[:2])
-        text = f"{len(found)} number(s) folded into the graph changed ({_NUMBERS}): {examples}"
-        yield Change(CauseKind.CONSTANT, text, 0.8)
+        values: CauseValues = {"count": len(found), "examples": tuple(dict.fromkeys(found))[:2]}
+        yield Change(CauseKind.CONSTANT, CauseCode.CONSTANTS, 0.8, values)
 
 
 def _outputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     more = len(now.outputs) - len(before.outputs)
     if more and before.outputs:
-        what = "more" if more > 0 else "fewer"
-        added = Counter(now.outputs) - Counter(before.outputs)
-        example = f", {next(iter(added))} among them" if added else ""
-        text = f"{abs(more)} {what} result(s){example}: a tensor that is printed, logged or kept, or a moved mark_step"
+        values: dict[str, CauseValue] = {"count": abs(more)}
+        code = CauseCode.MORE_RESULTS if more > 0 else CauseCode.FEWER_RESULTS
+        if added := Counter(now.outputs) - Counter(before.outputs):
+            values["example"] = str(next(iter(added)))
+            code = CauseCode.MORE_RESULTS_LIKE if more > 0 else CauseCode.FEWER_RESULTS_LIKE
         # Where much else changed, results follow from that and explain nothing.
-        yield Change(CauseKind.OUTPUT, text, 0.78 if _for_printing(before, now) else 0.68)
+        yield Change(CauseKind.OUTPUT, code, 0.78 if _for_printing(before, now) else 0.68, values)
 
 
 def _for_printing(before: GraphSignature, now: GraphSignature) -> bool:

@@ -21,12 +21,12 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.model.states import FAILURES, HITS, MEANINGS, State
+from neuron_top.cache.model.states import FAILURES, HITS, State
 from neuron_top.cache.scan.contents import Contents, LocalGraph
 from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.graph_changes import changes
-from neuron_top.explain.kinds import CauseKind
+from neuron_top.explain.kinds import CauseCode, CauseKind, CauseValue, CauseValues
 from neuron_top.explain.signature import GraphSignature, is_continuation, of_hlo, of_local, same_program, similarity
 
 NEAR = 0.45
@@ -43,8 +43,9 @@ class MissCause(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that explains a miss."""
 
     kind: CauseKind
-    text: str
-    score: float = msgspec.field(name="likely")
+    code: CauseCode
+    values: CauseValues = {}
+    score: float
     """Orders causes, 0…1; it is no probability."""
     entry: str | None = None
     """The entry it was compared with, `compiler/module`."""
@@ -105,40 +106,40 @@ def explain(
 
 
 def _nothing(subject: Entry | None, compared: int) -> MissCause:
-    if subject is None:
-        text = (
-            "this cache has no entry of that name, and its journal names none; without the graph itself "
-            "nothing can be compared"
-        )
-    elif compared:
-        text = f"none of the {compared} graph(s) nearest in size and time resembles it: it is new here"
-    else:
-        text = "nothing that it can be compared with was in this cache before it: it is new here"
-    return MissCause(kind=CauseKind.NOTHING_NEAR, text=text, score=0.1)
+    nothing_alike = CauseCode.NONE_ALIKE if compared else CauseCode.NOTHING_BEFORE
+    code = nothing_alike if subject is not None else CauseCode.NO_ENTRY
+    return MissCause(kind=CauseKind.NOTHING_NEAR, code=code, values={"compared": compared}, score=0.1)
 
 
 def _extra(beside: Entry) -> MissCause:
-    text = (
-        "a new graph: it uses the inputs or outputs of another graph of the job, so something "
-        "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)"
-    )
-    return MissCause(kind=CauseKind.EXTRA_GRAPH, text=text, score=0.6, entry=beside.path)
+    """It uses the inputs or outputs of another graph of the job, so something was put between them."""
+    return MissCause(kind=CauseKind.EXTRA_GRAPH, code=CauseCode.EXTRA_GRAPH, score=0.6, entry=beside.path)
 
 
 def _own_state(subject: Entry | None) -> Iterator[MissCause]:
     if subject is None or subject.state in (State.HIT, State.HIT_LEFTOVER_LOCK, State.COMPILING):
         return  # what is being compiled now has missed for a reason that lies elsewhere
     if subject.state in FAILURES:
-        failure = subject.failure
-        text = "its compile failed before, and the failure is served from the cache"
-        text += f": {failure.message or 'no text'}; {failure.advice}" if failure is not None else ""
-        yield MissCause(kind=CauseKind.FAILED, text=text, score=0.99, entry=subject.path)
+        yield _failed(subject)
     elif subject.state is State.HIT_LEGACY:
-        text = "its entry is of an old client (no model.done): newer clients do not see it and compile again"
-        yield MissCause(kind=CauseKind.INVISIBLE, text=text, score=0.99, entry=subject.path)
+        yield MissCause(kind=CauseKind.INVISIBLE, code=CauseCode.INVISIBLE, score=0.99, entry=subject.path)
     else:
-        text = f"its entry is {subject.state}: {MEANINGS[subject.state]}"
-        yield MissCause(kind=CauseKind.NOT_USABLE, text=text, score=0.98, entry=subject.path)
+        yield MissCause(
+            kind=CauseKind.NOT_USABLE,
+            code=CauseCode.NOT_USABLE,
+            values={"state": subject.state},
+            score=0.98,
+            entry=subject.path,
+        )
+
+
+def _failed(subject: Entry) -> MissCause:
+    failure = subject.failure
+    code, values = CauseCode.FAILED, dict[str, CauseValue]()
+    if failure is not None:
+        code = CauseCode.FAILED_WITH_MESSAGE if failure.message else CauseCode.FAILED_WITHOUT_MESSAGE
+        values = {"message": failure.message, "advice": failure.advice}
+    return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 
 def _evicted(key: str, root: str) -> Iterator[MissCause]:
@@ -146,7 +147,12 @@ def _evicted(key: str, root: str) -> Iterator[MissCause]:
         moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
         if moved is not None and history.state is not HistoryState.RESTORED:
             yield MissCause(
-                kind=CauseKind.EVICTED, text=_describe_eviction(history), score=0.985, entry=moved.path, root=root
+                kind=CauseKind.EVICTED,
+                code=CauseCode.EVICTED_FOR_GOOD if history.purged else CauseCode.EVICTED,
+                values=_eviction(history),
+                score=0.985,
+                entry=moved.path,
+                root=root,
             )
             return
 
@@ -162,11 +168,16 @@ def _histories(root: str) -> list[PlanHistory]:
     return sorted(histories, key=lambda history: -history.begun.at)
 
 
-def _describe_eviction(history: PlanHistory) -> str:
+def _eviction(history: PlanHistory) -> CauseValues:
     begun = history.begun
-    when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    back = "" if history.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, restores it"
-    return f"it was removed by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
+    return {
+        "user": begun.user,
+        "host": begun.host,
+        "at": datetime.fromtimestamp(begun.at, UTC),
+        "verb": begun.verb,
+        "policy": begun.policy,
+        "plan": begun.plan,
+    }
 
 
 def _other_compilers(
@@ -179,8 +190,9 @@ def _other_compilers(
     if not there:
         return
     newest = max(there, key=lambda entry: entry.changed_at)
-    text = f"another compiler: it is cached for {newest.compiler}, and was wanted for {own}"
-    yield MissCause(kind=CauseKind.COMPILER_VERSION, text=text, score=0.97, entry=newest.path)
+    values: CauseValues = {"cached": newest.compiler, "wanted": own}
+    code = CauseCode.OTHER_COMPILER
+    yield MissCause(kind=CauseKind.COMPILER_VERSION, code=code, values=values, score=0.97, entry=newest.path)
 
 
 def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
@@ -195,17 +207,19 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     nearest = max(before, key=lambda entry: (entry.state in HITS, entry.changed_at))
     flags = nearest.flag_list()
     if subject is None or flags is None or (now := subject.flag_list()) is None:
-        text = f"the same graph is cached under other flags ({' '.join(flags) if flags else 'not known'})"
-        yield MissCause(kind=CauseKind.FLAGS, text=text, score=0.96, entry=nearest.path)
+        code = CauseCode.OTHER_FLAGS_HERE if flags else CauseCode.OTHER_FLAGS_UNKNOWN
+        values: CauseValues = {"flags": " ".join(flags or ())}
+        yield MissCause(kind=CauseKind.FLAGS, code=code, values=values, score=0.96, entry=nearest.path)
         return
     if flags == now:
-        text = "the same graph and flags under another key: one client writes compile_flags.json, the other .txt"
-        yield MissCause(kind=CauseKind.CLIENT_FORM, text=text, score=0.965, entry=nearest.path)
+        code = CauseCode.FLAGS_FILE_FORM
+        yield MissCause(kind=CauseKind.CLIENT_FORM, code=code, score=0.965, entry=nearest.path)
         return
     difference = differences(flags, now)
     yield MissCause(
         kind=CauseKind.of_flags(difference.kind),
-        text=f"other flags: {difference.text()}",
+        code=CauseCode.OTHER_FLAGS,
+        values={"flags": difference},
         score=0.97,
         entry=nearest.path,
     )
@@ -215,8 +229,14 @@ def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[MissCause]:
     for other in others:
         there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
         if there:
-            text = f"another root than expected: it is cached in {other.root}"
-            yield MissCause(kind=CauseKind.OTHER_ROOT, text=text, score=0.96, entry=there[0].path, root=other.root)
+            yield MissCause(
+                kind=CauseKind.OTHER_ROOT,
+                code=CauseCode.OTHER_ROOT,
+                values={"root": other.root},
+                score=0.96,
+                entry=there[0].path,
+                root=other.root,
+            )
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
@@ -284,20 +304,22 @@ class _Nearest:
         self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
     ) -> Iterator[MissCause]:
         if version and own_version and version != own_version:
-            text = f"another PyTorch: {version} became {own_version}"
-            yield MissCause(kind=CauseKind.TORCH_VERSION, text=text, score=0.955, entry=entry.path)
+            values: CauseValues = {"before": version, "now": own_version}
+            code = CauseCode.OTHER_TORCH
+            yield MissCause(kind=CauseKind.TORCH_VERSION, code=code, values=values, score=0.955, entry=entry.path)
         differences = changes(before, now)
         for change in differences:
-            yield MissCause(kind=change.kind, text=change.text, score=change.score, entry=entry.path)
+            yield MissCause(
+                kind=change.kind, code=change.code, values=change.values, score=change.score, entry=entry.path
+            )
         if differences or version != own_version:
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
-            text = "the same graph under another form of key (decimal or hexadecimal): another client wrote it"
-            yield MissCause(kind=CauseKind.CLIENT_FORM, text=text, score=0.95, entry=entry.path)
+            yield MissCause(kind=CauseKind.CLIENT_FORM, code=CauseCode.KEY_FORM, score=0.95, entry=entry.path)
         else:
-            text = "the same operators, shapes and constants: what differs is finer than that (names, layout, metadata)"
-            yield MissCause(kind=CauseKind.SAME_STRUCTURE, text=text, score=0.4, entry=entry.path)
+            code = CauseCode.SAME_STRUCTURE
+            yield MissCause(kind=CauseKind.SAME_STRUCTURE, code=code, score=0.4, entry=entry.path)
 
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)

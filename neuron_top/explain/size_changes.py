@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neuron_top.explain.kinds import CauseKind
+from neuron_top.explain.kinds import CauseCode, CauseKind
 from neuron_top.explain.signature import Array, GraphSignature, products
 
 Pair = tuple[Array, Array]
 
 
-def meaning(before: GraphSignature, now: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, str]:
+def meaning(before: GraphSignature, now: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, CauseCode]:
     """Which of a script's sizes changed, by the inputs that carry it and by what became of the matrix products."""
     if any(len(old.dims) != len(new.dims) for old, new in pairs):
-        return CauseKind.SHAPES, "inputs of another rank"
+        return CauseKind.SHAPES, CauseCode.RANK_OF_INPUTS
     whole = [pair for pair in pairs if not pair[0].floating]
     if whole:  # token numbers, positions, masks: only data are whole numbers
         return _data(whole)
@@ -69,15 +69,15 @@ def _weights(pairs: Sequence[Pair]) -> bool:
     return bool(floats) and all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in floats)
 
 
-def _model(before: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, str]:
+def _model(before: GraphSignature, pairs: Sequence[Pair]) -> tuple[CauseKind, CauseCode]:
     floats = [(old, new) for old, new in pairs if old.floating]
     share = len(floats) / max(1, sum(1 for one in before.inputs if one.floating))
     if share < 0.34 or len(floats) <= 2:
-        return CauseKind.MODEL_SIZE, "a few weights have another shape (vocabulary, classes, or one layer's width)"
-    return CauseKind.MODEL_SIZE, "weights have another shape (hidden size, heads, or how the model is sharded)"
+        return CauseKind.MODEL_SIZE, CauseCode.SHAPES_OF_FEW_WEIGHTS
+    return CauseKind.MODEL_SIZE, CauseCode.SHAPES_OF_WEIGHTS
 
 
-def _data(pairs: Sequence[Pair]) -> tuple[CauseKind, str]:
+def _data(pairs: Sequence[Pair]) -> tuple[CauseKind, CauseCode]:
     """By the axes that changed. Arrays of which one axis changed say most: a mask of pairs has two of one length."""
     axes = [_changed(old, new) for old, new in pairs]
     single = [(len(old.dims), one[0]) for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1]
@@ -88,12 +88,12 @@ def _data(pairs: Sequence[Pair]) -> tuple[CauseKind, str]:
         axis for one, (old, _) in zip(axes, pairs, strict=True) if len(old.dims) == deepest for axis in one
     }
     if changed == {0}:
-        return CauseKind.BATCH_SIZE, "another batch size (or an incomplete last batch)"
+        return CauseKind.BATCH_SIZE, CauseCode.BATCH
     if 0 not in changed and deepest <= 3:
-        return CauseKind.SEQUENCE_LENGTH, "another sequence length (inputs that are not padded to one length)"
+        return CauseKind.SEQUENCE_LENGTH, CauseCode.LENGTH
     if 0 not in changed:
-        return CauseKind.SEQUENCE_LENGTH, "another length or image size"
-    return CauseKind.BATCH_SIZE, "another batch size and another length"
+        return CauseKind.SEQUENCE_LENGTH, CauseCode.LENGTH_OR_IMAGE
+    return CauseKind.BATCH_SIZE, CauseCode.BATCH_AND_LENGTH
 
 
 def _changed(old: Array, new: Array) -> tuple[int, ...]:

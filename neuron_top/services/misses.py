@@ -18,9 +18,18 @@ from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.runs import first_local_root
 from neuron_top.settings import Settings
-from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, not_known, questions, why
+from neuron_top.views.miss_explanation import (
+    MissDocument,
+    Misses,
+    MissExplanation,
+    MissQuery,
+    document,
+    not_known,
+    questions,
+    why,
+)
 
-__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService"]
+__all__ = ["MISSES_EXPLAINED", "MissDocument", "MissService"]
 
 MISSES_EXPLAINED = 25
 """Of a run, on a screen or in a report: those that took longest."""
@@ -48,13 +57,15 @@ class MissService:
         """Why graphs of a recording missed. Raises NothingToShow, StoreUnusable."""
         return self.misses(questions(run_loader.load([run], self._settings), 0.0))
 
-    def explain_module(self, module: str) -> Explanation:
+    def explain_module(self, module: str) -> MissDocument:
         """Everything that was found about one graph, for a program. Raises NothingToShow."""
-        return _Explainer(self._settings, self._root).explain(MissQuery(module=module))
+        return document(_Explainer(self._settings, self._root).explain(MissQuery(module=module)))
 
-    def explain_run(self, run: Run, limit: int) -> tuple[list[Explanation], int]:
+    def explain_run(self, run: Run, limit: int) -> tuple[list[MissDocument], int]:
         """The misses of a run that took longest, `limit` of them explained; and how many there are."""
-        return _Explainer(self._settings, self._root).of_run(run, limit)
+        asked = questions(run, 0.0)
+        explainer = _Explainer(self._settings, self._root)
+        return [document(explainer.explain(one)) for one in asked[:limit]], len(asked)
 
 
 def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
@@ -85,11 +96,6 @@ class _Explainer:
             compiled_here=asked.compiled_here,
             began=asked.began,
         )
-
-    def of_run(self, run: Run, most: int) -> tuple[list[Explanation], int]:
-        """The misses of a run that took longest, `most` of them explained; and how many there are."""
-        asked = questions(run, 0.0)
-        return [self.explain(one) for one in asked[:most]], len(asked)
 
     def _of(self, asked: MissQuery) -> str:
         """The first root of the question that is a folder here; the one in force where the question names none."""

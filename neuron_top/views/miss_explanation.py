@@ -12,9 +12,11 @@ import msgspec
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import named_by
 from neuron_top.escapes import visible
+from neuron_top.explain.kinds import CauseKind
 from neuron_top.explain.miss_causes import Explanation
 from neuron_top.run.model import Run
 from neuron_top.views.metric import value_text
+from neuron_top.views.miss_sentences import cause_text
 
 SHOWN = 5
 """Causes a screen shows; the command `neurontop explain` prints them all."""
@@ -38,7 +40,7 @@ class MissReason(msgspec.Struct, frozen=True, kw_only=True):
     """One cause."""
 
     kind: str
-    """As `explain.miss_causes.Cause.kind`: `batch size`, `flags: added`, `evicted`, …"""
+    """As `explain.kinds.CauseKind`: `batch size`, `flags: added`, `evicted`, …"""
     text: str
     entry: str
     """The entry it was compared with, `compiler/module`; "" where none was."""
@@ -54,6 +56,32 @@ class MissExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """The likeliest first."""
     footnote: str
     """What the answer rests on."""
+
+
+class CauseDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that explains a miss, in `neurontop explain --json`."""
+
+    kind: CauseKind
+    text: str
+    likely: float
+    """Orders causes, 0…1; it is no probability."""
+    entry: str | None
+    """The entry it was compared with, `compiler/module`."""
+    root: str | None
+    """The cache that entry is in, where it is not the one that was asked about."""
+
+
+class MissDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that was found about one graph, in `neurontop explain --json`."""
+
+    module: str
+    root: str
+    state: str | None
+    """Of its own entry; None when there is none."""
+    causes: tuple[CauseDocument, ...]
+    """The likeliest first; there is always one."""
+    compared: int
+    """Graphs that were read and compared."""
 
 
 class Misses(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +134,32 @@ def why(explanation: Explanation, seconds: float | None = None) -> MissExplanati
     took = f" in {value_text(seconds, 'seconds')}" if seconds is not None else ""
     return MissExplanation(
         module=explanation.module,
-        headline=visible(first.text),
+        headline=visible(cause_text(first.code, first.values)),
         reasons=tuple(
-            MissReason(kind=cause.kind, text=visible(cause.text), entry=cause.entry or "")
+            MissReason(kind=cause.kind, text=visible(cause_text(cause.code, cause.values)), entry=cause.entry or "")
             for cause in explanation.causes[:SHOWN]
         ),
         footnote=f"{compared}{took}" if explanation.compared else f"looked up in {explanation.root}{took}",
+    )
+
+
+def document(explanation: Explanation) -> MissDocument:
+    """An explanation as the document that programs read."""
+    return MissDocument(
+        module=explanation.module,
+        root=explanation.root,
+        state=explanation.state,
+        causes=tuple(
+            CauseDocument(
+                kind=cause.kind,
+                text=cause_text(cause.code, cause.values),
+                likely=cause.score,
+                entry=cause.entry,
+                root=cause.root,
+            )
+            for cause in explanation.causes
+        ),
+        compared=explanation.compared,
     )
 
 

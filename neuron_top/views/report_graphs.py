@@ -8,11 +8,11 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.cache.model.failures import FailureKind, failure_of
-from neuron_top.explain.flag_changes import differences
-from neuron_top.explain.kinds import FlagsChange
+from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.metric import Provenance
+from neuron_top.views.miss_sentences import flags_text
 
 _BASES = {"measured": Provenance.MEASURED, "bracketed": Provenance.AT_MOST, "unknown": Provenance.UNKNOWN}
 
@@ -276,7 +276,7 @@ def _under_flags(group: Sequence[GraphLine]) -> Duplicate:
             continue
         difference = differences(first.flags, other.flags)
         kinds.add(_FLAG_KINDS.get(difference.kind, DuplicateKind.OTHER_FLAGS))
-        texts.append(difference.text())
+        texts.append(flags_text(difference))
     kind = kinds.pop() if len(kinds) == 1 else DuplicateKind.OTHER_FLAGS
     known = sorted(line.seconds for line in group if line.seconds is not None)
     return Duplicate(

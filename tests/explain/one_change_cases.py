@@ -21,6 +21,7 @@ from neuron_top.actions.plan import Action
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.explain.miss_causes import Explanation, explain
+from neuron_top.views.miss_sentences import cause_text
 from tests.builders import BF16, COMPILER, F32, FAILURE_LOG, module_name, neff, write_entry
 from tests.explain.transformer_step_hlo import Step, of_another_kind, training_step
 
@@ -39,8 +40,8 @@ class Case:
 
 
 @dataclass(frozen=True)
-class CacheLookup:
-    """What was said first."""
+class ExplainedCase:
+    """A case with the cause that was put first."""
 
     case: Case
     kind: str
@@ -52,13 +53,13 @@ class CacheLookup:
         return self.kind == self.case.expected
 
 
-def answers(cases: Iterable[Case]) -> list[CacheLookup]:
+def answers(cases: Iterable[Case]) -> list[ExplainedCase]:
     """Every case in a cache of its own."""
     found = []
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="neurontop-explain-") as folder:
             first = case.build(Path(folder) / "cache").causes[0]
-        found.append(CacheLookup(case, first.kind, first.text))
+        found.append(ExplainedCase(case, first.kind, cause_text(first.code, first.values)))
     return found
 
 

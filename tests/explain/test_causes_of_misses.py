@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from neuron_top.cache.model.states import MEANINGS, State
 from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cli.main import main
-from neuron_top.explain.flag_changes import differences
+from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.explain.graph_changes import changes
-from neuron_top.explain.kinds import CauseKind, FlagsChange
-from neuron_top.explain.miss_causes import NEAR, MissCause
+from neuron_top.explain.kinds import Became, CauseCode, CauseKind, CauseValue
+from neuron_top.explain.miss_causes import NEAR, Explanation, MissCause
 from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
+from neuron_top.views.miss_explanation import document
+from neuron_top.views.miss_sentences import SENTENCES, cause_text
 from tests.builders import F32, field, instruction, shape
 from tests.explain import decoder_conv_hlo_cases
 from tests.explain.one_change_cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
@@ -100,7 +104,7 @@ def test_a_graph_that_ends_earlier_was_split_and_one_that_lacks_its_middle_lost_
     piece = sketch(layer * 4, weights * 4, ("f32[8,8]",))
     shallow = sketch(layer * 4 + "loss sum", weights * 4, ("f32[]",))
     assert changes(whole, piece)[0].kind == "graph split"
-    assert changes(piece, whole)[0].text.startswith("two graphs became one")
+    assert changes(piece, whole)[0].code is CauseCode.MERGED
     assert changes(whole, shallow)[0].kind == "layers"
 
 
@@ -176,8 +180,10 @@ def test_weights_that_are_tied_no_longer_are_more_inputs_of_the_same_operators()
     tied = of_local(LocalGraph(inputs=("f32[96,8]", "i64[4,5]"), outputs=(), nodes=(node,)))
     two = of_local(LocalGraph(inputs=("f32[96,8]", "f32[96,8]", "i64[4,5]"), outputs=(), nodes=(node,)))
     assert [one.kind for one in changes(tied, two)] == ["inputs"]
-    assert "1 more input(s) of the same operators: f32[96,8]" in changes(tied, two)[0].text
-    assert "1 fewer" in changes(two, tied)[0].text
+    more, fewer = changes(tied, two)[0], changes(two, tied)[0]
+    assert more.code is CauseCode.MORE_INPUTS
+    assert more.values == {"count": 1, "arrays": "f32[96,8]"}
+    assert fewer.code is CauseCode.FEWER_INPUTS
 
 
 def test_longer_data_are_the_cause_where_an_unrolled_loop_keeps_more_of_them() -> None:
@@ -199,14 +205,52 @@ def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image(
 
 
 def test_the_document_keeps_the_keys_and_the_kinds_of_the_first_release() -> None:
-    cause = MissCause(kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY), text="other flags", score=0.97, entry="c/m")
-    assert json.loads(msgspec.json.encode(cause)) == {
-        "kind": "flags: log path only",
-        "text": "other flags",
-        "likely": 0.97,
-        "entry": "c/m",
-        "root": None,
+    cause = MissCause(
+        kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY),
+        code=CauseCode.OTHER_FLAGS,
+        values={"flags": differences(["--logfile=/a/1.txt"], ["--logfile=/b/2.txt"])},
+        score=0.97,
+        entry="c/m",
+    )
+    explanation = Explanation(module="m", root="/cache", state=None, causes=(cause,), compared=1)
+    assert json.loads(msgspec.json.encode(document(explanation))) == {
+        "module": "m",
+        "root": "/cache",
+        "state": None,
+        "causes": [
+            {
+                "kind": "flags: log path only",
+                "text": "other flags: --logfile /a/1.txt became /b/2.txt",
+                "likely": 0.97,
+                "entry": "c/m",
+                "root": None,
+            }
+        ],
+        "compared": 1,
     }
     assert {CauseKind.of_flags(change) for change in FlagsChange} == {
         kind for kind in CauseKind if kind.startswith("flags:")
     }
+
+
+def test_every_code_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(CauseCode)
+    assert len(set(SENTENCES.values())) == len(CauseCode)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("", "none"),
+        (State.STALE_LOCK, f"stale-lock: {MEANINGS[State.STALE_LOCK]}"),
+        (datetime(2026, 3, 1, 10, 30, tzinfo=UTC), "2026-03-01 10:30:00 UTC"),
+        (
+            (Became("f32[8]", "f32[16]"), Became("", "1e-05", "aten.add")),
+            "f32[8] became f32[16]; aten.add: none became 1e-05",
+        ),
+        (differences(["-O1"], ["-O1"]), "the same flags"),
+        (differences(["-O1", "--lnc=2"], ["--lnc=2", "-O1"]), "the same flags in another order"),
+    ],
+)
+def test_values_are_shown_in_words(value: CauseValue, shown: str) -> None:
+    assert cause_text(CauseCode.OTHER_ROOT, {"root": value}) == f"another root than expected: it is cached in {shown}"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tests.explain import gqa_vit_unet_cases, moe_lora_audio_cases
 from tests.explain.mlp_conv_rnn_cases import first_cases, second_cases
-from tests.explain.one_change_cases import CacheLookup, answers, cache_cases, hlo_cases, torch_cases
+from tests.explain.one_change_cases import ExplainedCase, answers, cache_cases, hlo_cases, torch_cases
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "explain.md"
 
@@ -68,7 +68,7 @@ mean is reported as the number that it is in the graph; it still counts as wrong
 _ROWS = "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
 
 
-def document(seen: Sequence[CacheLookup], *sets: Sequence[CacheLookup]) -> str:
+def document(seen: Sequence[ExplainedCase], *sets: Sequence[ExplainedCase]) -> str:
     """The whole page; `sets` are the four unseen ones, in the order in which they were met."""
     first, second, third_set, last = sets
     whole = [*seen, *first, *second, *third_set, *last]
@@ -101,12 +101,12 @@ def _met(met: Met) -> str:
     return f"{met.right} of {met.cases} ({met.right / met.cases:.0%})"
 
 
-def _share(given: Sequence[CacheLookup]) -> str:
+def _share(given: Sequence[ExplainedCase]) -> str:
     right = sum(one.right for one in given)
     return f"{right} of {len(given)} ({right / len(given):.0%})"
 
 
-def _table(given: Sequence[CacheLookup]) -> str:
+def _table(given: Sequence[ExplainedCase]) -> str:
     rows = (
         f"| {one.case.name} | {one.case.expected} | {one.kind} | {'yes' if one.right else '**no**'} "
         f"| {_cell(one.text)} |"

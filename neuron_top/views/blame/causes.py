@@ -15,6 +15,7 @@ from neuron_top.units import duration_text
 from neuron_top.views.blame.facts import FleetFacts
 from neuron_top.views.blame.held import differing
 from neuron_top.views.blame.records import Because
+from neuron_top.views.miss_sentences import flags_text
 
 _GONE = "gone"
 _VERSION = re.compile(r"^\w+-")
@@ -191,7 +192,7 @@ class Causes:
 
     def _flags_text(self, call: Call, before: Call) -> str:
         if call.graph.flags and before.graph.flags:
-            return f"{before.node} → {call.node}: {differences(before.graph.flags, call.graph.flags).text()}"
+            return f"{before.node} → {call.node}: {flags_text(differences(before.graph.flags, call.graph.flags))}"
         differing = self._facts.differences(before.node, call.node)
         return "; ".join(differing) or f"{before.key} on {before.node}; the flags were not reported"
 
