@@ -221,7 +221,7 @@ def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatc
     assert "CPATH" not in os.environ
 
 
-class MissExplanation(enum.Enum):
+class UnkeyedReason(enum.Enum):
     """Reasons why a variable that PyTorch's sources name is not keyed by itself."""
 
     CACHES = "where and whether PyTorch keeps compiled code"
@@ -234,42 +234,42 @@ class MissExplanation(enum.Enum):
     SYSTEM = "where Windows or a loader finds things; the compiler's version is in the name of the cache's folder"
 
 
-UNKEYED: dict[str, MissExplanation] = {
-    "CI": MissExplanation.TESTS,
-    "CONDA_EXE": MissExplanation.SYSTEM,
-    "CUDA_VISIBLE_DEVICES": MissExplanation.DEVICE,
-    "HALIDE_REPRO": MissExplanation.DEBUGGING,
-    "INDUCTOR_TEST_DISABLE_FRESH_CACHE": MissExplanation.TESTS,
-    "INDUCTOR_WRITE_SCHEDULER_GRAPH": MissExplanation.DEBUGGING,
-    "KMP_DUPLICATE_LIB_OK": MissExplanation.SYSTEM,
-    "LD_LIBRARY_PATH": MissExplanation.SYSTEM,
-    "PYTORCH_GEN_PATTERNS": MissExplanation.TESTS,
-    "ProgramFiles": MissExplanation.SYSTEM,
-    "ProgramFiles(x86)": MissExplanation.SYSTEM,
-    "TORCHINDUCTOR_AUTOTUNE_POOL_INACTIVITY_TIMEOUT": MissExplanation.WORKERS,
-    "TORCHINDUCTOR_CACHE_DIR": MissExplanation.CACHES,
-    "TORCHINDUCTOR_COMPILE_THREADS": MissExplanation.WORKERS,
-    "TORCHINDUCTOR_CONV_LOGGING_FILE": MissExplanation.DEBUGGING,
-    "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS": MissExplanation.RUNNING,
-    "TORCHINDUCTOR_DUMP_LAUNCH_TENSORS": MissExplanation.RUNNING,
-    "TORCHINDUCTOR_FLEX_ATTENTION_LOGGING_FILE": MissExplanation.DEBUGGING,
-    "TORCHINDUCTOR_FX_GRAPH_CACHE": MissExplanation.CACHES,
-    "TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT": MissExplanation.CACHES,
-    "TORCHINDUCTOR_KERNELS_TO_DUMP": MissExplanation.RUNNING,
-    "TORCHINDUCTOR_MM_LOGGING_FILE": MissExplanation.DEBUGGING,
-    "TORCHINDUCTOR_PATTERN_MATCH_DEBUG": MissExplanation.DEBUGGING,
-    "TORCHINDUCTOR_REDIS_HOST": MissExplanation.CACHES,
-    "TORCHINDUCTOR_REDIS_PORT": MissExplanation.CACHES,
-    "TORCHINDUCTOR_REDIS_URL": MissExplanation.CACHES,
-    "TORCHINDUCTOR_WRITE_MISSING_OPS": MissExplanation.DEBUGGING,
-    "TORCH_COMPILE_DEBUG": MissExplanation.DEBUGGING,
-    "TORCH_CUSTOM_PYTHONPATH": MissExplanation.WORKERS,
-    "TORCH_INDUCTOR_INSTALL_GXX": MissExplanation.SYSTEM,
-    "TORCH_TNT_IN_USE": MissExplanation.WORKERS,
-    "TORCH_WARM_POOL": MissExplanation.WORKERS,
-    "TRITON_CACHE_DIR": MissExplanation.CACHES,
-    "XLA_HLO_DEBUG": MissExplanation.DEBUGGING,
-    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR": MissExplanation.ADDRESS,
+UNKEYED: dict[str, UnkeyedReason] = {
+    "CI": UnkeyedReason.TESTS,
+    "CONDA_EXE": UnkeyedReason.SYSTEM,
+    "CUDA_VISIBLE_DEVICES": UnkeyedReason.DEVICE,
+    "HALIDE_REPRO": UnkeyedReason.DEBUGGING,
+    "INDUCTOR_TEST_DISABLE_FRESH_CACHE": UnkeyedReason.TESTS,
+    "INDUCTOR_WRITE_SCHEDULER_GRAPH": UnkeyedReason.DEBUGGING,
+    "KMP_DUPLICATE_LIB_OK": UnkeyedReason.SYSTEM,
+    "LD_LIBRARY_PATH": UnkeyedReason.SYSTEM,
+    "PYTORCH_GEN_PATTERNS": UnkeyedReason.TESTS,
+    "ProgramFiles": UnkeyedReason.SYSTEM,
+    "ProgramFiles(x86)": UnkeyedReason.SYSTEM,
+    "TORCHINDUCTOR_AUTOTUNE_POOL_INACTIVITY_TIMEOUT": UnkeyedReason.WORKERS,
+    "TORCHINDUCTOR_CACHE_DIR": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_COMPILE_THREADS": UnkeyedReason.WORKERS,
+    "TORCHINDUCTOR_CONV_LOGGING_FILE": UnkeyedReason.DEBUGGING,
+    "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS": UnkeyedReason.RUNNING,
+    "TORCHINDUCTOR_DUMP_LAUNCH_TENSORS": UnkeyedReason.RUNNING,
+    "TORCHINDUCTOR_FLEX_ATTENTION_LOGGING_FILE": UnkeyedReason.DEBUGGING,
+    "TORCHINDUCTOR_FX_GRAPH_CACHE": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_KERNELS_TO_DUMP": UnkeyedReason.RUNNING,
+    "TORCHINDUCTOR_MM_LOGGING_FILE": UnkeyedReason.DEBUGGING,
+    "TORCHINDUCTOR_PATTERN_MATCH_DEBUG": UnkeyedReason.DEBUGGING,
+    "TORCHINDUCTOR_REDIS_HOST": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_REDIS_PORT": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_REDIS_URL": UnkeyedReason.CACHES,
+    "TORCHINDUCTOR_WRITE_MISSING_OPS": UnkeyedReason.DEBUGGING,
+    "TORCH_COMPILE_DEBUG": UnkeyedReason.DEBUGGING,
+    "TORCH_CUSTOM_PYTHONPATH": UnkeyedReason.WORKERS,
+    "TORCH_INDUCTOR_INSTALL_GXX": UnkeyedReason.SYSTEM,
+    "TORCH_TNT_IN_USE": UnkeyedReason.WORKERS,
+    "TORCH_WARM_POOL": UnkeyedReason.WORKERS,
+    "TRITON_CACHE_DIR": UnkeyedReason.CACHES,
+    "XLA_HLO_DEBUG": UnkeyedReason.DEBUGGING,
+    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR": UnkeyedReason.ADDRESS,
 }
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ("sine", "cosine", "training")
 
 
-class CacheLookup(NamedTuple):
+class VictimReport(NamedTuple):
     """What one run came to: numbers of the compiled and of the uncompiled program, or an error."""
 
     compiled: list[float]
@@ -39,7 +39,7 @@ class Victim:
     def __init__(self, process: subprocess.Popen[str], said: Path) -> None:
         self._process, self._said = process, said
 
-    def run(self, program: str) -> CacheLookup:
+    def run(self, program: str) -> VictimReport:
         """Compile and run it once."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -47,7 +47,7 @@ class Victim:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, self.said()[-3000:]
-        return CacheLookup(**json.loads(line))
+        return VictimReport(**json.loads(line))
 
     def said(self) -> str:
         """All it wrote to stderr so far."""
