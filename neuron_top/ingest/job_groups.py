@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -85,6 +86,23 @@ class JobGroups:
         if began is not None and head.began is not None and abs(head.began - began) > DAY_SECONDS:
             return LogJob(_identity(path, PurePath(path).name), PurePath(path).name)
         return job
+
+
+def told_apart(first_logs: Mapping[LogJob, str]) -> dict[LogJob, str]:
+    """A name for each job, by the path of its first log: with folders in front where several have the same name.
+
+    As many folders as tell them apart: `bert/train.log`, `llama/train.log`; where none differ the name stays.
+    """
+    several = {name for name, count in Counter(job.name for job in first_logs).items() if count > 1}
+    names = {job: job.name for job in first_logs}
+    for name in several:
+        folders = {job: PurePath(path).parent.parts for job, path in first_logs.items() if job.name == name}
+        for depth in range(1, max(map(len, folders.values())) + 1):
+            tails = {job: PurePath(*parts[-depth:]) for job, parts in folders.items()}
+            if len({*tails.values()}) == len(tails):
+                names |= {job: str(tail / name) for job, tail in tails.items()}
+                break
+    return names
 
 
 def evidence(path: str) -> tuple[str, str]:

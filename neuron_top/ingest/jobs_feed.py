@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.job_groups import JobGroups, LogJob
+from neuron_top.ingest.job_groups import JobGroups, LogJob, told_apart
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -27,6 +27,7 @@ class JobsFeed(LiveFeed):
         super().__init__((), **options)
         self._groups = groups
         self._runs: dict[LogJob, Run] = {}
+        self._first_logs: dict[LogJob, str] = {}
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -88,14 +89,23 @@ class JobsFeed(LiveFeed):
     def _apply(self, event: AnyEvent) -> None:
         source = _source_of(event)
         if source:
-            job = self._groups.of(source.removeprefix(_LOG))
+            path = source.removeprefix(_LOG)
+            job = self._groups.of(path)
             run = self._runs.get(job)
             if run is None:
-                run = self._runs[job] = copy.deepcopy(self._run)
+                run = self._add(job, path)
             run.apply(event)
         else:
             for run in (self._run, *self._runs.values()):
                 run.apply(event)
+
+    def _add(self, job: LogJob, path: str) -> Run:
+        """A run for a job whose first log this is; another job may need a longer name from now on."""
+        added = self._runs[job] = copy.deepcopy(self._run)
+        self._first_logs[job] = path
+        for one, name in told_apart(self._first_logs).items():
+            self._runs[one].job.listed_name = name
+        return added
 
 
 class JobFeed:

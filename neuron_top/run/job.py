@@ -73,6 +73,8 @@ class JobTracker:
     def __init__(self) -> None:
         self.run = ""
         self.name = ""
+        self.listed_name = ""
+        """By its logs, apart from the other jobs that are shown beside it; "" where it is the only one."""
         self.command: tuple[str, ...] = ()
         self.directory = ""
         self.pid: int | None = None

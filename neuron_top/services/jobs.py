@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from pathlib import PurePath
+from collections.abc import Iterable
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.jobs_feed import JobsFeed
-from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.services.feeds import Feed
 from neuron_top.views.jobs import JobCard
@@ -40,34 +37,11 @@ def log_cards(feed: Feed) -> list[JobCard]:
     named = named_jobs(feed)
     if len(named) < 2:
         return []
-    plain = {job.id: job.name for job in feed.jobs} if isinstance(feed, JobsFeed) else {}
-    names = told_apart({identity: (plain[identity], one.read(_first_log)) for identity, one in named})
-    cards = []
-    for identity, one in named:
-        view = one.read(overview)
-        cards.append(JobCard(id=identity, name=names[identity], verdict=verdict(view), started=view.header.started))
-    return cards
-
-
-def told_apart(jobs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """A name for each job of (name, path of its first log), with folders in front where several have the same name.
-
-    As many folders as tell them apart: `bert/train.log`, `llama/train.log`; where none differ the name stays.
-    """
-    several = {name for name, count in Counter(name for name, _path in jobs.values()).items() if count > 1}
-    names = {identity: name for identity, (name, _path) in jobs.items()}
-    for name in several:
-        folders = {one: PurePath(path).parent.parts for one, (same, path) in jobs.items() if same == name}
-        for depth in range(1, max(map(len, folders.values())) + 1):
-            tails = {one: PurePath(*parts[-depth:]) for one, parts in folders.items()}
-            if len({*tails.values()}) == len(tails):
-                names |= {one: str(tail / name) for one, tail in tails.items()}
-                break
-    return names
-
-
-def _first_log(run: Run, _now: float) -> str:
-    return next(iter(run.job.sources), "")
+    views = ((identity, one.read(overview)) for identity, one in named)
+    return [
+        JobCard(id=identity, name=view.header.name, verdict=verdict(view), started=view.header.started)
+        for identity, view in views
+    ]
 
 
 def running_cards(rows: Iterable[RunRow]) -> list[JobCard]:

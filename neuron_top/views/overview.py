@@ -181,7 +181,9 @@ def header(run: Run, now: float) -> Header:
 
 
 def _log_name(run: Run) -> str:
-    """The one log that all is known from; "" where there are several or none."""
+    """As the list of jobs names it, else the one log that all is known from; "" where there are several or none."""
+    if run.job.listed_name:
+        return run.job.listed_name
     paths = list(run.job.sources)
     if len(paths) != 1:
         return ""
