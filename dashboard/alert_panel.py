@@ -13,7 +13,7 @@ from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.services.alerts import AlertAct
-from neuron_top.units import duration_text
+from neuron_top.units import counted, duration_text
 from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
@@ -34,7 +34,7 @@ def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list
     more = active[SHOWN:]
     parts = [_alert(alert, run, _WHILE_ACTIVE) for alert in active[:SHOWN]]
     for title, found, acts in (
-        ("the alert of the failure above", above, _WHILE_ACTIVE),
+        (f"{counted(len(above), 'alert')} of the failure above", above, _WHILE_ACTIVE),
         (f"+{len(more)} more", more, _WHILE_ACTIVE),
         (f"{len(listed.acknowledged)} acknowledged", listed.acknowledged, _ONCE_HANDLED),
         (f"{len(listed.muted)} muted", listed.muted, _ONCE_HANDLED),
