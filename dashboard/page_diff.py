@@ -7,12 +7,12 @@ exactly what is missing.
 
 from __future__ import annotations
 
-import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
 from dash import Patch, no_update
 
 Marks = Mapping[str, Any]
@@ -58,7 +58,10 @@ def marked(sections: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _marked(section: Any) -> Marked:
-    return Marked(section, _chart_mark(section) if isinstance(section, PageChart) else _digest(section))
+    """With the components as plain values, which Dash then need not walk through for each browser."""
+    if isinstance(section, PageChart):
+        return Marked(section._replace(figure=_plain(section.figure)), _chart_mark(section))
+    return Marked(_plain(section), _digest(section))
 
 
 def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], dict[str, Any]]:
@@ -176,9 +179,12 @@ def _without(value: Any, paths: tuple[tuple[str | int, ...], ...]) -> Any:
 
 
 def _digest(value: Any) -> str:
-    text = json.dumps(value, default=_plain, check_circular=False)
-    return f"{zlib.crc32(text.encode()):08x}"
+    return f"{zlib.crc32(_ENCODER.encode(value)):08x}"
 
 
-def _plain(component: Any) -> Any:
-    return component.to_plotly_json()
+def _plain(value: Any) -> Any:
+    """What a browser gets of a component or a figure."""
+    return msgspec.json.decode(_ENCODER.encode(value))
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda component: component.to_plotly_json())

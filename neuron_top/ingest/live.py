@@ -31,6 +31,10 @@ View = TypeVar("View")
 
 CHANGED_SECONDS = 0.05
 """`changed` is called at most twenty times a second."""
+_RESTS = 1.0
+"""Rest between two calls, in times that views took under the lock since the last: events get the lock for half of the
+time at least, so that looking at a job of a thousand nodes, which takes long, never keeps its events away."""
+_LONGEST_REST = 1.0
 WRITE_SECONDS = 0.1
 """The store is written at most ten times a second."""
 _STOP_SECONDS = 5.0
@@ -69,6 +73,8 @@ class LiveFeed:
         self._buffer, self._clock, self._make_sink = buffer, clock, sink
         self._node = node or node_name().value
         self._lock = threading.Lock()
+        self._viewed = 0.0
+        """Seconds that views took under the lock since the last rest."""
         self._unwritten: list[AnyEvent] = []
         self._dirty = threading.Event()
         self._stopping = threading.Event()
@@ -176,7 +182,11 @@ class LiveFeed:
     def read(self, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` while no event is applied."""
         with self._lock:
-            return view(self._run, self._clock())
+            began = time.monotonic()
+            try:
+                return view(self._run, self._clock())
+            finally:
+                self._viewed += time.monotonic() - began
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all logs, or of one."""
@@ -280,7 +290,8 @@ class LiveFeed:
                 written = time.monotonic()
             if last:
                 return
-            self._stopping.wait(CHANGED_SECONDS)
+            rest, self._viewed = _RESTS * self._viewed, 0.0
+            self._stopping.wait(max(CHANGED_SECONDS, min(_LONGEST_REST, rest)))
 
     def _write(self, sink: EventSink) -> None:
         with self._lock:

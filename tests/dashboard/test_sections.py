@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
-from dash import Patch, no_update
+from dash import Patch, html, no_update
 from hypothesis import given
 from hypothesis import strategies as st
+from plotly.io.json import to_json_plotly
 
-from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows, outputs_of
+from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows, marked, outputs_of
 
 
 def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +49,16 @@ def test_a_chart_whose_numbers_moved_is_patched_and_one_of_another_form_is_sent_
     assert "fixed" not in str(patch.to_plotly_json())
     (whole,), _known = outputs_of({"heat": heat([3, 4], "b")}, known)
     assert whole == heat([3, 4], "b").figure
+
+
+def test_a_marked_part_is_plain_values_and_equal_to_the_component_for_a_browser() -> None:
+    component = html.Div([html.Strong("12 %"), None, {"id": 1.0}], className="card", title="a")
+    first, other = marked({"card": component}), marked({"card": html.Div("13 %")})
+    assert first["card"].section == json.loads(to_json_plotly(component))
+    (sent,), known = outputs_of(first, {})
+    assert sent is first["card"].section
+    assert outputs_of({"card": component}, known)[0] == [no_update]
+    assert outputs_of(other, known)[0] == [other["card"].section]
 
 
 def series(*lengths: int, first: int = 0) -> AppendChart:

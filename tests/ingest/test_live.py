@@ -126,6 +126,26 @@ def test_a_burst_is_a_few_calls_and_none_is_lost() -> None:
     assert len(calls) <= 20 * (time.monotonic() - began) + 3
 
 
+def test_events_get_half_of_the_time_from_a_view_that_takes_long() -> None:
+    took = 0.1
+
+    def slow(_run: Run, _now: float) -> None:
+        time.sleep(took)
+
+    class Endless(Given):
+        def start(self, emit: Emit) -> None:
+            while not self._stopped.wait(0.005):
+                emit(StepReported(step=1))
+
+    looked = list[float]()
+    feed = LiveFeed([Endless([])], buffer=LogBuffer())
+    began = time.monotonic()
+    feed.start(lambda: looked.append(time.monotonic()) or feed.read(slow))  # type: ignore[func-returns-value]
+    time.sleep(2.0)
+    feed.stop()
+    assert 2 <= len(looked) <= (time.monotonic() - began) / (2 * took) + 2
+
+
 def test_another_job_begins_a_new_run_on_the_same_machine() -> None:
     bell = Bell()
     events: list[AnyEvent] = [
