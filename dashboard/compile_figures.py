@@ -18,6 +18,8 @@ BARS_SHOWN = 4000
 MARKS_SHOWN = 4000
 FEW = 60
 """Below this many points each gets a marker."""
+POINTS = 1000
+"""Of the curve of lookups: a job of a thousand nodes has tens of thousands."""
 WORDS = {
     "done": "compiled",
     "failed": "failed",
@@ -189,20 +191,24 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
 
 
 def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240) -> Figure:
-    """Cumulative hits and misses, and the hit rate of distinct graphs."""
+    """Cumulative hits and misses, and the hit rate of distinct graphs; at most POINTS of the lookups are points."""
     if not lookups:
         return empty(colors, "no cache lookup yet", height)
     sums = dict.fromkeys(LookupResult, 0)
-    first: dict[str, LookupResult] = {}
+    graphs: dict[str, LookupResult] = {}
+    hit = 0
     times, shares = [], []
     lines: dict[LookupResult, list[int]] = {kind: [] for kind in LookupResult}
-    for lookup in lookups:
+    apart = -(-len(lookups) // POINTS)
+    for left, lookup in zip(range(len(lookups) - 1, -1, -1), lookups, strict=True):
         sums[lookup.kind] += 1
-        first[lookup.graph] = (
-            LookupResult.MISS if LookupResult.MISS in (lookup.kind, first.get(lookup.graph)) else lookup.kind
-        )
+        before = graphs.get(lookup.graph)
+        graphs[lookup.graph] = now = before if before is LookupResult.MISS else lookup.kind
+        hit += (now is LookupResult.HIT) - (before is LookupResult.HIT)
+        if left % apart:
+            continue
         times.append(iso(lookup.time))
-        shares.append(round(sum(kind is LookupResult.HIT for kind in first.values()) / len(first), 4))
+        shares.append(round(hit / len(graphs), 4))
         for kind, values in lines.items():
             values.append(sums[kind])
     color = dict(zip(LookupResult, (colors.accent, colors.warn, colors.bad), strict=True))
