@@ -16,7 +16,7 @@ from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.connection import Database
-from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
 
 
 def hits(sequence: int, node: str = "n1") -> list[AnyEvent]:
@@ -83,6 +83,22 @@ def test_a_reader_goes_on_where_it_was_and_gets_every_batch_of_every_node(postgr
         while fresh := store.news("job-1", cursor):
             seen += [(one.node, one.sequence) for one in fresh]
         assert sorted(seen) == [("n1", 2), *(("n2", number) for number in range(1, 301))]
+
+
+def test_a_page_of_what_is_left_is_bounded_and_brings_all_nodes_to_their_end_together(postgres_url: str):
+    left = {"n1": 2600, "n2": 1300, "n3": 13}
+    with FleetStore(postgres_url) as store:
+        for node, count in left.items():
+            store.ship(node, "s", [batch(number, node=node) for number in range(1, count + 1)])
+        cursor: dict[tuple[str, str], int] = {}
+        seen: dict[str, list[int]] = {node: [] for node in left}
+        while fresh := store.news("job-1", cursor):
+            assert len(fresh) <= NEWS_AT_ONCE + len(left)
+            for one in fresh:
+                seen[one.node].append(one.sequence)
+            shares = [len(seen[node]) / count for node, count in left.items()]
+            assert max(shares) - min(shares) <= 0.1
+    assert seen == {node: list(range(1, count + 1)) for node, count in left.items()}
 
 
 def test_who_ships_does_not_wait_for_who_is_waking(postgres_url: str):
