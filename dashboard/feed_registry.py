@@ -42,7 +42,7 @@ RESTS = 4.0
 """A view that is costly is cached so many times as long as it took, though the run changes meanwhile: that of a job of
 a thousand nodes would else be made without a pause, while what its nodes report waits."""
 COSTLY_SECONDS = 0.02
-LONGEST_REST = 1.0
+LONGEST_REST = 3.0
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 

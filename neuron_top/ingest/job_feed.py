@@ -39,7 +39,7 @@ class FleetJobFeed(LiveFeed):
     def __init__(self, settings: Settings, store: FleetStore, job: str) -> None:
         ahead = time.time() - store.clock()
         super().__init__(
-            [JobSource(store, job)],
+            [JobSource(store, job, self.publish_all)],
             buffer=LogBuffer(),
             history_seconds=settings.history_seconds,
             clock=lambda: time.time() - ahead,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import (
@@ -37,14 +38,20 @@ _LONGEST_PAUSE = 30.0
 _RESTS = 4.0
 """Rests between two looks at the marks of a job, in times that a look took, so that a thousand nodes, which wake all
 the time, do not keep the database busy."""
-_LONGEST_REST = 1.0
+_LONGEST_REST = 0.5
+_PORTION = 256
+"""Events that are published at once: to wait for the run's lock once for each costs more than to apply them."""
 
 
 class JobSource:
     """One job, from its beginning on."""
 
-    def __init__(self, store: FleetStore, job: str) -> None:
+    def __init__(
+        self, store: FleetStore, job: str, publish_all: Callable[[Sequence[AnyEvent]], None] | None = None
+    ) -> None:
+        """`publish_all` takes many events at once; without it they are emitted one by one."""
         self.name = f"job {job}"
+        self._publish_all = publish_all
         self._store, self._job = store, job
         self._merge, self._cursor = JobMerge(job), Cursor()
         self._stopped = threading.Event()
@@ -81,8 +88,12 @@ class JobSource:
         return 0.0
 
     def _read(self, emit: Emit) -> None:
-        for event in stored(self._store, self._job, self._cursor, self._merge):
-            emit(event)
+        for portion in batched(stored(self._store, self._job, self._cursor, self._merge), _PORTION):
+            if self._publish_all is not None:
+                self._publish_all(portion)
+            else:
+                for event in portion:
+                    emit(event)
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             self._look(emit)
@@ -116,6 +127,13 @@ def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iter
     while news := store.news(job, cursor):
         for batch in news:
             yield from merge.merged(batch.node, batch.spool, batch.events)
+
+
+def batched(events: Iterable[AnyEvent], count: int) -> Iterator[Sequence[AnyEvent]]:
+    """Portions of `count` events, the last one smaller (`itertools.batched` of Python 3.12)."""
+    rest = iter(events)
+    while portion := list(islice(rest, count)):
+        yield portion
 
 
 def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | None = None) -> Run:

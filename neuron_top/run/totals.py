@@ -6,13 +6,13 @@ added up once per change (`GraphSummary`), and a sum goes over summaries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
-from neuron_top.run.spans import Interval, Span, SpanKind, union_seconds
+from neuron_top.run.spans import Interval, Span, SpanKind, merged, union_seconds
 
 
 class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +29,10 @@ class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
     lock_waits: int
     waiting: tuple[tuple[WorkerGraph, Wait], ...]
     spans: tuple[Span, ...]
+    ended: Mapping[SpanKind, tuple[Interval, ...]]
+    """When any worker compiled it, or waited for it, by spans that have ended: of a thousand nodes that did the same at
+    the same time, one interval."""
+    going_on: tuple[Span, ...]
 
 
 class GraphTotals:
@@ -130,16 +134,23 @@ class GraphTotals:
         besides: Iterable[Interval] = (),
     ) -> float:
         """Wall seconds in which at least one worker compiled or waited (`kinds`), or that lie in `besides`."""
-        own = (
-            (span.start, span.end if span.end is not None else max(now, span.start))
-            for span in self.spans()
+        own = [interval for one in self.summaries() for kind in kinds for interval in one.ended.get(kind, ())]
+        own += [
+            (span.start, max(now, span.start))
+            for one in self.summaries()
+            for span in one.going_on
             if span.kind in kinds
-        )
+        ]
         return union_seconds([*own, *besides])
 
 
 def _summary(graph: Graph) -> GraphSummary:
     workers = graph.workers.values()
+    spans = tuple(span for worker in workers for span in _spans_of(graph, worker))
+    ended: dict[SpanKind, list[Interval]] = {}
+    for span in spans:
+        if span.end is not None:
+            ended.setdefault(span.kind, []).append((span.start, span.end))
     return GraphSummary(
         graph=graph,
         version=graph.version,
@@ -151,7 +162,9 @@ def _summary(graph: Graph) -> GraphSummary:
         failures_met=graph.failures_met,
         lock_waits=sum(len(worker.waits) for worker in workers),
         waiting=tuple((worker, wait) for worker in workers if (wait := worker.open_wait) is not None),
-        spans=tuple(span for worker in workers for span in _spans_of(graph, worker)),
+        spans=spans,
+        ended={kind: tuple(merged(intervals)) for kind, intervals in ended.items()},
+        going_on=tuple(span for span in spans if span.end is None),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from enum import StrEnum
+from heapq import nlargest
 from itertools import islice
 from typing import NamedTuple
 
@@ -83,14 +84,14 @@ def _values(reported: deque[Report]) -> tuple[StepValue, ...]:
 def marks(run: Run) -> tuple[TrainingMark, ...]:
     """The newest compiles, checkpoints and failures, by time."""
     training = run.training
+    compiles = (span for span in run.compiles.totals.spans() if span.kind is SpanKind.COMPILE)
     found = [
         TrainingMark(
             MarkKind.FAILED if span.outcome == AttemptOutcome.FAILED else MarkKind.COMPILING,
             span.start,
             training.step_at(span.start),
         )
-        for span in run.compiles.totals.spans()
-        if span.kind is SpanKind.COMPILE
+        for span in nlargest(MARKS, compiles, key=lambda span: span.start)
     ]
     found += [TrainingMark(MarkKind.CHECKPOINT, saved.time, saved.step) for saved in training.checkpoints]
     found += [TrainingMark(MarkKind.FAILED, death.time, training.step_at(death.time)) for death in training.deaths]

@@ -126,7 +126,7 @@ def test_a_burst_is_a_few_calls_and_none_is_lost() -> None:
     assert len(calls) <= 20 * (time.monotonic() - began) + 3
 
 
-def test_events_get_half_of_the_time_from_a_view_that_takes_long() -> None:
+def test_a_view_that_takes_long_leaves_events_two_thirds_of_the_time() -> None:
     took = 0.1
 
     def slow(_run: Run, _now: float) -> None:
@@ -143,7 +143,7 @@ def test_events_get_half_of_the_time_from_a_view_that_takes_long() -> None:
     feed.start(lambda: looked.append(time.monotonic()) or feed.read(slow))  # type: ignore[func-returns-value]
     time.sleep(2.0)
     feed.stop()
-    assert 2 <= len(looked) <= (time.monotonic() - began) / (2 * took) + 2
+    assert 2 <= len(looked) <= (time.monotonic() - began) / (3 * took) + 2
 
 
 def test_another_job_begins_a_new_run_on_the_same_machine() -> None:
