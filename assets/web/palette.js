@@ -8,8 +8,10 @@
     ["1 … 7", "the pages, in the order of the navigation"], ["/", "search or filter, where the page has it"],
     ["t", "dark or light"], ["c", "copy the link to what is shown"], ["d", "rows closer together, or apart"],
     ["esc", "close"], ["drag in a chart", "its range of time, for all charts of the page"],
-    ["double click in a chart", "all of the time again"], ["click on a value in a chart", "the log at that moment"]];
-  let items = [], hits = [], at = 0, entries = null;
+    ["double click in a chart", "all of the time again"], ["click on a value in a chart", "the log at that moment"],
+    ["ctrl K, then 12:05", "the log at that moment (UTC)"]];
+  const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/, DAY = 86400000;
+  let items = [], hits = [], at = 0, entries = null, last = null;
 
   const make = (tag, name, text) => {
     const one = document.createElement(tag);
@@ -66,7 +68,8 @@
   async function gather() {
     items = commands();
     const run = runOf() ? "?run=" + encodeURIComponent(runOf()) : "";
-    const [runs, graphs, table] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run)]);
+    const [runs, graphs, table, job] = await Promise.all([read("runs"), read("graphs" + run), read("cores" + run), read("overview" + run)]);
+    last = job && job.header.last_event !== null ? 1000 * job.header.last_event : null;
     const cores = (table ? table.groups : []).flatMap((group) => group.rows);
     items = [...commands(),
       ...window.neurontopJobs.all().map((job) => ({kind: "job", name: job.name, more: job.state, act: () => window.neurontopJobs.choose(job.id)})),
@@ -85,6 +88,15 @@
       ({kind: "rank", name: "rank " + rank, more: "its log lines", act: to("logs", {q: "rank:" + rank})}));
   }
 
+  /* What a chart shows by a click, by keyboard: the newest moment of the job at which a clock showed this. */
+  function moment(typed) {
+    const clock = last === null ? null : typed.match(CLOCK);
+    if (!clock) { return []; }
+    const time = 1000 * (3600 * clock[1] + 60 * clock[2] + 1 * (clock[3] || 0)), today = last - last % DAY + time;
+    const when = new Date(today > last ? today - DAY : today).toISOString();
+    return [{kind: "moment", name: when.slice(11, 19) + " UTC", more: "the log at that moment", act: to("logs", {at: when.slice(0, 23)})}];
+  }
+
   async function withEntries() {
     if (entries) { return; }
     entries = [];
@@ -99,7 +111,7 @@
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     if (field.value.trim().length >= ENTRIES_FROM) { withEntries(); }
     const fits = (one) => words.every((word) => (one.kind + " " + one.name + " " + (one.more || "")).toLowerCase().includes(word));
-    const found = [...items, ...(words.length ? entries || [] : [])].filter(fits);
+    const found = [...moment(field.value.trim()), ...[...items, ...(words.length ? entries || [] : [])].filter(fits)];
     hits = found.slice(0, SHOWN);
     at = Math.min(at, Math.max(0, hits.length - 1));
     draw(found.length);
@@ -146,7 +158,7 @@
     if (fresh) {
       const field = make("input", ""), list = make("ul", ""), count = make("p", "quiet");
       field.id = "palette-field"; field.type = "text"; field.autocomplete = "off";
-      field.placeholder = "page, job, recording, graph, core, rank, entry …";
+      field.placeholder = "page, job, recording, graph, core, rank, entry, 12:05 …";
       for (const [name, value] of [["role", "combobox"], ["aria-label", "Find"], ["aria-expanded", "true"], ["aria-controls", "palette-list"], ["aria-autocomplete", "list"]]) { field.setAttribute(name, value); }
       list.id = "palette-list";
       list.setAttribute("role", "listbox");

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from neuron_top.views.overview import overview
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import READ, serving
 from tests.tui.feeds import StillFeed
@@ -40,6 +42,14 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
         seen.page.wait_for_function("() => !document.querySelector('#palette').open")
         seen.page.keyboard.press("?")
         seen.until("#keys", "ctrl K")
+        seen.page.keyboard.press("Escape")
+        moment = datetime.fromtimestamp(feed.read(overview).header.last_event or 0.0, UTC) - timedelta(minutes=2)
+        seen.page.keyboard.press("Control+k")
+        seen.page.keyboard.type(f"{moment:%H:%M}")
+        seen.until("#palette-list", f"{moment:%H:%M}:00 UTC")
+        seen.page.keyboard.press("Enter")
+        wanted = f"at={moment:%Y-%m-%dT%H%%3A%M}%3A00"
+        seen.page.wait_for_function(f"() => location.pathname === '/logs' && location.search.includes('{wanted}')")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 
 
