@@ -88,12 +88,20 @@ _NO_SAVE = late_pattern(
 
 
 class Training:
-    """Reads them; keeps only that a banner's facts may follow."""
+    """Reads them; keeps that a banner's facts may follow, and which bar is the training's.
+
+    An evaluation has a bar of its own, as unnamed as the training's. A loss shows that the bar before it is training;
+    a shorter one without a loss is then none.
+    """
 
     name = NAME
 
     def __init__(self) -> None:
         self._facts_left = 0
+        self._last_bar: int | None = None
+        """Total of the last bar."""
+        self._training_bar: int | None = None
+        """Total of the bar in which a loss was reported last."""
 
     @property
     def open(self) -> bool:
@@ -129,8 +137,20 @@ class Training:
         for read in _READERS:
             events = read(record)
             if events is not None:
-                return [*events, *saved]
+                return [*self._of_training(events), *saved]
         return saved or None
+
+    def _of_training(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        """Without steps of an evaluation."""
+        return [event for event in events if not (isinstance(event, StepReported) and self._evaluates(event))]
+
+    def _evaluates(self, step: StepReported) -> bool:
+        self._last_bar = step.total_steps if step.total_steps is not None else self._last_bar
+        if step.loss is not None:
+            self._training_bar = self._last_bar
+        if step.loss is not None or step.total_steps is None or self._training_bar is None:
+            return False
+        return step.total_steps < self._training_bar
 
 
 def _checkpoint(record: Record) -> list[AnyEvent]:

@@ -47,7 +47,7 @@ def _head(name: str, view: LogTally) -> str:
 
 def _counts(view: LogTally) -> str:
     rows = (
-        ("graphs", view.graph_count),
+        ("graphs named", view.graph_count),
         ("cache hits", view.hits),
         ("compiles", view.compiles),
         ("compiles failed", view.failures),

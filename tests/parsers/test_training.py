@@ -154,3 +154,27 @@ def test_the_unit_of_a_throughput_stands_before_or_behind_it(text: str, unit: st
     (event,) = read(text)
     assert isinstance(event, StepReported)
     assert event.throughput_unit == unit
+
+
+def bar(step: int, total: int) -> str:
+    return f"{100 * step // total:3}%|███  | {step}/{total} [00:44<05:46, 4.0it/s]\n"
+
+
+def steps(*lines: str) -> list[tuple[int | None, int | None]]:
+    return [(one.step, one.total_steps) for one in only(StepReported, read("".join(lines))) if one.loss is None]
+
+
+def test_the_bar_of_an_evaluation_is_no_training() -> None:
+    loss, evaluated = "{'loss': 0.5, 'epoch': 1.0}\n", "{'eval_loss': 0.3, 'epoch': 1.0}\n"
+    during = (bar(500, 5000), loss, bar(1, 32), bar(32, 32), evaluated, bar(501, 5000))
+    assert steps(*during) == [(500, 5000), (501, 5000)]
+    assert steps(*during, "{'train_runtime': 490.9, 'epoch': 10.0}\n", bar(32, 32)) == [(500, 5000), (501, 5000)]
+
+
+def test_a_shorter_bar_with_a_loss_is_another_training() -> None:
+    loss = "{'loss': 0.5, 'epoch': 1.0}\n"
+    assert steps(bar(5, 900), loss, bar(1, 80), loss, bar(2, 80)) == [(5, 900), (2, 80)]
+
+
+def test_a_longer_bar_of_a_chore_in_which_no_loss_was_reported_hides_no_training() -> None:
+    assert steps(bar(9000, 9000), bar(1, 80), bar(2, 80)) == [(9000, 9000), (1, 80), (2, 80)]
