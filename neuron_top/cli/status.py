@@ -3,6 +3,7 @@ else of the last recording.
 
     neurontop status
     neurontop status last                a recording (last, id or name), whatever runs here
+    neurontop status train.log           a log that nobody recorded
     neurontop status --json | jq .compile.running
     until [ "$(neurontop status --json | jq .training.step)" -ge 100 ]; do sleep 5; done
 
@@ -24,7 +25,9 @@ from neuron_top.services.status import status
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `status`."""
-    parser.add_argument("run", nargs="?", metavar="RUN", help="recording: id, unique prefix of one, name, or last")
+    parser.add_argument(
+        "run", nargs="?", metavar="RUN|LOG", help="recording (id, unique prefix of one, name, or last), or log"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 

@@ -107,7 +107,8 @@ def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) ->
         diagnoser.flush()
         run.apply(JobDiagnosed(diagnosis=diagnoser.diagnosis(), source=reader.source))
     lines = reader.tally.lines if isinstance(reader, LogReader) else 0
-    run.apply(OutputGrew(path=name, end=size, lines=lines, closed=True, source=reader.source))
+    grew = OutputGrew(path=name, end=size, lines=lines, closed=True, source=reader.source, written=changed_at(name))
+    run.apply(grew)
 
 
 def _diagnoser(source: str) -> Diagnoser:

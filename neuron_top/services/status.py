@@ -7,6 +7,7 @@ import time
 import msgspec
 
 from neuron_top.errors import NothingToShow
+from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.feeds import estimator
@@ -16,10 +17,13 @@ from neuron_top.views.overview import Overview, overview
 
 
 def status(settings: Settings, name: str | None = None) -> Overview:
-    """The overview of a recording; without a name of the one that is made now, else of workers here, else of the last.
+    """The overview of a recording or a log; without a name of the recording that is made now, else of workers that run
+    here, else of the last recording.
 
-    Raises NothingToShow, StoreUnusable.
+    Raises NothingToShow, StoreUnusable, UsageError.
     """
+    if name is not None and run_loader.is_log(name):
+        return _overview(settings, run_loader.read_logs([name], settings.history_seconds, diagnosed=True))
     runs = RunService(settings)
     view = None
     if name is None:

@@ -219,7 +219,7 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.FAILED:
             return _failure(view)
         case VerdictState.COMPLETED:
-            return " · ".join((f"after {duration_text(head.elapsed)}", *_done(view))), ""
+            return " · ".join(filter(None, (_after(head), *_done(view)))), ""
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE:
@@ -233,10 +233,15 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
             return " · ".join(_training(view)) or _compiled(view), ""
 
 
+def _after(head: Header) -> str:
+    """How long it had gone on; "" where that is not known, or its lines have one time."""
+    return f"after {duration_text(head.elapsed)}" if head.elapsed else ""
+
+
 def _failure(view: Overview) -> tuple[str, str]:
     head = view.header
     cause = headline(view.diagnosis, over=True)
-    after = f"after {duration_text(head.elapsed)}" if head.elapsed else ""
+    after = _after(head)
     if cause is not None and cause.severity is Severity.ERROR:
         return " · ".join(filter(None, (cause.reason, after))), cause.next_step
     end = head.state_text if head.state is JobState.KILLED else end_text(head.state, head.exit_code)
@@ -247,9 +252,9 @@ def _failure(view: Overview) -> tuple[str, str]:
 def _cut_off(view: Overview) -> tuple[str, str]:
     head = view.header
     if head.state is JobState.INTERRUPTED:
-        return f"{head.state_text} after {duration_text(head.elapsed)}", ""
+        return " ".join(filter(None, (head.state_text, _after(head)))), ""
     cause = headline(view.diagnosis, over=True)
-    was = f"no end seen; it was {_STATES[head.phase]} after {duration_text(head.elapsed)}"
+    was = " ".join(filter(None, (f"no end seen; it was {_STATES[head.phase]}", _after(head))))
     return " · ".join(filter(None, (was, *_done(view), cause.text if cause is not None else ""))), _NO_END
 
 

@@ -1,0 +1,55 @@
+"""`neurontop status` of a log that nobody recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cli.main import main
+
+HIT = "Using a cached neff at /c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff"
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NEURONTOP_STATE_PATH", str(tmp_path / "state"))
+    return tmp_path / "train.log"
+
+
+def test_a_log_is_named_as_a_recording_is(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text(
+        f"2026-03-01 10:00:00.000123:  4242  [INFO]: {HIT}\n2026-03-01 10:05:00.000123:  4242  [INFO]: {HIT}\n"
+    )
+    assert main(["status", str(log)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "CUT OFF train.log · no end seen; it was running after 5 m 00 s · 1 graph: 1 from the cache"
+    assert main(["status", "--json", str(log)]) == 0
+    assert json.loads(capsys.readouterr().out)["cache"]["hits"] == 2
+
+
+def test_a_log_without_any_time_has_ended_when_its_file_was_written_last(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text(f"{HIT}\n")
+    os.utime(log, (time.time() - 7200,) * 2)
+    assert main(["status", str(log)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("CUT OFF train.log · no end seen; it was running · 1 graph: 1 from the cache\n")
+    assert "2 h 00 m ago" in told
+
+
+def test_a_log_that_failed_is_exit_status_one(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text('Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no such size\n')
+    assert main(["status", str(log)]) == 1
+    assert capsys.readouterr().out.startswith(
+        "FAILED train.log · the program raised an error: ValueError: no such size"
+    )
+
+
+def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "no-such-run"]) == 3
+    assert "nothing was recorded yet" in capsys.readouterr().err
