@@ -31,7 +31,7 @@ def tile(identity: str, label: str, sub: bool = True) -> Component:
 
 
 def panel(
-    title: str, *content: Component, tools: Sequence[Component] = (), wide: bool = False, extra: str = ""
+    title: str | Component, *content: Component, tools: Sequence[Component] = (), wide: bool = False, extra: str = ""
 ) -> Component:
     """A titled part of a page; `wide` takes all columns, `extra` is a class for the style sheet."""
     return html.Section(

@@ -35,7 +35,7 @@ from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.missing import Subject, missing, missing_text
 from neuron_top.views.model import GraphState, Run
-from neuron_top.views.overview import Overview, overview
+from neuron_top.views.overview import Overview, TrainingCard, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.runs import RunRow
 from neuron_top.views.trends import Trends, trends
@@ -64,6 +64,7 @@ PARTS = (
     "live-missing",
     "live-alerts",
     "live-compile",
+    "live-training-name",
     "live-only",
     "live-lines",
     "live-core-words",
@@ -126,7 +127,7 @@ def layout(_state: dict[str, str]) -> Any:
                 extra=_about(Subject.COMPILES),
             ),
             panel(
-                "Training",
+                html.Span("Training", id="live-training-name"),
                 html.Span(id="live-only", hidden=True),
                 html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss"),
                 html.Div(
@@ -174,7 +175,8 @@ def render(
     told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
     whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
     whole["live-compile"] = _compile(view.compile, run)
-    whole["live-only"] = _only(series)
+    whole["live-training-name"] = "Serving" if view.training.serves else "Training"
+    whole["live-only"] = _only(series, view.training)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
         f"{figures.core_words(core.row, view.now)}. Click a cell of the heat map to choose another core."
@@ -307,11 +309,12 @@ def _compile(card: CompileCard, run: str) -> Any:
     ]
 
 
-def _only(series: Trends) -> Any:
-    """Where loss or throughput alone was printed: the style sheet leaves the other chart out."""
+def _only(series: Trends, training: TrainingCard) -> Any:
+    """Where loss or throughput alone was printed, or no step at all: the style sheet leaves the others out."""
     if bool(series.loss_values) == bool(series.throughput_values):
         return None
-    return html.Span(className="only-loss" if series.loss_values else "only-throughput")
+    only = "only-loss" if series.loss_values else "only-throughput"
+    return html.Span(className=f"{only} serving" if training.serves else only)
 
 
 def _lines(view: Overview) -> Any:

@@ -98,6 +98,11 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
     left_seconds: float | None
     """Until the last step, by the recent steps' pace; None where the number of steps or the pace is not known."""
 
+    @property
+    def serves(self) -> bool:
+        """Whether answers are given: a throughput is reported, and neither a step nor a loss."""
+        return self.throughput is not None and self.step is None and self.loss is None
+
 
 class HostCard(msgspec.Struct, frozen=True, kw_only=True):
     """The host at its latest sample."""

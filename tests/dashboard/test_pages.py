@@ -76,6 +76,16 @@ def test_what_is_unknown_is_a_dash_on_the_live_page_and_never_a_zero() -> None:
     assert {page[name] for name in ("live-step", "live-loss", "live-speed", "live-rate", "live-busy")} == {"—"}
 
 
+def test_a_server_is_shown_as_serving_without_step_and_loss() -> None:
+    reports = [ev.StepReported(throughput=600.0 + at, throughput_unit="tokens/s", at=START + at) for at in range(9)]
+    page = lived(StillFeed(reports, now=START + 9))
+    assert page["live-training-name"] == "Serving"
+    assert page["live-only"].className == "only-throughput serving"
+    trained = lived(full())
+    assert trained["live-training-name"] == "Training"
+    assert "serving" not in str(trained["live-only"])
+
+
 def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
     other = [msgspec.structs.replace(one, node="trn2") for one in samples(8, 5)]
     feed = StillFeed([*job(), *samples(32, 5), *other], now=START + 5)

@@ -36,9 +36,7 @@ def training_panel(
     theme: Theme, card: TrainingCard, width: int, height: int, marks: Sequence[TrainingMark] = ()
 ) -> list[Strip]:
     """The panel; `marks`: what happened at which step."""
-    title = rule(
-        theme, width, "Training" if card.step is not None or card.loss is not None else "Serving", _since(card)
-    )
+    title = rule(theme, width, "Serving" if card.serves else "Training", _since(card))
     strips = [title, _numbers(theme, card, width)]
     if height >= 3 + CHART and len(card.losses) > 2:
         speed = [_throughput(theme, card, width)] if len(card.throughputs) > 2 and height > 4 + CHART else []
