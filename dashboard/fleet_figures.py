@@ -27,7 +27,10 @@ _PATTERNS = {SILENT: "x", WAITING: "/", "compiling": ".", "extracting": "-"}
 
 
 def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
-    """A cell per node by name, colored by its worst core; names lie in what stays, values in what moves."""
+    """A cell per node by name, colored by its worst core, and a gray one for a node that reports no value.
+
+    Names lie in what stays, values in what moves.
+    """
     count = len(cells.cells)
     if not count:
         return PageChart(empty(colors, "no node matches"))
@@ -44,18 +47,31 @@ def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
         "customdata": [[plain(cell.node) for cell in row] for row in rows],
         "zmin": 0,
         "zmax": 100,
-        "hoverongaps": True,
+        "hoverongaps": False,
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2,
         "ygap": 2,
         "hovertemplate": f"{words}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
         "showscale": False,
     }
+    unknown = trace | {  # plotly draws no text where there is no value
+        "z": [[1 if cell.worst is None else None for cell in row] for row in rows],
+        "text": [[_unknown_text(cell, named=named) for cell in row] for row in rows],
+        "colorscale": [[0, colors.line], [1, colors.line]],
+        "hovertemplate": f"{words}<br>{cells.metric.title}: not known<extra></extra>",
+    }
     bare = {"visible": False, "fixedrange": True}
     whole = layout(
         colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 4, "b": 4}
     )
-    return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"), ("data", 0, "text")))
+    moving = tuple(("data", number, part) for number in (0, 1) for part in ("z", "text"))
+    return PageChart({"data": [trace, unknown], "layout": whole}, moving)
+
+
+def _unknown_text(cell: FleetCell, *, named: bool) -> str:
+    if cell.worst is not None:
+        return ""
+    return _cell_text(cell, named=named) if cell.mark else f"? {plain(cell.node)}" if named else "?"
 
 
 def _cell_text(cell: FleetCell, *, named: bool) -> str:

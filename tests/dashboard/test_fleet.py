@@ -154,15 +154,16 @@ def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong()
     shown = page(
         [reported(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"]
     )
-    (cells,) = rendered(shown)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    cells, _unknown = rendered(shown)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
     assert (cells["customdata"], cells["text"]) == (
         [["n0", "n1", "n2", "n3", "n4"]],
         [["n0", "n1", "▲ n2", "n3", "✗ n4"]],
     )
     assert cells["z"] == [[40] * 5]
     many = page([reported(f"n{number:02}") for number in range(17)], silent=["n04"])
-    (cells,) = rendered(many)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    cells, unknown = rendered(many)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
     assert [text for row in cells["text"] for text in row if text] == ["✗"], "no room for names"
+    assert not any(text for row in unknown["text"] for text in row)
 
 
 @pytest.mark.parametrize("metric", ["utilization", "step_seconds", "memory"])
@@ -261,8 +262,10 @@ def test_cells_show_the_compile_phase_in_words_where_a_hand_points() -> None:
     shown = page(
         [reported("n1", phase="compiling"), reported("n2", phase="lock wait"), reported("n3"), reported("n4", phase="")]
     )
-    (cells,) = rendered(shown, "compile_phase")["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    cells, unknown = rendered(shown, "compile_phase")["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
     assert cells["z"] == [[67, 100, 0, None]]
+    assert (unknown["z"], unknown["text"]) == ([[None, None, None, 1]], [["", "", "", "? n4"]])
+    assert unknown["customdata"] == cells["customdata"], "a click on it opens the node too"
     assert "33: extracting, 66: compiling, 100: waiting" in cells["hovertemplate"]
     ranked = rendered(shown, "compile_phase")["fleet-top"]
     assert "waiting" in str(ranked)
