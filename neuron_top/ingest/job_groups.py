@@ -88,7 +88,7 @@ class JobGroups:
         return job
 
 
-def told_apart(first_logs: Mapping[LogJob, str]) -> dict[LogJob, str]:
+def distinct_names(first_logs: Mapping[LogJob, str]) -> dict[LogJob, str]:
     """A name for each job, by the path of its first log: with folders in front where several have the same name.
 
     As many folders as tell them apart: `bert/train.log`, `llama/train.log`; where none differ the name stays.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.job_groups import JobGroups, LogJob, told_apart
+from neuron_top.ingest.job_groups import JobGroups, LogJob, distinct_names
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
@@ -103,7 +103,7 @@ class JobsFeed(LiveFeed):
         """A run for a job whose first log this is; another job may need a longer name from now on."""
         added = self._runs[job] = copy.deepcopy(self._run)
         self._first_logs[job] = path
-        for one, name in told_apart(self._first_logs).items():
+        for one, name in distinct_names(self._first_logs).items():
             self._runs[one].job.listed_name = name
         return added
 

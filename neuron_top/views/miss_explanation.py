@@ -68,7 +68,7 @@ class CauseDocument(msgspec.Struct, frozen=True, kw_only=True):
     entry: str | None
     """The entry it was compared with, `compiler/module`."""
     root: str | None
-    """The cache that entry is in, where it is not the one that was asked about."""
+    """The cache that the cause names; None: the one that was looked in."""
 
 
 class MissDocument(msgspec.Struct, frozen=True, kw_only=True):

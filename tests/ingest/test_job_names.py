@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from neuron_top.ingest.job_groups import LogJob, told_apart
+from neuron_top.ingest.job_groups import LogJob, distinct_names
 from neuron_top.services.feeds import live_feed
 from neuron_top.services.jobs import log_cards, named_jobs
 from neuron_top.settings import Settings
@@ -29,7 +29,7 @@ def test_jobs_of_the_same_name_have_as_many_folders_in_front_as_tell_them_apart(
     first_logs: list[str], names: list[str]
 ) -> None:
     jobs = {LogJob(f"job:{place}", PurePath(path).name): path for place, path in enumerate(first_logs)}
-    assert list(told_apart(jobs).values()) == names
+    assert list(distinct_names(jobs).values()) == names
 
 
 def test_a_job_is_named_where_it_is_shown_as_it_is_in_the_list_of_jobs(tmp_path: Path) -> None:
