@@ -26,7 +26,7 @@ FINE = g3(f"Using a cached neff at /scratch/neuronxcc-2.99.1.0+abcdef01/{M1}/mod
 
 def neurontop(*arguments: str, stdin: str = "", home: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command."""
-    environ = dict(os.environ) if home is None else {**os.environ, "NEURONTOP_STATE_PATH": str(home)}
+    environ = dict(os.environ) if home is None else {**os.environ, "NEURONTOP_STATE_DIR": str(home)}
     command = [sys.executable, "-m", "neuron_top", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, env=environ)
 

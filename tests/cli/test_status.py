@@ -16,7 +16,7 @@ HIT = "Using a cached neff at /c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("NEURONTOP_STATE_PATH", str(tmp_path / "state"))
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
     return tmp_path / "train.log"
 
 

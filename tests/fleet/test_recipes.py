@@ -22,8 +22,8 @@ from tests.servers.slurm import NO_PROLOG, SlurmCluster, write_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "compile-on-many-machines.md"
 SECONDS = 300.0
-PRESENT, MISSING = 181, 182
-"""Graphs that no other test names: a node also reports caches that other processes of the machine use."""
+PRESENT, MISSING = 7_310_046_181, 7_310_046_182
+"""Graphs that no other test names, nor counts up to: a node also reports caches that other processes here use."""
 _NEURONTOP = f'#!/bin/sh\nexec {sys.executable} -m neuron_top "$@"\n'
 _LOGGER = '#!/bin/sh\necho "$@" >> "$(dirname "$0")/logged"\n'
 

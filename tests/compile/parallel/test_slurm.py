@@ -69,7 +69,7 @@ def test_what_cannot_be_submitted_is_said_and_changes_nothing(site, arguments, c
 
 
 def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
-    site.environ |= {"NEURONTOP_STORE": postgres_url, "NEURONTOP_CLAIM_LEASE": "4s"}
+    site.environ |= {"NEURONTOP_STORE": postgres_url, "NEURONTOP_CLAIM_LEASE": "10s"}
     site.mark("kill-161")
     gate = site.mark("wait")
     with ThreadPoolExecutor(2) as hosts:
