@@ -138,10 +138,17 @@ def _job_rows(view: Overview) -> list[tuple[str, str]]:
         ("elapsed", units.duration_text(head.elapsed)),
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
         ("graphs", ", ".join(filter(None, (_graph_words(view), *_fetch_parts(view)))) or units.UNKNOWN),
-        ("compile time", f"{units.duration_text(view.compile.seconds)} ({units.percent_text(view.compile.share)})"),
+        ("compile time", _compile_time(view.compile.seconds, view.compile.share, view.cache.misses)),
         ("hit rate", units.percent_text(view.cache.hit_rate)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
     ]
+
+
+def _compile_time(seconds: float, share: float | None, compiles: int) -> str:
+    """Seconds and their share; unknown where no line dates the compiles there were."""
+    if seconds:
+        return f"{units.duration_text(seconds)} ({units.percent_text(share)})"
+    return units.UNKNOWN if compiles else "none"
 
 
 def _cache_words(place: CacheSpace) -> str:
@@ -162,7 +169,7 @@ def _core_words(core: CoreRow) -> str:
 
 def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
     """The summary at the end of a run, one value per line; `reason`, why it failed, comes first."""
-    compile_line = f"{units.duration_text(closing.compile_seconds)} ({units.percent_text(closing.compile_share)})"
+    compile_line = _compile_time(closing.compile_seconds, closing.compile_share, closing.misses)
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
         waits += f" ({units.duration_text(closing.lock_wait_seconds)})"

@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
@@ -46,6 +46,7 @@ from tests.servers.ending import ended_with_us
 from tests.servers.ports import free_ports
 from tests.servers.postgresql import PostgresMissing, running
 
+RATES = 1000, 10_000
 VIEWERS = 50
 FLEET_SECONDS = 1.0, 1.3
 """A page of a fleet rests between these after each answer."""
@@ -295,7 +296,7 @@ def beating(url: str, stop: threading.Event) -> None:
                 return
 
 
-def bench_database(seconds: float) -> int:
+def bench_database(seconds: float, rates: Sequence[int]) -> int:
     """Everything with PostgreSQL."""
     with own_folders() as (_folder, environ), running(settings="max_wal_size = 4GB") as postgres:
         url = postgres.url(postgres.new_database())
@@ -308,7 +309,7 @@ def bench_database(seconds: float) -> int:
         hearts = threading.Thread(target=beating, args=(url, stop))
         hearts.start()
         try:
-            for rate in (1000, 10_000):
+            for rate in rates:
                 bench_load(url, environ, rate, seconds, postgres.pid)
         finally:
             stop.set()
@@ -320,13 +321,14 @@ def main() -> int:
     """All; the exit status is how many bounds were missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="of each load (default: 20)")
+    parser.add_argument("--rate", type=int, action="append", help="rows a second, repeatable (default: 1000 and 10000)")
     parser.add_argument("--only", choices=("database", "prometheus"), help="one half")
     arguments = parser.parse_args()
     print(f"{NODES:,} nodes of 128 cores; {arguments.seconds:g} seconds of each load (--seconds 300 for five minutes)")
     missed = 0
     if arguments.only != "prometheus":
         try:
-            missed += bench_database(arguments.seconds)
+            missed += bench_database(arguments.seconds, arguments.rate or RATES)
         except PostgresMissing as reason:
             print(f"left out: {reason}")
     if arguments.only != "database":
