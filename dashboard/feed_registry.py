@@ -38,9 +38,9 @@ OPEN_RECORDINGS = 6
 """Recordings open at once; the least recently used one is closed."""
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
-RESTS = 4.0
-"""A view that is costly is cached so many times as long as it took, though the run changes meanwhile: that of a job of
-a thousand nodes would else be made without a pause, while what its nodes report waits."""
+RESTS = 8.0
+"""Views that are costly are cached so many times as long as all views of their run took, though the run changes
+meanwhile: those of a job of a thousand nodes would else be made without a pause, while what its nodes report waits."""
 COSTLY_SECONDS = 0.02
 LONGEST_REST = 3.0
 PULSE_SECONDS = 1.0
@@ -133,8 +133,11 @@ class FeedRegistry:
             making.release()
 
     def _is_fresh(self, run: str, cached: _CachedView[Any]) -> bool:
-        age = time.monotonic() - cached.began
-        rest = min(RESTS * cached.took, LONGEST_REST) if cached.took > COSTLY_SECONDS else 0.0
+        now = time.monotonic()
+        views = [view for (of, _view), view in list(self._views.items()) if of == run]
+        costs = sum(view.took for view in views if now - view.began - view.took < 2 * LONGEST_REST)  # still looked at
+        rest = min(RESTS * costs, LONGEST_REST) if costs > COSTLY_SECONDS else 0.0
+        age = now - cached.began
         return age - cached.took < rest or (cached.version == self.version(run) and age < FRESH_SECONDS)
 
     def feed(self, run: str) -> Feed:

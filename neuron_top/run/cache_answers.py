@@ -166,6 +166,6 @@ class CacheAnswers:
 
     def _stop_waits(self, waiting: Sequence[tuple[Graph, WorkerGraph]], time: float | None) -> None:
         for graph, worker in waiting:
-            self._graphs.touch(graph)
+            self._graphs.touch(graph, worker)
             self._graphs.end_wait(worker, time)
             worker.state, worker.since = GraphState.INTERRUPTED, time

@@ -164,6 +164,8 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     waits: list[Wait] = []
     message_counts: dict[Message, int] = {}
     """Messages about attempts so far, by kind."""
+    version: int = 0
+    """Grows with every change of who it is, its attempts and its waits."""
 
     def attempt(self, kind: Message) -> Attempt:
         """The attempt that this message of `kind` speaks of, made if no message spoke of it yet."""

@@ -75,10 +75,12 @@ class GraphTracker:
         self.touch(graph)
         return graph
 
-    def touch(self, graph: Graph) -> None:
-        """Count a change of this graph."""
+    def touch(self, graph: Graph, worker: WorkerGraph | None = None) -> None:
+        """Count a change of this graph, and of what this worker has to do with it."""
         self.version += 1
         graph.version += 1
+        if worker is not None:
+            worker.version += 1
 
     def worker(self, graph: Graph, key: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
         """What this worker has to do with the graph.
@@ -93,6 +95,7 @@ class GraphTracker:
             graph.workers[key] = worker
         worker.pid = pid if pid is not None else worker.pid
         worker.rank = rank if rank is not None else worker.rank
+        self.touch(graph, worker)
         return worker
 
     def of_event(self, event: GraphEvent) -> tuple[Graph, WorkerGraph]:
@@ -206,7 +209,7 @@ class GraphTracker:
         inferred: bool = False,
     ) -> None:
         """An attempt ended. What a line says beats what was inferred, an exact end beats a bound, a failure stays."""
-        self.touch(graph)
+        self.touch(graph, worker)
         self._forget(worker, attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
         if attempt.outcome is None or (better and not inferred):
@@ -225,7 +228,7 @@ class GraphTracker:
         attempt = worker.open_attempt
         if attempt is None:
             return
-        self.touch(graph)
+        self.touch(graph, worker)
         self._forget(worker, attempt)
         worker.attempts.remove(attempt)
         for message, count in worker.message_counts.items():
@@ -242,7 +245,7 @@ class GraphTracker:
             return
         for graph, worker, attempt in self._undated:
             if worker.key == key and attempt.end is None:
-                self.touch(graph)
+                self.touch(graph, worker)
                 attempt.end = time
         self._undated = [entry for entry in self._undated if entry[2].end is None]
 

@@ -6,33 +6,12 @@ added up once per change (`GraphSummary`), and a sum goes over summaries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
-import msgspec
-
-from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, Wait, WorkerGraph
+from neuron_top.run.graph import Graph, Wait, WorkerGraph
+from neuron_top.run.graph_summary import GraphSummary, GraphSums
 from neuron_top.run.graph_tracker import GraphTracker
-from neuron_top.run.spans import Interval, Span, SpanKind, merged, union_seconds
-
-
-class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One graph added up, as of one version of it."""
-
-    graph: Graph
-    version: int
-    state: GraphState
-    hits: int
-    hits_after_wait: int
-    misses: int
-    failures: int
-    failures_met: int
-    lock_waits: int
-    waiting: tuple[tuple[WorkerGraph, Wait], ...]
-    spans: tuple[Span, ...]
-    ended: Mapping[SpanKind, tuple[Interval, ...]]
-    """When any worker compiled it, or waited for it, by spans that have ended: of a thousand nodes that did the same at
-    the same time, one interval."""
-    going_on: tuple[Span, ...]
+from neuron_top.run.spans import Interval, Span, SpanKind, union_seconds
 
 
 class GraphTotals:
@@ -40,7 +19,7 @@ class GraphTotals:
 
     def __init__(self, graphs: GraphTracker) -> None:
         self._graphs = graphs
-        self._cached: dict[str, GraphSummary] = {}
+        self._cached_sums: dict[str, GraphSums] = {}
         self._cached_all: tuple[int, list[GraphSummary]] = (-1, [])
 
     def summaries(self) -> list[GraphSummary]:
@@ -53,10 +32,10 @@ class GraphTotals:
 
     def summary(self, graph: Graph) -> GraphSummary:
         """One graph added up."""
-        summary = self._cached.get(graph.key)
-        if summary is None or summary.version != graph.version or summary.graph is not graph:
-            summary = self._cached[graph.key] = _summary(graph)
-        return summary
+        sums = self._cached_sums.get(graph.key)
+        if sums is None or sums.graph is not graph:
+            sums = self._cached_sums[graph.key] = GraphSums(graph)
+        return sums.update()
 
     @property
     def hits(self) -> int:
@@ -142,65 +121,3 @@ class GraphTotals:
             if span.kind in kinds
         ]
         return union_seconds([*own, *besides])
-
-
-def _summary(graph: Graph) -> GraphSummary:
-    workers = graph.workers.values()
-    spans = tuple(span for worker in workers for span in _spans_of(graph, worker))
-    ended: dict[SpanKind, list[Interval]] = {}
-    for span in spans:
-        if span.end is not None:
-            ended.setdefault(span.kind, []).append((span.start, span.end))
-    return GraphSummary(
-        graph=graph,
-        version=graph.version,
-        state=graph.state,
-        hits=graph.hits,
-        hits_after_wait=graph.hits_after_wait,
-        misses=graph.misses,
-        failures=graph.failures,
-        failures_met=graph.failures_met,
-        lock_waits=sum(len(worker.waits) for worker in workers),
-        waiting=tuple((worker, wait) for worker in workers if (wait := worker.open_wait) is not None),
-        spans=spans,
-        ended={kind: tuple(merged(intervals)) for kind, intervals in ended.items()},
-        going_on=tuple(span for span in spans if span.end is None),
-    )
-
-
-def _spans_of(graph: Graph, worker: WorkerGraph) -> list[Span]:
-    spans = []
-    for attempt in worker.attempts:
-        start = attempt.start if attempt.start is not None else _back(attempt)
-        if start is not None and (attempt.end is not None or not attempt.outcome):
-            exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
-            spans.append(_span(graph, worker, SpanKind.COMPILE, start, attempt.end, attempt.outcome, exact))
-    dated = ((wait.start, wait.end) for wait in worker.waits if wait.start is not None)
-    spans.extend(_span(graph, worker, SpanKind.WAIT, start, end, None, True) for start, end in dated)
-    return spans
-
-
-def _span(
-    graph: Graph,
-    worker: WorkerGraph,
-    kind: SpanKind,
-    start: float,
-    end: float | None,
-    outcome: AttemptOutcome | None,
-    exact: bool,
-) -> Span:
-    return Span(
-        graph=graph.key,
-        worker=worker.key,
-        pid=worker.pid,
-        rank=worker.rank,
-        kind=kind,
-        start=start,
-        end=end,
-        outcome=outcome,
-        exact=exact,
-    )
-
-
-def _back(attempt: Attempt) -> float | None:
-    return attempt.end - attempt.seconds if attempt.end is not None and attempt.seconds is not None else None

@@ -65,6 +65,19 @@ def test_a_costly_view_rests_though_the_run_changes(clock: Clock, seconds: float
     assert feeds.cached_view(LIVE, view) == 2
 
 
+def test_views_of_a_run_rest_for_what_all_of_them_took_as_long_as_all_are_looked_at(clock: Clock) -> None:
+    feeds, one, other = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.1), counting(clock, 0.1)
+    assert [feeds.cached_view(LIVE, view) for view in (one, other)] == [1, 1]
+    feeds.notify()
+    clock.now += 2 * RESTS * 0.1 - 0.01
+    assert feeds.cached_view(LIVE, other) == 1
+    clock.now += 2 * LONGEST_REST  # nobody asks for `one` any more
+    assert feeds.cached_view(LIVE, other) == 2
+    feeds.notify()
+    clock.now += RESTS * 0.1 + 0.01
+    assert feeds.cached_view(LIVE, other) == 3
+
+
 def test_who_asks_while_a_view_is_made_gets_the_one_before(clock: Clock) -> None:
     feeds = FeedRegistry(Settings(), StillFeed([]))
     began, go, made = threading.Event(), threading.Event(), list[int]()

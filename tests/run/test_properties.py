@@ -72,6 +72,15 @@ def test_what_runs_in_the_ledger_runs_in_a_graph(events: list[AnyEvent]) -> None
 
 
 @given(event_lists)
+def test_totals_asked_for_after_every_event_are_those_asked_for_once(events: list[AnyEvent]) -> None:
+    asked = Run()
+    for event in events:
+        asked.apply(event)
+        asked.compiles.totals.summaries()
+    assert asked.compiles.totals.summaries() == run_of(events).compiles.totals.summaries()
+
+
+@given(event_lists)
 def test_alerts_have_unique_keys_and_say_what_to_do(events: list[AnyEvent]) -> None:
     found = alerts(run_of(events), NOW)
     assert len({alert.key for alert in found}) == len(found)
