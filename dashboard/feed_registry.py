@@ -43,6 +43,8 @@ RESTS = 8.0
 meanwhile: those of a job of a thousand nodes would else be made without a pause, while what its nodes report waits."""
 COSTLY_SECONDS = 0.02
 LONGEST_REST = 3.0
+CHART_REST = 10.0
+"""The same of what a chart of the whole run is made of: it may lag behind the figures of a job of a thousand nodes."""
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 
@@ -62,6 +64,7 @@ class _CachedView(NamedTuple, Generic[View]):
     began: float
     took: float
     """Seconds, with the wait for the run."""
+    longest_rest: float
     value: View
 
 
@@ -107,10 +110,11 @@ class FeedRegistry:
         """`view(run, now)`. Raises NothingToShow when there is no such recording."""
         return self.feed(run).read(view)
 
-    def cached_view(self, run: str, view: Callable[[Run, float], View]) -> View:
+    def cached_view(self, run: str, view: Callable[[Run, float], View], longest_rest: float = LONGEST_REST) -> View:
         """The same, from the cache while the run has not changed, and while it was made a moment ago.
 
-        `view` is a module's function. Who asks while it is being made gets the one before, if there is one.
+        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while it is being
+        made gets the one before, if there is one.
         """
         if is_dropped(run):
             self.feed(run)  # another browser's is not answered from what this one was shown
@@ -127,7 +131,7 @@ class FeedRegistry:
                 return made.value
             version, began = self.version(run), time.monotonic()
             value = self.read(run, view)
-            self._views[key] = _CachedView(version, began, time.monotonic() - began, value)
+            self._views[key] = _CachedView(version, began, time.monotonic() - began, longest_rest, value)
             return value
         finally:
             making.release()
@@ -135,8 +139,9 @@ class FeedRegistry:
     def _is_fresh(self, run: str, cached: _CachedView[Any]) -> bool:
         now = time.monotonic()
         views = [view for (of, _view), view in list(self._views.items()) if of == run]
-        costs = sum(view.took for view in views if now - view.began - view.took < 2 * LONGEST_REST)  # still looked at
-        rest = min(RESTS * costs, LONGEST_REST) if costs > COSTLY_SECONDS else 0.0
+        looked_at = (view for view in views if now - view.began - view.took < 2 * view.longest_rest)
+        costs = sum(view.took for view in looked_at)
+        rest = min(RESTS * costs, cached.longest_rest) if costs > COSTLY_SECONDS else 0.0
         age = now - cached.began
         return age - cached.took < rest or (cached.version == self.version(run) and age < FRESH_SECONDS)
 

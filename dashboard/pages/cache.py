@@ -17,7 +17,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, left_out, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.feed_registry import CHART_REST, FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart
@@ -251,7 +251,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         sections = render(
             caches.last,
             shown,
-            feeds.cached_view(asked.run, cache_lookups),
+            feeds.cached_view(asked.run, cache_lookups, CHART_REST),
             executions,
             asked.colors,
             disks=caches.disks,

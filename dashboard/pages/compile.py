@@ -12,7 +12,7 @@ from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, fact_list, note, panel, table, term
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.feed_registry import CHART_REST, FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart, Rows
 from neuron_top.units import count_text, duration_text
@@ -169,7 +169,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         graphs, lanes, lookups, frames = (
             feeds.cached_view(asked.run, graph_table),
             feeds.cached_view(asked.run, whole_timeline),
-            feeds.cached_view(asked.run, cache_lookups),
+            feeds.cached_view(asked.run, cache_lookups, CHART_REST),
             feeds.cached_view(asked.run, torch_view),
         )
         cache, (folds,) = feeds.cached_view(asked.run, _cache), asked.values

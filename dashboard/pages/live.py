@@ -17,7 +17,7 @@ from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
-from neuron_top.dashboard.feed_registry import FRESH_SECONDS, LIVE, FeedRegistry
+from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.reason_panel import reason_panel
@@ -374,7 +374,8 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         view = of_node(whole, asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
-        series, lookups = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
+        series = feeds.cached_view(asked.run, trends, CHART_REST)
+        lookups = feeds.cached_view(asked.run, cache_lookups, CHART_REST)
         measure, axis, smooth = asked.values
         return render(
             view,

@@ -6,8 +6,9 @@ A job of a thousand nodes compiles a graph in thousands of processes; each event
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile, zip_longest
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,19 +36,74 @@ class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
     going_on: tuple[Span, ...]
 
 
+class _SpanMaker(NamedTuple):
+    """Makes the spans of one worker and graph; each the one `before` where nothing of it has changed."""
+
+    graph: str
+    worker: str
+    pid: int | None
+    rank: int | None
+
+    def compile(self, attempt: Attempt, before: Span | None) -> Span | None:
+        """Of an attempt; None where nothing dates it."""
+        start, end = attempt.start, attempt.end
+        if start is None and end is not None and attempt.seconds is not None:
+            start = end - attempt.seconds
+        if start is None or (end is None and attempt.outcome):
+            return None
+        exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
+        return self._span(SpanKind.COMPILE, start, end, attempt.outcome, exact, before)
+
+    def wait(self, wait: Wait, before: Span | None) -> Span | None:
+        """The same of a wait."""
+        return None if wait.start is None else self._span(SpanKind.WAIT, wait.start, wait.end, None, True, before)
+
+    def _span(
+        self,
+        kind: SpanKind,
+        start: float,
+        end: float | None,
+        outcome: AttemptOutcome | None,
+        exact: bool,
+        before: Span | None,
+    ) -> Span:
+        if before is not None and (before.start, before.end, before.outcome, before.exact) == (
+            start,
+            end,
+            outcome,
+            exact,
+        ):
+            return before
+        return Span(
+            graph=self.graph,
+            worker=self.worker,
+            pid=self.pid,
+            rank=self.rank,
+            kind=kind,
+            start=start,
+            end=end,
+            outcome=outcome,
+            exact=exact,
+        )
+
+
 class _WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The attempts and waits of one worker, as of one version of them."""
 
     version: int
-    spans: tuple[Span, ...]
+    maker: _SpanMaker | None
+    compiles: tuple[Span | None, ...]
+    """One for each attempt; None where nothing dates it."""
+    waits: tuple[Span | None, ...]
     failures: int
 
-    def ended(self, kind: SpanKind) -> list[Interval]:
-        """Spans of this kind that have ended, in the order in which they were entered."""
-        return [(span.start, span.end) for span in self.spans if span.kind is kind and span.end is not None]
+    @property
+    def spans(self) -> Iterator[Span]:
+        """Compiles, then waits; those without a known start are left out."""
+        return (span for span in chain(self.compiles, self.waits) if span is not None)
 
 
-_NOTHING = _WorkerSummary(version=-1, spans=(), failures=0)
+_NOTHING = _WorkerSummary(version=-1, maker=None, compiles=(), waits=(), failures=0)
 _KINDS = (SpanKind.COMPILE, SpanKind.WAIT)
 
 
@@ -90,23 +146,32 @@ class GraphSums:
         before, self._workers, corrected = self._workers, {}, False
         for key, worker in self.graph.workers.items():
             old = before.pop(key, _NOTHING)
-            new = old if old.version == worker.version else _worker_summary(self.graph, worker)
+            new = old if old.version == worker.version else _worker_summary(self.graph, worker, old)
             self._workers[key] = new
             corrected = (new is not old and not self._extend(old, new)) or corrected
         if corrected or before:  # a span that was entered has changed or gone
-            every = self._workers.values()
-            self._ended = {kind: merged(chain.from_iterable(one.ended(kind) for one in every)) for kind in _KINDS}
+            spans = [span for one in self._workers.values() for span in one.spans]
+            self._ended = {kind: merged(_ended(span for span in spans if span.kind is kind)) for kind in _KINDS}
         return [*self._workers.values()]
 
     def _extend(self, old: _WorkerSummary, new: _WorkerSummary) -> bool:
         """Enter the spans that ended since; False where one that was entered before is no longer as it was."""
-        for kind in _KINDS:
-            entered, now = old.ended(kind), new.ended(kind)
-            if now[: len(entered)] != entered:
+        for kind, before, now in (
+            (SpanKind.COMPILE, old.compiles, new.compiles),
+            (SpanKind.WAIT, old.waits, new.waits),
+        ):
+            same = takewhile(lambda pair: pair[0] is pair[1], zip(before, now, strict=False))
+            kept = sum(1 for _ in same)
+            if any(_ended(span for span in before[kept:] if span is not None)):
                 return False
-            for interval in now[len(entered) :]:
+            for interval in _ended(span for span in now[kept:] if span is not None):
                 _insert(self._ended[kind], interval)
         return True
+
+
+def _ended(spans: Iterable[Span]) -> Iterator[Interval]:
+    """When those were that have ended."""
+    return ((span.start, span.end) for span in spans if span.end is not None)
 
 
 def _insert(covered: list[Interval], interval: Interval) -> None:
@@ -129,47 +194,16 @@ def _end(interval: Interval) -> float:
     return interval[1]
 
 
-def _worker_summary(graph: Graph, worker: WorkerGraph) -> _WorkerSummary:
+def _worker_summary(graph: Graph, worker: WorkerGraph, old: _WorkerSummary) -> _WorkerSummary:
+    """Spans that are as they were are those of `old`: of a worker with many attempts, one changes."""
+    maker = _SpanMaker(graph.key, worker.key, worker.pid, worker.rank)
+    known = old if old.maker == maker else _NOTHING
+    compiles = zip_longest(worker.attempts, known.compiles[: len(worker.attempts)])
+    waits = zip_longest(worker.waits, known.waits[: len(worker.waits)])
     return _WorkerSummary(
         version=worker.version,
-        spans=tuple(_spans_of(graph, worker)),
+        maker=maker,
+        compiles=tuple(maker.compile(attempt, before) for attempt, before in compiles),
+        waits=tuple(maker.wait(wait, before) for wait, before in waits),
         failures=sum(attempt.outcome is AttemptOutcome.FAILED for attempt in worker.attempts),
     )
-
-
-def _spans_of(graph: Graph, worker: WorkerGraph) -> list[Span]:
-    spans = []
-    for attempt in worker.attempts:
-        start = attempt.start if attempt.start is not None else _back(attempt)
-        if start is not None and (attempt.end is not None or not attempt.outcome):
-            exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
-            spans.append(_span(graph, worker, SpanKind.COMPILE, start, attempt.end, attempt.outcome, exact))
-    dated = ((wait.start, wait.end) for wait in worker.waits if wait.start is not None)
-    spans.extend(_span(graph, worker, SpanKind.WAIT, start, end, None, True) for start, end in dated)
-    return spans
-
-
-def _span(
-    graph: Graph,
-    worker: WorkerGraph,
-    kind: SpanKind,
-    start: float,
-    end: float | None,
-    outcome: AttemptOutcome | None,
-    exact: bool,
-) -> Span:
-    return Span(
-        graph=graph.key,
-        worker=worker.key,
-        pid=worker.pid,
-        rank=worker.rank,
-        kind=kind,
-        start=start,
-        end=end,
-        outcome=outcome,
-        exact=exact,
-    )
-
-
-def _back(attempt: Attempt) -> float | None:
-    return attempt.end - attempt.seconds if attempt.end is not None and attempt.seconds is not None else None

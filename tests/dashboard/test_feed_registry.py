@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from neuron_top.dashboard import feed_registry
-from neuron_top.dashboard.feed_registry import LIVE, LONGEST_REST, RESTS, FeedRegistry
+from neuron_top.dashboard.feed_registry import CHART_REST, LIVE, LONGEST_REST, RESTS, FeedRegistry
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from tests.tui.feeds import StillFeed
@@ -63,6 +63,16 @@ def test_a_costly_view_rests_though_the_run_changes(clock: Clock, seconds: float
     assert feeds.cached_view(LIVE, view) == 1
     clock.now += 0.02
     assert feeds.cached_view(LIVE, view) == 2
+
+
+def test_a_chart_may_rest_longer_than_figures(clock: Clock) -> None:
+    feeds, chart = FeedRegistry(Settings(), StillFeed([])), counting(clock, 5.0)
+    assert feeds.cached_view(LIVE, chart, CHART_REST) == 1
+    feeds.notify()
+    clock.now += CHART_REST - 0.01
+    assert feeds.cached_view(LIVE, chart, CHART_REST) == 1
+    clock.now += 0.02
+    assert feeds.cached_view(LIVE, chart, CHART_REST) == 2
 
 
 def test_views_of_a_run_rest_for_what_all_of_them_took_as_long_as_all_are_looked_at(clock: Clock) -> None:
