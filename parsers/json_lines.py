@@ -1,4 +1,5 @@
-"""Lines that a log shipper has wrapped into JSON, one object a line: Docker's `json-file`, Fluent Bit, Loki, GCP.
+"""Lines that a log shipper has wrapped into JSON, one object a line: Docker's `json-file`, Fluent Bit, Loki, GCP,
+Rust's tracing.
 
 What the program printed is one member of the object, with its control characters spelled out; the rest is the
 shipper's own and says nothing to us.
@@ -23,5 +24,7 @@ def lines(text: str) -> list[str]:
         found = msgspec.json.decode(text)
     except (ValueError, RecursionError):
         return [text]
-    message = next((found[name] for name in _MEMBERS if isinstance(found.get(name), str)), None)
+    fields = found.get("fields")  # Rust's tracing keeps the text one level below, as TGI's launcher prints it
+    members = {**found, **fields} if isinstance(fields, dict) else found
+    message = next((members[name] for name in _MEMBERS if isinstance(members.get(name), str)), None)
     return [text] if message is None else escapes.strip_ansi(message).strip("\n").split("\n")[:_MOST_LINES]

@@ -54,9 +54,18 @@ each of a thousand programs, and other processes write to the same stream."""
 _PATIENCE_WITHIN = 200
 """The same once the breakdown has begun, whose lines are printed at once."""
 SUPPORT_FUNCTIONS = frozenset(
-    {"nrt_infodump", "ht_insert", "log_dev_mem_usage_table", "dml_dump", "dml_driver_dump", "print_lnc_hbm_details"}
+    {
+        "nrt_infodump",
+        "ht_insert",
+        "log_dev_mem_usage_table",
+        "dml_dump",
+        "dml_driver_dump",
+        "print_lnc_hbm_details",
+        "nrt_close",
+    }
 )
-"""They print what support asks for, at level ERROR even where nothing failed; only `Failure:` says that it did."""
+"""They print what support asks for, or that a program closes what it never opened, at level ERROR even where nothing
+failed; only `Failure:` says that it did."""
 _TABLE = "log_dev_mem_usage_table"
 """The function that prints a table: from its line on, rows are this thread's."""
 

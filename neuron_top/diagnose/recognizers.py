@@ -389,15 +389,26 @@ ROWS: tuple[Recognizer, ...] = (
     ),
     # --- the runtime's start -----------------------------------------------------------------------------------------
     Recognizer(
+        "number of cores",
+        _C.BAD_USAGE,
+        _W.REASON,
+        _words("unsupported topology|supported number of neuron"),
+        r"(?i)unsupported topology|supported number of neuron ?cores",
+        "The collectives cannot connect this number of cores: take one that the line names (NEURON_RT_NUM_CORES, "
+        "NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
+    ),
+    Recognizer(
         "cores taken or missing",
         _C.RUNTIME_INIT,
         _W.REASON,
         _words(
             "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
+            "|nerr_resource_nc|ncs for the"
         ),
         (
             r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
             r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
+            r"|NERR_RESOURCE_NC\b|(?i:insuffici?ent NCs)"
         ),
         "More cores are asked for than are free: neuron-ls shows who holds them; compare NEURON_RT_NUM_CORES, "
         "NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
@@ -509,11 +520,22 @@ ROWS: tuple[Recognizer, ...] = (
         "An index is outside its table (token ids, positions, KV-cache slots): check inputs against compiled shapes",
     ),
     Recognizer(
+        "numerical error",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("numerical error|nrt_exec_completed_with_num_err|status=1003|error: 1003|err: 1003"),
+        r"NRT_EXEC_COMPLETED_WITH_NUM_ERR|message=\"?Numerical [Ee]rror|\b(?:status|error|err)[:=] ?1003\b",
+        "A program computed NaN: check its inputs and weights for NaN and Inf, then its data types (--auto-cast)",
+    ),
+    Recognizer(
         "program too new",
         _C.BAD_USAGE,
         _W.REASON,
         _words("operator code|nrt_unsupported_neff|neff version"),
-        r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version)",
+        (
+            r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version"
+            r"|neff version\b.{0,80}not supported)"
+        ),
         "The program was compiled by a newer compiler than the runtime knows: update the runtime, or compile again",
     ),
     Recognizer(
@@ -530,11 +552,11 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.STATEMENT,
         _words(
-            "nrt_exec|nrt execution|execute model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed|status_code="
-            "|nrt_load|execution failed"
+            "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
+            "|status_code=|nrt_load|execution failed"
         ),
         (
-            r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute model"
+            r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
             r"|status_code=[1-9]"
@@ -606,7 +628,9 @@ ROWS: tuple[Recognizer, ...] = (
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
-            r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?neuronx?-\w+['\"]|version `GLIBC"
+            r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
+            r"|libneuronpjrt-path)['\"]"
+            r"|version `GLIBC"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
         "Install what the line names into the environment that ran (same Python, same release of the SDK)",
@@ -625,7 +649,7 @@ ROWS: tuple[Recognizer, ...] = (
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
             r"|at least one) argument"
-            r"|no such option|unknown (?:flag|option|argument|command)\b|invalid value for|not allowed with argument"
+            r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
             r"|is not a valid option|flag provided but not defined"
         ),
         "Correct the command line as the message says",

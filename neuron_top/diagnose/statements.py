@@ -94,8 +94,9 @@ _GLOG = late_pattern(
     r"\[?(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
+    r"|(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
 )
-"""glog's and klog's header, Abseil's, and the one of NxD's core."""
+"""glog's and klog's header, Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
@@ -257,7 +258,7 @@ def _glog(statement: Statement) -> bool:
     found = _GLOG.match(statement.text.lstrip())
     if found is None:
         return False
-    statement.level = LogLevel.named(found["level"] or found["short"])
+    statement.level = LogLevel.named(found["level"] or found["short"] or found["xla"])
     statement.speaker = Speaker.TOOL if (found["file"] or "").endswith(".go") else Speaker.FRAMEWORK
     statement.text = statement.text.lstrip()[found.end() :]
     if not statement.level.is_error and statement.text.startswith(_TORCH_WARNING):

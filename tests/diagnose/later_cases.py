@@ -458,4 +458,82 @@ W1103 10:00:01.000 140 torch/distributed/elastic/multiprocessing/api.py:897] Sen
 >>>E1103 10:00:02.000 140 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -7) local_rank: 2 (pid: 55) of binary: /usr/bin/python
 """,
     ),
+    Case(
+        "cores that neuron-rtd could not give",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/job/serve.py", line 9, in <module>
+    model = torch.jit.load("model.pt")
+>>>RuntimeError: NeuronDevice::load: Context=NRTD_CTX_CREATE NRTD response code 'NERR_RESOURCE_NC' (9) There were insufficent NCs for this model
+""",
+    ),
+    Case(
+        "a program with features that the runtime does not know",
+        "bad_usage",
+        """
+>>>2026-Jan-18 01:49:40.973724    97:99    ERROR  NEFF:neff_parse                NEFF version: 2.0, features: 0x400 are not supported.  Currently supporting: 0xff
+2026-Jan-18 01:49:40.973725    97:99    ERROR  NMGR:kmgr_load_nn_post_metrics    Failed to load NN: /tmp/w/model.MODULE_f4+2c.neff, err: 10
+""",
+    ),
+    Case(
+        "a number of cores that collectives cannot connect",
+        "bad_usage",
+        """
+>>>2026-Jun-02 04:05:36.428977   273:478   ERROR   NRT:nrt_load_collectives      Unsupported topology. Supported number of Neuron Cores is 1, 2, 8 or a multiple of 32.
+Traceback (most recent call last):
+  File "/job/generate.py", line 12, in <module>
+    model.to_neuron()
+RuntimeError: nrt_load_collectives status=2
+""",
+    ),
+    Case(
+        "a program that computed NaN",
+        "runtime_exec",
+        """
+Processed prompts:   0%|          | 0/4 [00:00<?, ?it/s]
+Traceback (most recent call last):
+  File "/job/offline.py", line 70, in <module>
+    outputs = llm.generate(prompts)
+>>>RuntimeError: Failed to execute the model status=1003 message=Numerical Error
+""",
+    ),
+    Case(
+        "a fatal line of XLA without a stamp",
+        "bad_usage",
+        """
+step 1 loss 2.1
+>>>F external/xla/xla/parse_flags_from_env.cc:224] Unknown flags in XLA_FLAGS: --xla_no_such_flag=1
+Aborted (core dumped)
+""",
+    ),
+    Case(
+        "the runtime's plug-in that is not installed",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 5, in <module>
+    import torch_xla.distributed.xla_backend
+>>>FileNotFoundError: [Errno 2] No such file or directory: 'libneuronpjrt-path'
+""",
+    ),
+    Case(
+        "a runtime that is closed without having been used",
+        "",
+        """
+Validating decoder...
+        -[ok] shapes match
+The export succeeded and the exported model was saved at: out
+2026-Jan-03 21:00:33.247541   134:134   ERROR   NRT:nrt_close                  Unexpected runtime state: NRT_STATE_START
+""",
+    ),
+    Case(
+        "a shard's traceback in a line of Rust's tracing",
+        "script_error",
+        r"""
+{"timestamp":"2026-08-29T14:40:16.2Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"launcher","span":{"rank":0}}
+>>>{"timestamp":"2026-08-29T14:40:17.1Z","level":"ERROR","fields":{"message":"Shard complete standard error output:\n\nTraceback (most recent call last):\n  File \"/app/server\", line 8, in <module>\nRuntimeError: no model for 8 cores"},"target":"launcher"}
+{"timestamp":"2026-08-29T14:40:17.2Z","level":"ERROR","fields":{"message":"Shard 0 failed to start"},"target":"launcher"}
+""",
+    ),
 )
