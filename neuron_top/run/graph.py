@@ -165,7 +165,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     message_counts: dict[Message, int] = {}
     """Messages about attempts so far, by kind."""
     version: int = 0
-    """Grows with every change of who it is, its attempts and its waits."""
+    """That of the graph at the last change of who it is, its attempts and its waits."""
 
     def attempt(self, kind: Message) -> Attempt:
         """The attempt that this message of `kind` speaks of, made if no message spoke of it yet."""

@@ -67,12 +67,8 @@ class _SpanMaker(NamedTuple):
         exact: bool,
         before: Span | None,
     ) -> Span:
-        if before is not None and (before.start, before.end, before.outcome, before.exact) == (
-            start,
-            end,
-            outcome,
-            exact,
-        ):
+        now = start, end, outcome, exact
+        if before is not None and now == (before.start, before.end, before.outcome, before.exact):
             return before
         return Span(
             graph=self.graph,
@@ -108,7 +104,7 @@ _KINDS = (SpanKind.COMPILE, SpanKind.WAIT)
 
 
 class GraphSums:
-    """Adds up one graph as often as it is asked to."""
+    """Adds up one graph whenever it has changed."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -80,7 +80,7 @@ class GraphTracker:
         self.version += 1
         graph.version += 1
         if worker is not None:
-            worker.version += 1
+            worker.version = graph.version
 
     def worker(self, graph: Graph, key: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
         """What this worker has to do with the graph.
