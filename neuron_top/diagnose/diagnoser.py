@@ -299,7 +299,8 @@ class Diagnoser:
         return self._add(statement, verdict) if verdict is not None else None
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding:
-        finding = self._add(statement, general.exception(statement, raised))
+        in_compiler = self._tracebacks.raised_in_compiler(statement)
+        finding = self._add(statement, general.exception(statement, raised, in_compiler=in_compiler))
         finding.terminal = True
         self._tracebacks.found(statement, finding, is_probe=general.is_probe(raised))
         return finding

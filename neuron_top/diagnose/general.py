@@ -67,6 +67,8 @@ _FAILED = late_pattern(
 )
 """`Model export failed.`, `train.py FAILED`."""
 _WHAT = late_pattern(r"what\(\): {1,4}\S")
+_SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
+"""torchrun's report of a worker that a signal ended, below its headings."""
 _PYTEST = late_pattern(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -119,8 +121,8 @@ def raised_by(statement: Statement) -> re.Match[str] | None:
     return found if _NAMED.search(found["type"]) or found["type"].split(".")[-1][:1].isupper() else None
 
 
-def exception(statement: Statement, raised: re.Match[str]) -> CauseVerdict:
-    """What an exception means: by its words, else by its type, else it is the program's own."""
+def exception(statement: Statement, raised: re.Match[str], *, in_compiler: bool = False) -> CauseVerdict:
+    """What an exception means: by its words, else by its type or where it was raised, else it is the program's own."""
     name = raised["type"].split(".")[-1]
     if name in _CASCADING:
         row = recognize(statement)
@@ -135,7 +137,8 @@ def exception(statement: Statement, raised: re.Match[str]) -> CauseVerdict:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
     if name in ("TimeoutError", "Timeout"):
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
-    return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM)
+    whose = CauseClass.COMPILE_ERROR if in_compiler else CauseClass.SCRIPT_ERROR
+    return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
 
 
 def is_probe(raised: re.Match[str]) -> bool:
@@ -169,8 +172,10 @@ def _is_support(statement: Statement) -> bool:
 
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
-    """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented."""
-    is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not _WHAT.match(statement.text)
+    """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
+    torchrun's report is."""
+    is_said = _WHAT.match(statement.text) or _SIGNAL.match(statement.text)
+    is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 
 

@@ -746,11 +746,12 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words(
             "childfailederror|local_rank:|closing signal|first observed failure|to enable traceback|error_file"
+            "|exit barrier"
             "|exitcode  :|exitcode :|failures:"
         ),
         (
             r"ChildFailedError|failed \(exitcode: \d+\) local_rank|closing signal SIG|first observed failure"
-            r"|exitcode\s*: [1-9]\d* \(pid"
+            r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
         ),
         "The launcher only reports that a worker ended: read the lines of the first rank that failed",
         Confidence.LOW,

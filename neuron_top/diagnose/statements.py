@@ -102,7 +102,7 @@ _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
-    r"(?:(?P<level>[A-Z]{4,8}) \d{1,10} \[(?P<component>[^\]]{1,200})\]: ?)?"
+    r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,10})? \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"

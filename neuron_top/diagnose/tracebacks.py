@@ -17,6 +17,7 @@ from neuron_top.late_pattern import late_pattern
 
 _BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
 _IGNORED = "Exception ignored in"
+_COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -55,6 +56,8 @@ class _Open:
         self.ignored = ignored
         self.level = level
         self.in_frames = True
+        self.in_compiler = False
+        """Whether the last frame is the compiler's own code."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
 
@@ -141,6 +144,8 @@ class Tracebacks:
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         if not statement.text or statement.indented or FRAME.match(statement.text):
+            if statement.text.startswith("File "):
+                state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 return TracebackPart.INSIDE, None
@@ -166,6 +171,11 @@ class Tracebacks:
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
+
+    def raised_in_compiler(self, statement: Statement) -> bool:
+        """Whether the exception that was just read was raised in the compiler's own code."""
+        state = self._open.get(statement.process)
+        return state is not None and state.in_compiler
 
     def found(self, statement: Statement, finding: Finding, *, is_probe: bool) -> None:
         """What the exception that was just read has become."""

@@ -536,4 +536,56 @@ The export succeeded and the exported model was saved at: out
 {"timestamp":"2026-08-29T14:40:17.2Z","level":"ERROR","fields":{"message":"Shard 0 failed to start"},"target":"launcher"}
 """,
     ),
+    Case(
+        "an exception in the compiler's own code",
+        "compile_error",
+        """
+Process Process-1:
+Traceback (most recent call last):
+  File "neuronxcc/driver/CommandDriver.py", line 343, in neuronxcc.driver.CommandDriver.CommandDriver.run
+  File "/venv/site-packages/neuronxcc/penguin/Compile.py", line 60, in neuronxcc.penguin.Compile.run
+>>>AssertionError: unsupported dtype int64 in select
+Traceback (most recent call last):
+  File "/job/vit.py", line 30, in <module>
+    model = trace(vit, x)
+RuntimeError: neuronx-cc failed with 1
+""",
+    ),
+    Case(
+        "a banner of the first compiler without a process",
+        "compile_error",
+        """
+01/05/2026 09:00:00 AM ERROR [neuron-cc]: ***************************************************************
+01/05/2026 09:00:00 AM ERROR [neuron-cc]:  An Internal Compiler Error has occurred
+01/05/2026 09:00:00 AM ERROR [neuron-cc]: ***************************************************************
+01/05/2026 09:00:00 AM ERROR [neuron-cc]:
+>>>01/05/2026 09:00:00 AM ERROR [neuron-cc]: Error message:  A process in the process pool was terminated abruptly.
+01/05/2026 09:00:00 AM ERROR [neuron-cc]:
+01/05/2026 09:00:00 AM ERROR [neuron-cc]: Error class:    BrokenProcessPool
+Compile command returned: 1
+""",
+    ),
+    Case(
+        "a rank that was killed while the launcher waited for the others",
+        "host_oom",
+        """
+step 120/1000 loss 2.0
+[2026-03-01 10:00:00,000] torch.distributed.elastic.agent.server.api: [ERROR] Error waiting on exit barrier. Elapsed: 300.1 seconds
+Traceback (most recent call last):
+  File "/usr/local/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-03-01_10:00:00
+  rank      : 5 (local_rank: 5)
+>>>  exitcode  : -9 (pid: 332066)
+  error_file: <N/A>
+  traceback : Signal 9 (SIGKILL) received by PID 332066
+============================================================
+""",
+    ),
 )
