@@ -26,7 +26,7 @@ from neuron_top.parsers.error_codes import ERROR_CODE
 NAME = "compiler"
 _UTC = late_pattern(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")
 _OLD = late_pattern(r"\.*(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) ")
-_LEVEL = late_pattern(r"(INFO|USER|WARNING|ERROR|CRITICAL|DEBUG) (\d{1,10}) \[([^\]]{1,200})\]: ?")
+_LEVEL = late_pattern(r"(INFO|USER|WARNING|ERROR|CRITICAL|DEBUG) (?:(\d{1,10}) )?\[([^\]]{1,200})\]: ?")
 _STAGE = late_pattern(r"(\w[\w.-]{0,120}) finished after (\d{1,9}(?:\.\d{1,9})?) seconds")
 _OLD_STAGE = late_pattern(r"Exit time region: delta=(\d{1,9}(?:\.\d{1,9})?)s")
 _EXIT = late_pattern(r"Subcommand returned with exitcode=(-?\d{1,6})|Compile command returned: (-?\d{1,6})")
@@ -60,7 +60,8 @@ class CompilerLines(LineFamily):
         )
         header = _LEVEL.match(record.text, stamp.end())
         if header:
-            record.level, record.pid = LogLevel.named(header[1]), int(header[2])
+            record.level = LogLevel.named(header[1])
+            record.pid = int(header[2]) if header[2] else record.pid
         text = record.text[header.end() if header else stamp.end() :]
         events = _facts(record, text)
         if not events and record.level.is_marked and not DETAIL.match(text):

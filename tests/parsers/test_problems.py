@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neuron_top.events import ErrorRaised, LineMarked
 from tests.parsers.logs import only, read
 
@@ -18,7 +20,10 @@ def test_a_copy_that_ray_left_out_is_no_new_error() -> None:
     ] * 2
 
 
-def test_of_a_compilers_banner_only_what_went_wrong_is_an_error() -> None:
+@pytest.mark.parametrize(
+    "head", ["2026-01-21T05:41:13Z ERROR 6595 [neuronx-cc]", "01/21/2026 05:41:13 AM ERROR [neuron-cc]"]
+)
+def test_of_a_compilers_banner_only_what_went_wrong_is_an_error(head: str) -> None:
     said = (
         "*********",
         "An Internal Compiler Error has occurred",
@@ -29,7 +34,7 @@ def test_of_a_compilers_banner_only_what_went_wrong_is_an_error() -> None:
         "Type: <class 'AssertionError'>",
         '  File "driver/Job.py", line 344, in driver.Job.run',
     )
-    text = "".join(f"2026-01-21T05:41:13Z ERROR 6595 [neuronx-cc]: {each}\n" for each in said)
+    text = "".join(f"{head}: {each}\n" for each in said)
     assert [event.text for event in only(LineMarked, read(text))] == [
         "An Internal Compiler Error has occurred",
         "Error message:  loop nest 12 has no order",
