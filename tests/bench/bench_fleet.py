@@ -200,28 +200,27 @@ def rows_of(port: int) -> int:
     return next(int(job["events"]) for job in ask(port, "api/fleet/jobs") if job["job"] == JOB)
 
 
-def bench_load(url: str, environ: dict[str, str], rate: int, seconds: float, postgres: int) -> None:
+def bench_load(url: str, port: int, process: psutil.Process, rate: int, seconds: float, postgres: int) -> None:
     """So many rows a second while fifty look."""
-    with server(url, environ) as (port, process):
-        before = rows_of(port)
-        with python("tests.bench.bench_fleet", "look", str(port), str(seconds + 2)) as viewers:
-            assert viewers.stdout is not None
-            assert viewers.stdout.readline() == "open\n"
-            with python("tests.bench.fleet_load", url, str(rate), str(seconds)) as load:
-                assert load.stdout is not None
-                began = float(load.stdout.readline())
-                used, most, ages = sum(process.cpu_times()[:2]), 0, list[float]()
-                stored = processor_seconds(postgres)
-                time.sleep(max(0.0, began + 3 - time.time()))
-                while time.time() < began + seconds:
-                    shown = rows_of(port) - before
-                    ages.append(time.time() - began - shown / rate)
-                    most = max(most, process.memory_info().rss)
-                    time.sleep(0.5)
-                share = (sum(process.cpu_times()[:2]) - used) / (time.time() - began)
-                stored = (processor_seconds(postgres) - stored) / (time.time() - began)
-                landed = json.loads(load.stdout.readline())
-            seen = json.loads(viewers.stdout.readline())
+    before = rows_of(port)
+    with python("tests.bench.bench_fleet", "look", str(port), str(seconds + 2)) as viewers:
+        assert viewers.stdout is not None
+        assert viewers.stdout.readline() == "open\n"
+        with python("tests.bench.fleet_load", url, str(rate), str(seconds)) as load:
+            assert load.stdout is not None
+            began = float(load.stdout.readline())
+            used, most, ages = sum(process.cpu_times()[:2]), 0, list[float]()
+            stored = processor_seconds(postgres)
+            time.sleep(max(0.0, began + 3 - time.time()))
+            while time.time() < began + seconds:
+                shown = rows_of(port) - before
+                ages.append(time.time() - began - shown / rate)
+                most = max(most, process.memory_info().rss)
+                time.sleep(0.5)
+            share = (sum(process.cpu_times()[:2]) - used) / (time.time() - began)
+            stored = (processor_seconds(postgres) - stored) / (time.time() - began)
+            landed = json.loads(load.stdout.readline())
+        seen = json.loads(viewers.stdout.readline())
     updates, steps = seen["updates"], worst_age(seen["steps"], began, began + seconds)
     name = f"{rate:,} rows a second for {seconds:g} s"
     took_them = landed["seconds"]
@@ -309,8 +308,9 @@ def bench_database(seconds: float, rates: Sequence[int]) -> int:
         hearts = threading.Thread(target=beating, args=(url, stop))
         hearts.start()
         try:
-            for rate in rates:
-                bench_load(url, environ, rate, seconds, postgres.pid)
+            with server(url, environ) as (port, process):  # one for all loads, as a fleet has one
+                for rate in rates:
+                    bench_load(url, port, process, rate, seconds, postgres.pid)
         finally:
             stop.set()
             hearts.join()
