@@ -206,8 +206,8 @@ ROWS: tuple[Recognizer, ...] = (
         "operator not supported",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("ncc_evrf|ncc_euoc"),
-        r"\bNCC_E(?:VRF|UOC)\d{3}\b",
+        _words("ncc_evrf|ncc_euoc|not supported by neuron"),
+        r"\bNCC_E(?:VRF|UOC)\d{3}\b|HLO instructions? (?:is|are) not supported by neuronx?-cc",
         "The compiler does not support something in the graph: replace the operation or keep it on the CPU; " + _REPORT,
     ),
     Recognizer(
@@ -375,11 +375,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "alloc device memory|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
-            "|resource_exhausted|resource exhausted|device memory|cache blocks"
+            "|resource_exhausted|resource exhausted|device memory|cache blocks|status=4"
         ),
         (
             r"Failed to alloc(?:ate)? DEVICE memory|buffer in MLA DRAM|No more pages for ring"
-            r"|message=\"?Allocation Failure"
+            r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
             r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
             r"|No available memory for the cache blocks"
@@ -412,6 +412,15 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         "More cores are asked for than are free: neuron-ls shows who holds them; compare NEURON_RT_NUM_CORES, "
         "NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
+    ),
+    Recognizer(
+        "no devices for a pod",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("unexpectedadmissionerror"),
+        r"\bUnexpectedAdmissionError\b",
+        "The device plugin could not give the pod its devices: read the plugin's log, and compare what the pod asks "
+        "for with what the node has free (kubectl describe node)",
     ),
     Recognizer(
         "driver or device missing",
@@ -553,11 +562,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
-            "|status_code=|nrt_load|execution failed"
+            "|status_code=|nrt_load|nrt_tensor|execution failed"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
-            r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load)\w*.{0,80}(?i:fail"
+            r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
             r"|status_code=[1-9]"
         ),
@@ -815,8 +824,8 @@ DEATHS: tuple[Recognizer, ...] = (
         "a Go program crashed",
         _C.TOOL_ERROR,
         _W.DEATH,
-        _words("panic: runtime error"),
-        r"panic: runtime error",
+        _words("panic: runtime error|http: panic serving"),
+        r"panic: runtime error|http: panic serving",
         "The tool crashed: look at the lines above, then take another version of it",
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -588,4 +588,58 @@ Root Cause (first observed failure):
 ============================================================
 """,
     ),
+    Case(
+        "instructions that the compiler does not know, said by XLA",
+        "compile_error",
+        """
+2026-01-04 08:46:56.230973: E tensorflow/compiler/xla/xla_client/xla_util.cc:88] *** Begin stack trace ***
+2026-01-04 08:46:56.230991: E tensorflow/compiler/xla/xla_client/xla_util.cc:88]   OP_REQUIRES failed at tpu_execute_op.cc:266 : UNIMPLEMENTED:
+>>>2026-01-04 08:46:56.230998: E tensorflow/compiler/xla/xla_client/xla_util.cc:88] The following HLO instructions are not supported by neuronx-cc:
+2026-01-04 08:46:56.231022: E tensorflow/compiler/xla/xla_client/xla_util.cc:88] %reverse.3 = f32[4] reverse(f32[4] %transpose.2)
+Traceback (most recent call last):
+  File "/job/train.py", line 100, in <module>
+    xm.mark_step()
+RuntimeError: UNIMPLEMENTED: From /job:localservice/replica:0/task:0:
+""",
+    ),
+    Case(
+        "a tensor that the runtime refuses, by its status alone",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "/job/generate.py", line 20, in <module>
+    model.to_neuron()
+>>>RuntimeError: nrt_tensor_allocate status=2
+""",
+    ),
+    Case(
+        "a tensor for which there is no memory, by its status alone",
+        "runtime_oom",
+        """
+Traceback (most recent call last):
+  File "/job/generate.py", line 20, in <module>
+    model.to_neuron()
+>>>RuntimeError: nrt_tensor_allocate status=4
+""",
+    ),
+    Case(
+        "a server in Go whose handler crashed",
+        "tool_error",
+        """
+2026/11/24 14:40:00 Starting scheduler extension
+>>>2026/11/24 14:40:03 http: panic serving 10.2.37.164:54286: runtime error: invalid memory address or nil pointer dereference
+goroutine 74 [running]:
+net/http.(*conn).serve.func1(0xc0002a00a0)
+""",
+    ),
+    Case(
+        "a pod that was not given its devices",
+        "tool_error",
+        """
+Events:
+  Type     Reason                    Age   From               Message
+  Normal   Scheduled                 10s   default-scheduler  Successfully assigned default/train to ip-10-0-0-1
+>>>  Warning  UnexpectedAdmissionError  10s   kubelet            Allocate failed due to rpc error: code = Unknown, which is unexpected
+""",
+    ),
 )
