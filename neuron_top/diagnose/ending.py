@@ -19,7 +19,7 @@ _SUCCESS = late_pattern(
     r"|(?i:(?:completed|finished|done|succeeded|ended|saved) successfully|successfully (?:completed|finished"
     r"|saved)\b(?! for))"
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
-    r"|finished|done|succeeded))"
+    r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
     r"|Compiled \d+ models?\b|^Final loss\b|(?:^|: )PASS(?:ED)?$"
 )

@@ -233,8 +233,8 @@ ROWS: tuple[Recognizer, ...] = (
         "compiler's error message",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("error message:"),
-        r"^Error message: {0,8}(?=\S)(?!Traceback \()",
+        _words("error message:|bir error"),
+        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ ",
         _REPORT,
     ),
     Recognizer(

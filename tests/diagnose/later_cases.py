@@ -642,4 +642,26 @@ Events:
 >>>  Warning  UnexpectedAdmissionError  10s   kubelet            Allocate failed due to rpc error: code = Unknown, which is unexpected
 """,
     ),
+    Case(
+        "an error of the compiler's last stage",
+        "compile_error",
+        """
+2026-02-05T18:44:54Z Running birverifier
+>>>=== BIR error === Reason: Access pattern out of bound. Instruction: pool_1_I-66-tc Opcode: TensorCopy Offset: 4050
+2026-02-05T18:44:55Z
+2026-02-05T18:44:55Z Diagnostic information:
+2026-02-05T18:44:55Z   NeuronX Compiler version 2.11.0.34+c5231f848
+""",
+    ),
+    Case(
+        "a job that says that it has finished training",
+        "",
+        """
+2026-01-03 10:00:05,123 - INFO - datasets: Retrying in 1s [Retry 1/5] due to ConnectionError(MaxRetryError("Max retries exceeded"))
+Epoch 0 step 10 loss 3.1
+Epoch 0 step 20 loss 3.0
+Finished training
+""",
+        ended="finished",
+    ),
 )
