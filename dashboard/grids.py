@@ -123,6 +123,8 @@ def grid(
         "enableCellTextSelection": True,
         "localeText": {"noRowsToShow": "nothing yet"},
     }
+    if many:
+        options["selectionColumnDef"] = {"headerName": "✓", "headerTooltip": "selected"}
     if infinite:
         options |= {
             "rowClassRules": {"group-row": "params.data && params.data.group"},

@@ -13,7 +13,18 @@ from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import bytes_text, count_text, duration_text
-from neuron_top.views.plan import act_choice, act_sum, choice_text, cost, outcome_lines, plan_lines
+from neuron_top.views.plan import (
+    PlanLine,
+    StepRow,
+    act_choice,
+    act_sum,
+    choice_text,
+    cost,
+    lines_behind_steps,
+    outcome_lines,
+    plan_head,
+    step_rows,
+)
 from neuron_top.views.plan_sentences import progress_parts
 
 STEPS_SHOWN = 40
@@ -78,15 +89,35 @@ def _details(execution: PlanExecution) -> list[Any]:
     """A plan as it stands: its lines, its progress, its outcome."""
     content: list[Any] = []
     if execution.state is PlanState.PLANNED:
-        text = "\n".join(line.text for line in plan_lines(execution.plan, STEPS_SHOWN))
-        content = [html.Pre(text, className="log")]
+        plan = execution.plan
+        content = [html.P(line.text) for line in plan_head(plan)]
+        content.append(html.Ol([_step(row) for row in step_rows(plan, STEPS_SHOWN)], className="steps"))
+        content.append(_text(lines_behind_steps(plan, STEPS_SHOWN)))
     if execution.state is PlanState.RUNNING:
         content = _progress(execution)
     if execution.outcome is not None:
-        content.append(html.Pre("\n".join(line.text for line in outcome_lines(execution.outcome)), className="log"))
+        content.append(_text(outcome_lines(execution.outcome)))
     if execution.message:
         content.append(note(execution.message, kind="bad" if execution.state is PlanState.FAILED else "quiet"))
     return content
+
+
+def _text(lines: Sequence[PlanLine]) -> Any:
+    return html.Pre("\n".join(line.text for line in lines), className="log")
+
+
+def _step(row: StepRow) -> Any:
+    """What is done to which entry; below it the compiler it is of, and why."""
+    compiler, _, entry = row.path.rpartition("/")
+    why = ": ".join(filter(None, (row.facts, row.reason)))
+    parts = [
+        html.Span([f"{row.action} ", html.Code(entry)]),
+        html.Span(row.size, className="size"),
+        html.Small(" · ".join(filter(None, (compiler, why)))),
+    ]
+    parts += [html.Small(f"proof: {row.proof}")] if row.proof else []
+    parts += [html.Small(row.warning, className="warn")] if row.warning else []
+    return html.Li(parts)
 
 
 def _progress(execution: PlanExecution) -> list[Any]:

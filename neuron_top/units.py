@@ -7,7 +7,8 @@ everywhere in the program and `—` on every screen. Nothing here rounds a value
 from __future__ import annotations
 
 UNKNOWN = "—"
-_MONTH = 30 * 86400
+_HOURS_COUNT = 10 * 86400
+"""Below so many seconds the hours of days are worth reading."""
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -24,7 +25,7 @@ def bytes_text(value: float | None) -> str:
 
 
 def duration_text(seconds: float | None) -> str:
-    """A duration for people: `350 ms`, `4.2 s`, `3 m 05 s`, `2 h 07 m`, `3 d 04 h`, from a month on `1,197 d`."""
+    """A duration for people: `350 ms`, `4.2 s`, `3 m 05 s`, `2 h 07 m`, `3 d 04 h`, from ten days on `1,197 d`."""
     if seconds is None:
         return UNKNOWN
     if seconds < 0:
@@ -34,7 +35,7 @@ def duration_text(seconds: float | None) -> str:
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    if whole >= _MONTH:
+    if whole >= _HOURS_COUNT:
         return f"{whole // 86400:,} d"
     for size, big, small_size, small in ((60, "m", 1, "s"), (3600, "h", 60, "m"), (86400, "d", 3600, "h")):
         if whole < size * (60 if size < 3600 else 24) or big == "d":

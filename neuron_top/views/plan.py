@@ -51,6 +51,21 @@ class PlanLine(msgspec.Struct, frozen=True):
     text: str
 
 
+class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One step in parts, for a page that lays them out."""
+
+    action: Action
+    size: str
+    """What it frees or copies; "" where that is no measure of it."""
+    path: str
+    facts: str
+    """When the entry was used last, and what it took to compile; "" where neither matters."""
+    reason: str
+    proof: str
+    warning: str
+    """"" without a risk."""
+
+
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """What rebuilding would cost. Seconds are of the compiles whose time is known."""
 
@@ -96,7 +111,22 @@ def cost(plan: Plan) -> Cost:
 
 def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
     """The whole plan; at most `most` steps and as many exclusions of each reason (None: all)."""
-    return [*_head(plan), *_steps(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_remarks(plan)]
+    return [*plan_head(plan), *_steps(plan, most), *lines_behind_steps(plan, most)]
+
+
+def plan_head(plan: Plan) -> list[PlanLine]:
+    """What it is a plan of; with the reason where it is refused, or has no steps."""
+    return [*_head(plan), *([] if plan.steps else [PlanLine(LineKind.STEP, _no_steps(plan))])]
+
+
+def step_rows(plan: Plan, most: int | None = None) -> list[StepRow]:
+    """The first `most` steps (None: all) in parts."""
+    return [_step_row(step, plan.made_at) for step in plan.steps[:most]]
+
+
+def lines_behind_steps(plan: Plan, most: int | None = None) -> list[PlanLine]:
+    """What `step_rows` leaves out: further steps, exclusions, totals, remarks."""
+    return [*_more(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_remarks(plan)]
 
 
 def _head(plan: Plan) -> Iterator[PlanLine]:
@@ -107,15 +137,15 @@ def _head(plan: Plan) -> Iterator[PlanLine]:
 
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
-    if not plan.steps:
-        yield PlanLine(LineKind.STEP, _no_steps(plan))
-        return
-    for step in plan.steps[:most]:
-        yield PlanLine(LineKind.STEP, step_text(step, plan.made_at))
-        if step.proof:
-            yield PlanLine(LineKind.CAVEAT, f"    proof: {step.proof}")
-        if step.is_risky:
-            yield PlanLine(LineKind.WARNING, f"    {warning_text(step)}")
+    for row in step_rows(plan, most):
+        yield PlanLine(LineKind.STEP, _row_text(row))
+        if row.proof:
+            yield PlanLine(LineKind.CAVEAT, f"    proof: {row.proof}")
+        if row.warning:
+            yield PlanLine(LineKind.WARNING, f"    {row.warning}")
+
+
+def _more(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if most is not None and len(plan.steps) > most:
         left = plan.steps[most:]
         yield PlanLine(
@@ -156,6 +186,14 @@ def with_texts(plan: Plan) -> Plan:
 
 def step_text(step: Step, now: float) -> str:
     """`evict  1.2 MiB  neuronxcc-…/MODULE_…  used 40 d ago (access time), compiled in 3 m: unused for 40 days`."""
+    return _row_text(_step_row(step, now))
+
+
+def _row_text(row: StepRow) -> str:
+    return f"  {row.action:<10} {row.size:>9}  {row.path}  {row.facts}{': ' if row.facts else ''}{row.reason}"
+
+
+def _step_row(step: Step, now: float) -> StepRow:
     words = []
     if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
@@ -165,10 +203,16 @@ def step_text(step: Step, now: float) -> str:
     if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"
         words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
-    facts = ", ".join(words)
     size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
-    size = "" if step.action is Action.COMPILE else size
-    return f"  {step.action:<10} {size:>9}  {step.path}  {facts}{': ' if facts else ''}{reason_text(step)}"
+    return StepRow(
+        action=step.action,
+        size="" if step.action is Action.COMPILE else size,
+        path=step.path,
+        facts=", ".join(words),
+        reason=reason_text(step),
+        proof=step.proof,
+        warning=warning_text(step) if step.is_risky else "",
+    )
 
 
 def _exclusions(exclusions: Sequence[Exclusion], most: int | None) -> Iterator[PlanLine]:
