@@ -41,7 +41,8 @@ FRESH_SECONDS = 0.9
 RESTS = 8.0
 """Views that are costly are cached so many times as long as all views of their run took, though the run changes
 meanwhile: those of a job of a thousand nodes would else be made without a pause, while what its nodes report waits."""
-COSTLY_SECONDS = 0.02
+COSTLY_SECONDS = 0.05
+"""Of all views of a run: below it, what a job writes is shown at once."""
 LONGEST_REST = 1.5
 CHART_REST = 10.0
 """The same of what a chart of the whole run is made of: it may lag behind the figures of a job of a thousand nodes."""

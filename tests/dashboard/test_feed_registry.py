@@ -76,15 +76,15 @@ def test_a_chart_may_rest_longer_than_figures(clock: Clock) -> None:
 
 
 def test_views_of_a_run_rest_for_what_all_of_them_took_as_long_as_all_are_looked_at(clock: Clock) -> None:
-    feeds, one, other = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.05), counting(clock, 0.05)
+    feeds, one, other = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.06), counting(clock, 0.06)
     assert [feeds.cached_view(LIVE, view) for view in (one, other)] == [1, 1]
     feeds.notify()
-    clock.now += 2 * RESTS * 0.05 - 0.01
+    clock.now += 2 * RESTS * 0.06 - 0.01
     assert feeds.cached_view(LIVE, other) == 1
     clock.now += 2 * LONGEST_REST  # nobody asks for `one` any more
     assert feeds.cached_view(LIVE, other) == 2
     feeds.notify()
-    clock.now += RESTS * 0.05 + 0.01
+    clock.now += RESTS * 0.06 + 0.01
     assert feeds.cached_view(LIVE, other) == 3
 
 
