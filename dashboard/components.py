@@ -122,6 +122,11 @@ def note(text: str, *, kind: str = "quiet") -> Component:
     return html.P(with_commands(text), className=f"note {kind}")
 
 
+def text_block(lines: Iterable[str]) -> Component:
+    """Lines as they are, in letters of one width."""
+    return html.Pre("\n".join(lines), className="log")
+
+
 def with_commands(text: str) -> Component:
     """A sentence whose commands between backticks stand as code."""
     parts = text.split("`")

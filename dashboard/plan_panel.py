@@ -7,15 +7,14 @@ from typing import Any
 
 from dash import dcc, html
 
-from neuron_top.dashboard.components import attributes, note, table
+from neuron_top.dashboard.components import attributes, note, table, text_block
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.plan import (
-    PlanLine,
-    StepRow,
+    PlanStepRow,
     act_choice,
     act_sum,
     choice_text,
@@ -92,21 +91,17 @@ def _details(execution: PlanExecution) -> list[Any]:
         plan = execution.plan
         content = [html.P(line.text) for line in plan_head(plan)]
         content.append(html.Ol([_step(row) for row in step_rows(plan, STEPS_SHOWN)], className="steps"))
-        content.append(_text(lines_behind_steps(plan, STEPS_SHOWN)))
+        content.append(text_block(line.text for line in lines_behind_steps(plan, STEPS_SHOWN)))
     if execution.state is PlanState.RUNNING:
         content = _progress(execution)
     if execution.outcome is not None:
-        content.append(_text(outcome_lines(execution.outcome)))
+        content.append(text_block(line.text for line in outcome_lines(execution.outcome)))
     if execution.message:
         content.append(note(execution.message, kind="bad" if execution.state is PlanState.FAILED else "quiet"))
     return content
 
 
-def _text(lines: Sequence[PlanLine]) -> Any:
-    return html.Pre("\n".join(line.text for line in lines), className="log")
-
-
-def _step(row: StepRow) -> Any:
+def _step(row: PlanStepRow) -> Any:
     """What is done to which entry; below it the compiler it is of, and why."""
     compiler, _, entry = row.path.rpartition("/")
     why = ": ".join(filter(None, (row.facts, row.reason)))

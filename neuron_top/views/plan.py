@@ -51,7 +51,7 @@ class PlanLine(msgspec.Struct, frozen=True):
     text: str
 
 
-class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+class PlanStepRow(msgspec.Struct, frozen=True, kw_only=True):
     """One step in parts, for a page that lays them out."""
 
     action: Action
@@ -114,12 +114,7 @@ def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
     return [*plan_head(plan), *_steps(plan, most), *lines_behind_steps(plan, most)]
 
 
-def plan_head(plan: Plan) -> list[PlanLine]:
-    """What it is a plan of; with the reason where it is refused, or has no steps."""
-    return [*_head(plan), *([] if plan.steps else [PlanLine(LineKind.STEP, _no_steps(plan))])]
-
-
-def step_rows(plan: Plan, most: int | None = None) -> list[StepRow]:
+def step_rows(plan: Plan, most: int | None = None) -> list[PlanStepRow]:
     """The first `most` steps (None: all) in parts."""
     return [_step_row(step, plan.made_at) for step in plan.steps[:most]]
 
@@ -129,11 +124,14 @@ def lines_behind_steps(plan: Plan, most: int | None = None) -> list[PlanLine]:
     return [*_more(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_remarks(plan)]
 
 
-def _head(plan: Plan) -> Iterator[PlanLine]:
+def plan_head(plan: Plan) -> Iterator[PlanLine]:
+    """What it is a plan of; with the reason where it is refused, or has no steps."""
     criteria = f": {plan.policy}" if plan.policy else ""
     yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {action_of(plan.verb).title} in {plan.root}{criteria}")
     if plan.is_refused:
         yield PlanLine(LineKind.REFUSAL, f"refused: {refusal_text(plan)}")
+    if not plan.steps:
+        yield PlanLine(LineKind.STEP, _no_steps(plan))
 
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
@@ -189,11 +187,11 @@ def step_text(step: Step, now: float) -> str:
     return _row_text(_step_row(step, now))
 
 
-def _row_text(row: StepRow) -> str:
+def _row_text(row: PlanStepRow) -> str:
     return f"  {row.action:<10} {row.size:>9}  {row.path}  {row.facts}{': ' if row.facts else ''}{row.reason}"
 
 
-def _step_row(step: Step, now: float) -> StepRow:
+def _step_row(step: Step, now: float) -> PlanStepRow:
     words = []
     if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
@@ -204,7 +202,7 @@ def _step_row(step: Step, now: float) -> StepRow:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"
         words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
     size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
-    return StepRow(
+    return PlanStepRow(
         action=step.action,
         size="" if step.action is Action.COMPILE else size,
         path=step.path,
