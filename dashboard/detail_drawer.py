@@ -14,7 +14,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import state_of
 from neuron_top.dashboard.caches import DashboardCaches
-from neuron_top.dashboard.components import attributes, fact_list, note, panel, table
+from neuron_top.dashboard.components import attributes, fact_list, note, panel, table, text_block
 from neuron_top.dashboard.explain_panel import explanation_panel
 from neuron_top.dashboard.feed_registry import FeedRegistry, is_dropped
 from neuron_top.dashboard.page_diff import outputs_of
@@ -95,7 +95,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
         head = ("rank", "outcome", "took", "code", "peak memory", "cause")
         content.append(table(head, attempts, caption="Compiles of this graph", right=(0, 2, 4)))
     content.append(html.H3("Log lines"))
-    content.append(html.Pre("\n".join(lines), className="log") if lines else note("No log line of this graph is kept."))
+    content.append(text_block(lines) if lines else note("No log line of this graph is kept."))
     return content
 
 

@@ -10,7 +10,7 @@ from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.components import attributes, note, panel, table
+from neuron_top.dashboard.components import attributes, note, panel, table, text_block
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import action_permission
@@ -98,7 +98,7 @@ def _drawer(plan: FleetPlan) -> Any:
     parts = [
         html.H2(f"{plan.action}: change {plan.batch}"),
         html.P(f"asked by {plan.asked_by}"),
-        html.Pre("\n".join(line.text for line in change_lines(plan)), className="log"),
+        text_block(line.text for line in change_lines(plan)),
         *awaited,
         _buttons(plan),
     ]
