@@ -121,6 +121,7 @@ class GraphSums:
     def _sum(self) -> GraphSummary:
         graph, kept = self.graph, self._look_again()
         workers = graph.workers.values()
+        spans = tuple(chain.from_iterable(one.spans for one in kept))
         return GraphSummary(
             graph=graph,
             version=graph.version,
@@ -132,9 +133,9 @@ class GraphSums:
             failures_met=graph.failures_met,
             lock_waits=sum(len(worker.waits) for worker in workers),
             waiting=tuple((worker, wait) for worker in workers if (wait := worker.open_wait) is not None),
-            spans=tuple(chain.from_iterable(one.spans for one in kept)),
+            spans=spans,
             ended={kind: tuple(intervals) for kind, intervals in self._ended.items()},
-            going_on=tuple(span for one in kept for span in one.spans if span.end is None),
+            going_on=tuple(span for span in spans if span.end is None),
         )
 
     def _look_again(self) -> list[_WorkerSummary]:
@@ -158,16 +159,16 @@ class GraphSums:
         ):
             same = takewhile(lambda pair: pair[0] is pair[1], zip(before, now, strict=False))
             kept = sum(1 for _ in same)
-            if any(_ended(span for span in before[kept:] if span is not None)):
+            if any(_ended(before[kept:])):
                 return False
-            for interval in _ended(span for span in now[kept:] if span is not None):
+            for interval in _ended(now[kept:]):
                 _insert(self._ended[kind], interval)
         return True
 
 
-def _ended(spans: Iterable[Span]) -> Iterator[Interval]:
+def _ended(spans: Iterable[Span | None]) -> Iterator[Interval]:
     """When those were that have ended."""
-    return ((span.start, span.end) for span in spans if span.end is not None)
+    return ((span.start, span.end) for span in spans if span is not None and span.end is not None)
 
 
 def _insert(covered: list[Interval], interval: Interval) -> None:
