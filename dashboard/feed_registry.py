@@ -44,8 +44,9 @@ meanwhile: those of a job of a thousand nodes would else be made without a pause
 COSTLY_SECONDS = 0.05
 """Of all views of a run: below it, what a job writes is shown at once."""
 LONGEST_REST = 1.5
+"""Seconds, however costly."""
 CHART_REST = 10.0
-"""The same of what a chart of the whole run is made of: it may lag behind the figures of a job of a thousand nodes."""
+"""The longest rest of what a chart of the whole run is made of: it may lag behind the figures beside it."""
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 
@@ -139,12 +140,14 @@ class FeedRegistry:
 
     def _is_fresh(self, run: str, cached: _CachedView[Any]) -> bool:
         now = time.monotonic()
+        age = now - cached.began
+        if cached.version == self.version(run) and age < FRESH_SECONDS:
+            return True
         views = [view for (of, _view), view in list(self._views.items()) if of == run]
         looked_at = (view for view in views if now - view.began - view.took < 2 * view.longest_rest)
         costs = sum(view.took for view in looked_at)
         rest = min(RESTS * costs, cached.longest_rest) if costs > COSTLY_SECONDS else 0.0
-        age = now - cached.began
-        return age - cached.took < rest or (cached.version == self.version(run) and age < FRESH_SECONDS)
+        return age - cached.took < rest
 
     def feed(self, run: str) -> Feed:
         """The feed of a run: live, or a recording, which is opened if it is not open. Raises NothingToShow."""
