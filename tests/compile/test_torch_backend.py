@@ -40,6 +40,12 @@ f = torch.compile(lambda x: torch.softmax(x * 2, -1).sum(0), backend="neurontop"
 for n in (3, 7, 12, 64, 65):
     x = torch.randn(n, n + 1)
     assert torch.allclose(f(x), torch.softmax(x * 2, -1).sum(0), atol=1e-5), n
+norm = torch.nn.LayerNorm(5)  # Dynamo traces twice: its epsilon cannot be an input
+compiled = torch.compile(norm, backend="neurontop", dynamic=True)
+for n in (3, 7):
+    x, y = torch.randn(n, 5, requires_grad=True), torch.randn(n, 5)
+    ours, theirs = (torch.autograd.grad((it(x) * y).sum(), x)[0] for it in (compiled, norm))
+    assert torch.allclose(ours, theirs, atol=1e-5), n
 print("all sizes right")
 """
 DYNAMIC_TRAIN = """

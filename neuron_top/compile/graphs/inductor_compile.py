@@ -26,6 +26,7 @@ import torch
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 import torch.compiler.config as compiler_config
+from torch._dynamo.symbolic_convert import TensorifyState
 from torch._inductor import standalone_compile
 from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
@@ -182,6 +183,7 @@ def compile_here(
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
     caches.enter_context(inductor_config.patch(fx_graph_cache=True))
+    caches.enter_context(_floats_settled(fake_mode.shape_env))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = standalone_compile(
             copying.copied(gm),
@@ -193,6 +195,23 @@ def compile_here(
     _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
     return {"guards": _guards(inputs, fake_mode)}
+
+
+@contextlib.contextmanager
+def _floats_settled(shape_env: Any) -> Iterator[None]:
+    """Within the block, PyTorch asks nobody to make constants of floats.
+
+    Dynamo traces a script again where a float cannot be an input (an epsilon, with `dynamic=True`). The graph of the
+    second trace has it as a constant, but the shape environment still knows its symbol, and compiling the graph would
+    ask for that second trace once more.
+    """
+    known = TensorifyState.force_specializations
+    symbols = () if shape_env is None else shape_env.backed_var_to_val
+    TensorifyState.force_specializations = known | {str(symbol) for symbol in symbols}
+    try:
+        yield
+    finally:
+        TensorifyState.force_specializations = known
 
 
 def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
