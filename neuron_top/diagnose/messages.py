@@ -33,7 +33,7 @@ _DATE = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
 _END = late_pattern(r"\[libneuronxla [^\]]{1,80}\]")
 _FOREIGN = late_pattern(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||To fix the error"
-    r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank"
+    r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:"
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
 _MOST_LINES = 12

@@ -291,6 +291,28 @@ ROWS: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
+        "nothing of a model was compiled",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("no operator will be running on"),
+        r"no operator will be running on (?:AWS|Neuron)",
+        "Every part that was given to the compiler failed: read the file that the lines above name (`log file is at`)",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING_AND_SAID,
+        True,
+    ),
+    Recognizer(
+        "compiler failed, told by PyTorch/XLA's service",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("-cc compilation failed"),
+        rf": {_COMPILER} compilation failed",
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        ReasonGiven.MISSING_AND_SAID,
+        True,
+    ),
+    Recognizer(
         "compiler failed",
         _C.COMPILE_ERROR,
         _W.DEATH,
@@ -749,6 +771,16 @@ ROWS: tuple[Recognizer, ...] = (
     ),
 )
 CASCADES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "failure that another task states",
+        _C.RUNTIME_EXEC,
+        _W.CASCADE,
+        _words("from /job:localservice"),
+        r"From /job:localservice/\S{1,80}:\s*$",
+        "PyTorch/XLA's service only passes a failure on: its lines above state the reason",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     Recognizer(
         "launcher's report",
         _C.SCRIPT_ERROR,

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from neuron_top.compile.server.client import CompileClient
+from neuron_top.compile.torch import machine_locks
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -92,10 +93,41 @@ def test_whatever_the_first_work_is_it_goes_to_a_server_with_the_settings_of_now
         client.close()
 
 
-def test_no_server_starts_early_where_the_cache_holds_graphs_or_another_rank_starts_it(own_caches: Path) -> None:
-    assert seen(LOCAL_RANK="1")[0] == []
+def test_no_server_starts_early_where_the_cache_holds_graphs_or_another_process_has_started_one(
+    own_caches: Path,
+) -> None:
+    with machine_locks.first_compile():
+        assert machine_locks.starts_the_server()
+        named, after, result = seen()
+        assert named == []
+        assert len(after) == 1, "nobody else has compiled its graph"
+        assert result == [2.0, 2.0, 2.0]
     assert any(own_caches.iterdir()), "the first run has filled the cache"
     assert seen()[0] == []
+
+
+def test_who_has_no_server_lets_the_one_that_has_take_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    def is_begun() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    machine_locks.let_the_server_go_first(is_begun)
+    assert asked == 1, "nobody has a server"
+    asked = 0
+    with machine_locks.first_compile():
+        assert machine_locks.starts_the_server()
+        assert machine_locks.starts_the_server(), "it has it already"
+        with monkeypatch.context() as patch:
+            patch.setattr(machine_locks, "_held", {})  # as another process
+            assert not machine_locks.starts_the_server()
+            machine_locks.let_the_server_go_first(is_begun)
+        assert asked == 4
+    assert machine_locks.starts_the_server(), "the first graph is there: the next process may start one"
+    with machine_locks.first_compile():
+        pass
 
 
 def test_settings_that_make_no_sense_are_reported_by_the_first_graph() -> None:

@@ -38,7 +38,7 @@ from neuron_top.compile.graphs import (
     torch_settings,
     vector_instructions,
 )
-from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, worker_memory
+from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, machine_locks, worker_memory
 from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
@@ -97,6 +97,7 @@ def neurontop(
         return SerializableAOTDispatchCompiler(CachedGraph, functools.partial(_compile_one, job, direction))
 
     with (
+        machine_locks.first_compile(),
         V.set_fake_mode(fake_mode),
         torch._inductor.config.patch(patches),
         torch._functorch.config.patch(unlift_effect_tokens=True),  # as Inductor, which takes no tokens as arguments
@@ -124,8 +125,7 @@ def prepare() -> None:
 
 
 def _start_compiler(wrapper: Wrapper) -> None:
-    """By one rank of a node: of many, all but one would import PyTorch for nothing."""
-    if os.environ.get("LOCAL_RANK", os.environ.get("RANK", "0")) == "0" and wrapper.expects_misses:
+    if wrapper.expects_misses and machine_locks.starts_the_server():
         wrapper.start_compiler()
 
 
@@ -239,6 +239,7 @@ def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[
 
     if runner := loading.known(graph):
         return function(runner)
+    machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(graph.key))
     if direction != "forward" or hashing.shape_environment(inputs_left) is not None:
         return function(loading.load(wrapper, graph, inputs_left))  # compilers assume things of sizes that may change
     beside = CompileBeside(wrapper, graph)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import hashlib
 import os
 import time
@@ -32,11 +31,10 @@ import torch.compiler.config as compiler_config
 from torch import fx
 from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache, FXGraphCacheMiss
 from torch._inductor.output_code import OutputCode
-from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from neuron_top.compile.graphs import hashing, own_code
 from neuron_top.compile.graphs.hashing import NotCacheable
-from neuron_top.compile.torch import equal_blocks, worker_memory
+from neuron_top.compile.torch import equal_blocks, machine_locks, worker_memory
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
@@ -124,27 +122,24 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
 
     The lock dies with its holder. Once a process has been through without an error, nobody waits any more.
     """
-    folder = Path(cache_dir(), "neurontop")
-    mark = folder / tag
+    mark = machine_locks.folder() / tag
     if mark.exists():
         yield 0.0
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / f"{tag}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:  # waiting saves work, no more
+    handle = machine_locks.opened(f"{tag}.lock")
+    if handle is None:
         yield 0.0
         return
     try:
         waited = _wait(handle, mark, say)
         if mark.exists():
             os.close(handle)
-            handle = -1
+            handle = None
         yield waited
         with contextlib.suppress(OSError):
             mark.touch()
     finally:
-        if handle >= 0:
+        if handle is not None:
             os.close(handle)
 
 
@@ -152,23 +147,13 @@ def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
     """Until the lock is ours or the mark is there; gives the seconds slept."""
     start = said = time.monotonic()
     pause, waited = _FIRST_POLL, 0.0
-    while not mark.exists() and not _locked(handle):
+    while not mark.exists() and not machine_locks.is_locked_by_us(handle):
         time.sleep(pause)
         pause, waited = min(pause * 1.5, _LONGEST_POLL), time.monotonic() - start
         if time.monotonic() - said >= _SAY_EVERY_SECONDS:
             said = time.monotonic()
             say(f"Another process traces and compiles the same graph, been waiting for {waited / 60:.1f} minutes")
     return waited
-
-
-def _locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # a file system without locks: nobody waits
-    return True
 
 
 def _state_lines() -> Iterator[str]:

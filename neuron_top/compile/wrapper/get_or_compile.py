@@ -123,6 +123,17 @@ class Wrapper:
         except Unsound:
             return None
 
+    def is_begun(self, key: ModuleKey) -> bool:
+        """Whether anything of `key` is in the cache: its artifact, a failure, the lock of whoever compiles it.
+
+        True as well where that cannot be known, or is of no use: nobody need wait for it.
+        """
+        if self.options.no_cache:
+            return True
+        with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
+            return self.entry(key).path.exists()
+        return True
+
     def extract(self, graph: GraphToCompile) -> bool:
         """Store the graph for a later compile; True when the cache has its artifact already.
 

@@ -1,0 +1,88 @@
+"""Locks between the processes of a machine that share Inductor's folder, as the ranks of a node do.
+
+A lock dies with its holder. It saves work, no more: where there are no locks, everybody goes ahead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+_COMPILE_SERVER = "server.lock"
+_HEAD_START_SECONDS, _POLL_SECONDS = 5.0, 0.05
+"""The former is about what it takes to start another compile server."""
+_held: dict[str, int] = {}
+
+
+def folder() -> Path:
+    """Where locks and marks lie."""
+    return Path(cache_dir(), "neurontop")
+
+
+def opened(name: str) -> int | None:
+    """A descriptor of the lock's file, made where there is none; None where that cannot be done."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        return os.open(folder() / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+
+
+def is_locked_by_us(handle: int) -> bool:
+    """Take the lock unless another process has it; whether nobody else has."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks
+    return True
+
+
+def starts_the_server() -> bool:
+    """Whether this process is the one that starts a compile server ahead of its first graph.
+
+    Ranks share most graphs: all other servers would import PyTorch for nothing, beside the ranks that need the cores.
+    """
+    if _COMPILE_SERVER in _held:
+        return True
+    handle = opened(_COMPILE_SERVER)
+    if handle is None:
+        return True
+    if not is_locked_by_us(handle):
+        os.close(handle)
+        return False
+    _held[_COMPILE_SERVER] = handle
+    return True
+
+
+def let_the_server_go_first(is_begun: Callable[[], bool]) -> None:
+    """Give the process that has started a server the time to take a graph; only it can compile at once.
+
+    `is_begun`: whether somebody has. Where ranks have different graphs, each waits its five seconds once or twice.
+    """
+    if _COMPILE_SERVER in _held or (handle := opened(_COMPILE_SERVER)) is None:
+        return
+    try:
+        until = time.monotonic() + _HEAD_START_SECONDS
+        while not is_begun() and not is_locked_by_us(handle) and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def first_compile() -> Iterator[None]:
+    """Behind the block the first graph is there: who comes now finds it in the cache, or starts a server of its own."""
+    try:
+        yield
+    finally:
+        handle = _held.pop(_COMPILE_SERVER, None)
+        if handle is not None:
+            os.close(handle)
