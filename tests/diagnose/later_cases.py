@@ -664,4 +664,42 @@ Finished training
 """,
         ended="finished",
     ),
+    Case(
+        "a graph's failure, told by PyTorch/XLA's first client",
+        "compile_error",
+        """
+2023-11-09 21:39:52.908320: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] 2 root error(s) found.
+>>>2023-11-09 21:39:52.908325: E tensorflow/compiler/xla/xla_client/xla_util.cc:90]   (0) INTERNAL: neuronx-cc compilation failed.
+2023-11-09 21:39:52.908327: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] \t [[{{node XRTExecute}}]]
+Traceback (most recent call last):
+  File "/job/run_clm.py", line 616, in <module>
+2023-11-09 21:39:52.909526: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] *** Begin stack trace ***
+    main()
+RuntimeError: INTERNAL: From /job:localservice/replica:0/task:0:
+""",
+    ),
+    Case(
+        "a failed compile of neuron_parallel_compile whose reason is not printed",
+        "compile_error",
+        """
+>>>2024-12-24 11:10:32.000600:  7884  ERROR ||NEURON_CC_WRAPPER||: Failed compilation with ['neuronx-cc', 'compile'] after 0 retries.
+concurrent.futures.process._RemoteTraceback:
+\"\"\"
+Traceback (most recent call last):
+  File "/usr/lib/python3.10/concurrent/futures/process.py", line 246, in _process_worker
+    r = call_item.fn(*call_item.args, **call_item.kwargs)
+\"\"\"
+subprocess.CalledProcessError: Command '['neuronx-cc', 'compile']' returned non-zero exit status 70.
+""",
+    ),
+    Case(
+        "a saved model of TensorFlow of which nothing was compiled",
+        "compile_error",
+        """
+INFO:tensorflow:fusing subgraph {subgraph neuron_op_1} with neuron-cc; log file is at /tmp/x/graph_def.neuron-cc.log
+WARNING:tensorflow:Failed to fuse subgraph {subgraph neuron_op_1} with '/job/bin/neuron-cc compile /tmp/x/graph_def.pb'
+INFO:tensorflow:Number of operations placed on Neuron runtime: 0
+>>>WARNING:tensorflow:Converted ./saved to ./neuron but no operator will be running on AWS machine learning accelerators.
+""",
+    ),
 )
