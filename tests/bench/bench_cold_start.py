@@ -64,7 +64,7 @@ def measure(repeats: int = 3) -> list[Figure]:
             cpu[state, OURS],
             cpu[state, peer],
         )
-        for state, peer, bound in (("cold", DEFAULT, 0.6), *(("warm", peer, 1.1) for peer in PEERS))
+        for state, peer, bound in (("cold", DEFAULT, 0.7), *(("warm", peer, 1.1) for peer in PEERS))
     ]
 
 
