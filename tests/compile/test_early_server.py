@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_no_server_starts_early_where_the_cache_holds_graphs_or_another_process_
     own_caches: Path,
 ) -> None:
     with machine_locks.first_compile():
-        assert machine_locks.starts_the_server()
+        assert machine_locks.claim_server_start()
         named, after, result = seen()
         assert named == []
         assert len(after) == 1, "nobody else has compiled its graph"
@@ -118,14 +119,19 @@ def test_who_has_no_server_lets_the_one_that_has_take_the_graph(monkeypatch: pyt
     assert asked == 1, "nobody has a server"
     asked = 0
     with machine_locks.first_compile():
-        assert machine_locks.starts_the_server()
-        assert machine_locks.starts_the_server(), "it has it already"
+        assert machine_locks.claim_server_start()
+        assert machine_locks.claim_server_start(), "it has it already"
         with monkeypatch.context() as patch:
             patch.setattr(machine_locks, "_held", {})  # as another process
-            assert not machine_locks.starts_the_server()
+            assert not machine_locks.claim_server_start()
+            patch.setattr(machine_locks, "_head_start_ends", lambda: math.inf)
             machine_locks.let_the_server_go_first(is_begun)
-        assert asked == 4
-    assert machine_locks.starts_the_server(), "the first graph is there: the next process may start one"
+            assert asked == 4
+            asked = 0
+            patch.setattr(machine_locks, "_head_start_ends", lambda: 0.0)
+            machine_locks.let_the_server_go_first(is_begun)
+            assert asked == 1, "it has waited for an earlier graph"
+    assert machine_locks.claim_server_start(), "the first graph is there: the next process may start one"
     with machine_locks.first_compile():
         pass
 

@@ -125,7 +125,7 @@ def prepare() -> None:
 
 
 def _start_compiler(wrapper: Wrapper) -> None:
-    if wrapper.expects_misses and machine_locks.starts_the_server():
+    if wrapper.expects_misses and machine_locks.claim_server_start():
         wrapper.start_compiler()
 
 

@@ -126,7 +126,7 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
     if mark.exists():
         yield 0.0
         return
-    handle = machine_locks.opened(f"{tag}.lock")
+    handle = machine_locks.open_lock(f"{tag}.lock")
     if handle is None:
         yield 0.0
         return
@@ -147,7 +147,7 @@ def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
     """Until the lock is ours or the mark is there; gives the seconds slept."""
     start = said = time.monotonic()
     pause, waited = _FIRST_POLL, 0.0
-    while not mark.exists() and not machine_locks.is_locked_by_us(handle):
+    while not mark.exists() and not machine_locks.try_lock(handle):
         time.sleep(pause)
         pause, waited = min(pause * 1.5, _LONGEST_POLL), time.monotonic() - start
         if time.monotonic() - said >= _SAY_EVERY_SECONDS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ def folder() -> Path:
     return Path(cache_dir(), "neurontop")
 
 
-def opened(name: str) -> int | None:
+def open_lock(name: str) -> int | None:
     """A descriptor of the lock's file, made where there is none; None where that cannot be done."""
     try:
         folder().mkdir(parents=True, exist_ok=True)
@@ -34,8 +35,8 @@ def opened(name: str) -> int | None:
         return None
 
 
-def is_locked_by_us(handle: int) -> bool:
-    """Take the lock unless another process has it; whether nobody else has."""
+def try_lock(handle: int) -> bool:
+    """Take the lock without waiting; False where another process has it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -45,17 +46,18 @@ def is_locked_by_us(handle: int) -> bool:
     return True
 
 
-def starts_the_server() -> bool:
-    """Whether this process is the one that starts a compile server ahead of its first graph.
+def claim_server_start() -> bool:
+    """Claim the start of a compile server ahead of the first graph; False where another process has claimed it.
 
     Ranks share most graphs: all other servers would import PyTorch for nothing, beside the ranks that need the cores.
+    The claim holds until `first_compile` ends.
     """
     if _COMPILE_SERVER in _held:
         return True
-    handle = opened(_COMPILE_SERVER)
+    handle = open_lock(_COMPILE_SERVER)
     if handle is None:
         return True
-    if not is_locked_by_us(handle):
+    if not try_lock(handle):
         os.close(handle)
         return False
     _held[_COMPILE_SERVER] = handle
@@ -65,16 +67,21 @@ def starts_the_server() -> bool:
 def let_the_server_go_first(is_begun: Callable[[], bool]) -> None:
     """Give the process that has started a server the time to take a graph; only it can compile at once.
 
-    `is_begun`: whether somebody has. Where ranks have different graphs, each waits its five seconds once or twice.
+    `is_begun`: whether somebody has. Where it has other graphs, or none for now, a process waits five seconds once.
     """
-    if _COMPILE_SERVER in _held or (handle := opened(_COMPILE_SERVER)) is None:
+    if _COMPILE_SERVER in _held or (handle := open_lock(_COMPILE_SERVER)) is None:
         return
     try:
-        until = time.monotonic() + _HEAD_START_SECONDS
-        while not is_begun() and not is_locked_by_us(handle) and time.monotonic() < until:
+        while not is_begun() and not try_lock(handle) and time.monotonic() < _head_start_ends():
             time.sleep(_POLL_SECONDS)
     finally:
         os.close(handle)
+
+
+@functools.cache
+def _head_start_ends() -> float:
+    """Settled when it is first asked for, so that not each graph of this process waits."""
+    return time.monotonic() + _HEAD_START_SECONDS
 
 
 @contextlib.contextmanager
