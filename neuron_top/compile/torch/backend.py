@@ -65,6 +65,7 @@ class _Job(msgspec.Struct, frozen=True):
     """Graphs whose function is not there yet, and what waits for it."""
 
 
+@machine_locks.first_compile()
 def neurontop(
     gm: fx.GraphModule, example_inputs: list[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
 ) -> Callable[..., Any]:
@@ -97,7 +98,6 @@ def neurontop(
         return SerializableAOTDispatchCompiler(CachedGraph, functools.partial(_compile_one, job, direction))
 
     with (
-        machine_locks.first_compile(),
         V.set_fake_mode(fake_mode),
         torch._inductor.config.patch(patches),
         torch._functorch.config.patch(unlift_effect_tokens=True),  # as Inductor, which takes no tokens as arguments
