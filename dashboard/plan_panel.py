@@ -37,11 +37,15 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     parts: list[Any] = [html.H2(f"{title}: {_state(executions)}")]
     if waiting:
         parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
+    roots = {execution.plan.root for execution in executions}
+    if several and len(roots) == 1:
+        parts.append(html.P(html.Code(executions[0].plan.root)))
+    names = [_name(execution, with_root=len(roots) > 1) for execution in executions]
     if several:
-        parts.append(_lines(executions))
-    for execution in executions:
+        parts.append(_lines(executions, names))
+    for name, execution in zip(names, executions, strict=True):
         details = _details(execution)
-        parts += [html.Details([html.Summary(_name(execution)), *details])] if several else details
+        parts += [html.Details([html.Summary(name), *details])] if several else details
     parts.append(_buttons(executions))
     return html.Section(parts, className="drawer panel", role="dialog", **attributes(aria_label=f"Plan: {title}"))
 
@@ -56,25 +60,26 @@ def _state_of(execution: PlanExecution) -> str:
     return "stopped" if is_stopped else execution.state.value
 
 
-def _name(execution: PlanExecution) -> str:
+def _name(execution: PlanExecution, *, with_root: bool) -> str:
+    """The compiler whose entries it changes, and the cache where that is not said for all."""
     compilers = sorted({step.path.partition("/")[0] for step in execution.plan.steps})
     which = compilers[0] if len(compilers) == 1 else f"{len(compilers)} compiler versions" if compilers else "nothing"
-    return f"{execution.plan.root}: {which}"
+    return f"{execution.plan.root}: {which}" if with_root else which
 
 
-def _lines(executions: Sequence[PlanExecution]) -> Any:
+def _lines(executions: Sequence[PlanExecution], names: Sequence[str]) -> Any:
     rows = [
         (
-            _name(execution),
+            name,
             count_text(len(execution.plan.steps)),
             bytes_text(execution.plan.frees),
             _price(execution),
             count_text(len(execution.plan.exclusions)),
             _state_of(execution),
         )
-        for execution in executions
+        for name, execution in zip(names, executions, strict=True)
     ]
-    head = ("cache and compiler", "entries", "frees", "to compile again", "skipped", "state")
+    head = ("plan", "entries", "frees", "to compile again", "skipped", "state")
     return table(head, rows, caption="The plans of this action", right=(1, 2, 3, 4))
 
 

@@ -45,6 +45,8 @@ class Case(NamedTuple):
     pages: tuple[str, ...] = ("",)
     words: str = ""
     """What the first page says once all is read."""
+    act: Callable[[Any], None] | None = None
+    """What a person does before the picture is taken."""
 
 
 def demo(share: float) -> Opened:
@@ -124,6 +126,13 @@ def caches(entries: int) -> Opened:
     return case
 
 
+def plan_an_eviction(page: Any) -> None:
+    """Mark every entry that is shown, and look at the plan."""
+    page.check("#cache-everything input")
+    page.click("#cache-evict")
+    page.locator("#cache-plans", has_text="before → after").wait_for(state="attached")  # what it holds lies in a drawer
+
+
 @contextmanager
 def idle(state: Path) -> Iterator[Served]:
     """A server beside which nothing runs."""
@@ -156,20 +165,23 @@ CASES: dict[str, Case] = {
     "several-jobs": Case(logs(inputs.several)),
     "cache-0": Case(caches(0), ("cache",)),
     "cache-400": Case(caches(400), ("cache",)),
+    "cache-400-plan": Case(caches(400), ("cache",), act=plan_an_eviction),
     "cache-50000": Case(caches(50_000), ("cache",)),
 }
 
 
-def photograph(browser: Any, served: Served, path: str, width: int, theme: str, target: Path, words: str) -> None:
+def photograph(browser: Any, served: Served, case: Case, path: str, width: int, theme: str, target: Path) -> None:
     """One page as one picture; what a browser complained of is said."""
     seen = Watched(browser, viewport={"width": width, "height": 900}, color_scheme=theme)
     seen.page.goto(f"{served.address}{path}")
-    if words and not path:
-        seen.until("#live-reason", words)
+    if case.words and not path:
+        seen.until("#live-reason", case.words)
     seen.page.wait_for_function(DRAWN)
+    if case.act is not None:
+        case.act(seen.page)
     seen.page.wait_for_timeout(SETTLED_MS)
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
-    seen.page.screenshot(path=str(target), full_page=True)
+    seen.page.screenshot(path=str(target), full_page=case.act is None)
     print(target, *seen.complaints, *([f"{wide} pixels wide"] if wide > width else []), flush=True)
     seen.page.close()
 
@@ -187,7 +199,7 @@ def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequ
                         for width in widths:
                             for theme in themes:
                                 target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.png"
-                                photograph(browser, served, page, width, theme, target, case.words)
+                                photograph(browser, served, case, page, width, theme, target)
             finally:
                 shutil.rmtree(state, ignore_errors=True)  # noqa: TID251 (a folder of this script)
 
