@@ -17,6 +17,8 @@ class Likeness(enum.StrEnum):
     SAME = "same"
     WITHIN = "within"
     """Not bit by bit, but no farther from Inductor than Inductor is from eager."""
+    NEAR = "near"
+    """Farther from Inductor than that, but no farther from eager than Inductor is: then both are as right."""
     FORM = "form"
     """Two runs of Inductor differ (uninitialized memory): shape and type are the same."""
     DIFFERS = "differs"
@@ -37,10 +39,14 @@ def likeness(ours: Any, inductor: Any, again: Any, eager: Any) -> tuple[Likeness
         if not settled:
             worst = Likeness.FORM
             continue
-        allowed = distance(other, d[place]) if len(d) == len(b) and form(d[place]) == form(other) else 0.0
-        if (found := distance(one, other)) > max(allowed, ROUNDING):
+        known = len(d) == len(b) and form(d[place]) == form(other)
+        allowed = distance(other, d[place]) if known else 0.0
+        if (found := distance(one, other)) <= max(allowed, ROUNDING):
+            worst = Likeness.WITHIN if worst is Likeness.SAME else worst
+        elif known and distance(one, d[place]) <= allowed:
+            worst = Likeness.NEAR if worst is not Likeness.FORM else worst
+        else:
             return Likeness.DIFFERS, f"result {place}: {found:.3g} from Inductor, which is {allowed:.3g} from eager"
-        worst = Likeness.WITHIN if worst is Likeness.SAME else worst
     return worst, ""
 
 

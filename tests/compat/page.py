@@ -23,9 +23,10 @@ is written by `make compat` ([tests/compat](../tests/compat)) from what it measu
 
 Each program runs without a compiler, with Inductor and with our back end: cold on an empty cache, then in another
 process with the cache that the first one filled and with an empty folder of Inductor. **Same** is the same result bit by
-bit; **within** is no farther from Inductor's result than that is from the result without a compiler; **form** is a program whose
-content is arbitrary (uninitialized memory: two runs of Inductor differ), of which shape and type are compared. Everything else that
-Inductor compiles is a **defect**. A graph that cannot be cached is compiled in the job, and says why.
+bit; **within** is no farther from Inductor's result than that is from the result without a compiler; **near** is farther from it,
+but no farther from the result without a compiler than Inductor's is; **form** is a program whose content is arbitrary (uninitialized
+memory: two runs of Inductor differ), of which shape and type are compared. Everything else that Inductor compiles is a **defect**. A graph
+that cannot be cached is compiled in the job, and says why.
 """
 
 
@@ -42,9 +43,9 @@ def page(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str:
 def table(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str:
     """A row per suite."""
     rows = [
-        "| Suite | programs | not run yet | Inductor compiles | same | within | form | defects | warm: all from the cache "
+        "| Suite | programs | not run yet | Inductor compiles | same | within | near | form | defects | warm: all from the cache "
         "| not cached, with a reason |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for suite, lines in found.items():
         warm = _by_name(lines, "warm")
@@ -59,7 +60,7 @@ def table(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str
             len(names.get(suite, ())),
             missing,
             len(counted),
-            *(kinds[kind] for kind in ("same", "within", "form", "defect")),
+            *(kinds[kind] for kind in ("same", "within", "near", "form", "defect")),
             hits,
             apart,
         ]
@@ -137,7 +138,7 @@ def _from_cache(warm: Mapping[str, Any]) -> bool:
 def _kind(cold: Mapping[str, Any], warm: Mapping[str, Any]) -> str:
     """The worse of both."""
     kinds = [_alone(line) for line in (cold, warm) if line]
-    return next((kind for kind in ("defect", "form", "within") if kind in kinds), "same")
+    return next((kind for kind in ("defect", "form", "near", "within") if kind in kinds), "same")
 
 
 def _alone(line: Mapping[str, Any]) -> str:

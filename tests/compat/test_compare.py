@@ -28,6 +28,11 @@ def test_no_farther_than_inductor_is_from_eager_is_within() -> None:
     assert _judged(ONE + 1e-6) is Likeness.DIFFERS
 
 
+def test_no_farther_from_eager_than_inductor_is_near() -> None:
+    assert _judged(ONE + 3e-6, eager=ONE + 2e-6) is Likeness.NEAR
+    assert _judged(ONE[:2], torch.zeros(2), torch.zeros(2), ONE[:2] + 1e-6) is Likeness.NEAR, "Inductor is wrong"
+
+
 def test_another_type_shape_or_place_of_nan_differs() -> None:
     assert _judged(ONE.double()) is Likeness.DIFFERS
     assert _judged(ONE[:2]) is Likeness.DIFFERS
@@ -55,5 +60,5 @@ def test_the_page_counts_what_fails_as_a_defect() -> None:
     wrong = page.defects({"features": lines})
     assert wrong == {"a": "from the cache: result 0: 1 from Inductor", "b": "cold: ValueError: x"}
     text = page.page({"features": lines}, {"features": ["a", "b", "c", "d", "e", "f"]})
-    assert "| 6 | 1 | 3 | 1 | 0 | 0 | 2 | 1 | 1 |" in text
+    assert "| 6 | 1 | 3 | 1 | 0 | 0 | 0 | 2 | 1 | 1 |" in text
     assert "a reason" in text
