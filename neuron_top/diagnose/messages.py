@@ -36,6 +36,7 @@ _FOREIGN = late_pattern(
     r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:"
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
+_NO_REASON = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
 _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
@@ -127,9 +128,8 @@ def without_reason(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
     if is_cached:
         weight = Weight.CASCADE if is_retried else Weight.STATEMENT
         return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, ReasonGiven.MISSING)
-    advice = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
     return CauseVerdict(
-        CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, ReasonGiven.MISSING_AND_SAID
+        CauseClass.COMPILE_ERROR, Weight.STATEMENT, _NO_REASON, Confidence.LOW, ReasonGiven.MISSING_AND_SAID
     )
 
 
