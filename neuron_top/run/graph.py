@@ -59,7 +59,7 @@ class Duration(msgspec.Struct, frozen=True):
     low: float | None = None
 
 
-class Attempt(msgspec.Struct, kw_only=True):
+class Attempt(msgspec.Struct, kw_only=True, gc=False):
     """One call of the compiler. Times are seconds since the epoch; `exact_*` tell a clock reading from a bound."""
 
     start: float | None = None
@@ -101,7 +101,7 @@ class Attempt(msgspec.Struct, kw_only=True):
         )
 
 
-class Wait(msgspec.Struct, kw_only=True):
+class Wait(msgspec.Struct, kw_only=True, gc=False):
     """One wait of one worker for the lock of an entry."""
 
     start: float | None = None

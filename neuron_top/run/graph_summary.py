@@ -6,8 +6,10 @@ A job of a thousand nodes compiles a graph in thousands of processes; each event
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import chain, takewhile, zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -34,6 +36,8 @@ class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
     """When any worker compiled it, or waited for it, by spans that have ended: of a thousand nodes that did the same at
     the same time, one interval."""
     going_on: tuple[Span, ...]
+    compiled_again: tuple[str, ...]
+    """Nodes that compiled it although another node had found it before."""
 
 
 class _SpanMaker(NamedTuple):
@@ -46,44 +50,49 @@ class _SpanMaker(NamedTuple):
 
     def compile(self, attempt: Attempt, before: Span | None) -> Span | None:
         """Of an attempt; None where nothing dates it."""
-        start, end = attempt.start, attempt.end
+        start, end, outcome = attempt.start, attempt.end, attempt.outcome
         if start is None and end is not None and attempt.seconds is not None:
             start = end - attempt.seconds
-        if start is None or (end is None and attempt.outcome):
+        if start is None or (end is None and outcome):
             return None
-        exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
-        return self._span(SpanKind.COMPILE, start, end, attempt.outcome, exact, before)
-
-    def wait(self, wait: Wait, before: Span | None) -> Span | None:
-        """The same of a wait."""
-        return None if wait.start is None else self._span(SpanKind.WAIT, wait.start, wait.end, None, True, before)
-
-    def _span(
-        self,
-        kind: SpanKind,
-        start: float,
-        end: float | None,
-        outcome: AttemptOutcome | None,
-        exact: bool,
-        before: Span | None,
-    ) -> Span:
-        now = start, end, outcome, exact
-        if before is not None and now == (before.start, before.end, before.outcome, before.exact):
+        exact = attempt.exact_start and (attempt.exact_end or not outcome)
+        if before is not None and _is_as(before, start, end) and before.outcome is outcome and before.exact is exact:
             return before
         return Span(
             graph=self.graph,
             worker=self.worker,
             pid=self.pid,
             rank=self.rank,
-            kind=kind,
+            kind=SpanKind.COMPILE,
             start=start,
             end=end,
             outcome=outcome,
             exact=exact,
         )
 
+    def wait(self, wait: Wait, before: Span | None) -> Span | None:
+        """The same of a wait."""
+        start, end = wait.start, wait.end
+        if start is None:
+            return None
+        if before is not None and _is_as(before, start, end):
+            return before
+        return Span(
+            graph=self.graph,
+            worker=self.worker,
+            pid=self.pid,
+            rank=self.rank,
+            kind=SpanKind.WAIT,
+            start=start,
+            end=end,
+        )
 
-class _WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
+
+def _is_as(span: Span, start: float, end: float | None) -> bool:
+    return span.start == start and span.end == end
+
+
+class _WorkerSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The attempts and waits of one worker, as of one version of them."""
 
     version: int
@@ -91,15 +100,13 @@ class _WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     compiles: tuple[Span | None, ...]
     """One for each attempt; None where nothing dates it."""
     waits: tuple[Span | None, ...]
+    spans: tuple[Span, ...]
+    """Compiles, then waits; those without a known start are left out."""
+    going_on: tuple[Span, ...]
     failures: int
 
-    @property
-    def spans(self) -> Iterator[Span]:
-        """Compiles, then waits; those without a known start are left out."""
-        return (span for span in chain(self.compiles, self.waits) if span is not None)
 
-
-_NOTHING = _WorkerSummary(version=-1, maker=None, compiles=(), waits=(), failures=0)
+_NOTHING = _WorkerSummary(version=-1, maker=None, compiles=(), waits=(), spans=(), going_on=(), failures=0)
 _KINDS = (SpanKind.COMPILE, SpanKind.WAIT)
 
 
@@ -121,7 +128,6 @@ class GraphSums:
     def _sum(self) -> GraphSummary:
         graph, kept = self.graph, self._look_again()
         workers = graph.workers.values()
-        spans = tuple(chain.from_iterable(one.spans for one in kept))
         return GraphSummary(
             graph=graph,
             version=graph.version,
@@ -133,9 +139,10 @@ class GraphSums:
             failures_met=graph.failures_met,
             lock_waits=sum(len(worker.waits) for worker in workers),
             waiting=tuple((worker, wait) for worker in workers if (wait := worker.open_wait) is not None),
-            spans=spans,
+            spans=tuple(chain.from_iterable(one.spans for one in kept)),
             ended={kind: tuple(intervals) for kind, intervals in self._ended.items()},
-            going_on=tuple(span for span in spans if span.end is None),
+            going_on=tuple(chain.from_iterable(one.going_on for one in kept)),
+            compiled_again=tuple(_compiled_again(workers)),
         )
 
     def _look_again(self) -> list[_WorkerSummary]:
@@ -157,8 +164,7 @@ class GraphSums:
             (SpanKind.COMPILE, old.compiles, new.compiles),
             (SpanKind.WAIT, old.waits, new.waits),
         ):
-            same = takewhile(lambda pair: pair[0] is pair[1], zip(before, now, strict=False))
-            kept = sum(1 for _ in same)
+            kept = _same(before, now)
             if any(_ended(before[kept:])):
                 return False
             for interval in _ended(now[kept:]):
@@ -166,9 +172,32 @@ class GraphSums:
         return True
 
 
+def _same(before: Sequence[Span | None], now: Sequence[Span | None]) -> int:
+    """How many stand unchanged at the beginning of both; most often all of `before` but the last."""
+    most = min(len(before), len(now))
+    for count in (most, most - 1):
+        if before[:count] == now[:count]:
+            return max(0, count)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, now, strict=False)))
+
+
 def _ended(spans: Iterable[Span | None]) -> Iterator[Interval]:
     """When those were that have ended."""
     return ((span.start, span.end) for span in spans if span is not None and span.end is not None)
+
+
+def _compiled_again(workers: Iterable[WorkerGraph]) -> Iterator[str]:
+    found_first, began_first = dict[str, float](), dict[str, float]()
+    for worker in workers:
+        if not worker.attempts:
+            if worker.hits and worker.since is not None:
+                found_first[worker.node] = min(worker.since, found_first.get(worker.node, worker.since))
+        elif (began := min((one.start for one in worker.attempts if one.start is not None), default=None)) is not None:
+            began_first[worker.node] = min(began, began_first.get(worker.node, began))
+    earliest = nsmallest(2, found_first.items(), key=itemgetter(1))  # one of two is another node, whichever is asked
+    for node, began in began_first.items():
+        if any(other != node and time < began for other, time in earliest):
+            yield node
 
 
 def _insert(covered: list[Interval], interval: Interval) -> None:
@@ -195,12 +224,17 @@ def _worker_summary(graph: Graph, worker: WorkerGraph, old: _WorkerSummary) -> _
     """Spans that are as they were are those of `old`: of a worker with many attempts, one changes."""
     maker = _SpanMaker(graph.key, worker.key, worker.pid, worker.rank)
     known = old if old.maker == maker else _NOTHING
-    compiles = zip_longest(worker.attempts, known.compiles[: len(worker.attempts)])
-    waits = zip_longest(worker.waits, known.waits[: len(worker.waits)])
+    dated = zip_longest(worker.attempts, known.compiles[: len(worker.attempts)])
+    compiles = tuple([maker.compile(attempt, before) for attempt, before in dated])
+    waited = zip_longest(worker.waits, known.waits[: len(worker.waits)])
+    waits = tuple([maker.wait(wait, before) for wait, before in waited])
+    spans = tuple(span for span in (*compiles, *waits) if span is not None)
     return _WorkerSummary(
         version=worker.version,
         maker=maker,
-        compiles=tuple(maker.compile(attempt, before) for attempt, before in compiles),
-        waits=tuple(maker.wait(wait, before) for wait, before in waits),
+        compiles=compiles,
+        waits=waits,
+        spans=spans,
+        going_on=tuple(span for span in spans if span.end is None),
         failures=sum(attempt.outcome is AttemptOutcome.FAILED for attempt in worker.attempts),
     )

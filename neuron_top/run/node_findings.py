@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -56,31 +55,10 @@ def compiled_again(run: Run) -> dict[str, list[Graph]]:
     found: dict[str, list[Graph]] = {}
     if len(run.nodes.nodes) < 2:
         return found
-    for graph in run.compiles.graphs.values():
-        earliest = _found_first(graph)
-        for node, began in _began_first(graph).items() if earliest else ():
-            if any(other != node and time < began for other, time in earliest):
-                found.setdefault(node, []).append(graph)
+    for one in run.compiles.totals.summaries():
+        for node in one.compiled_again:
+            found.setdefault(node, []).append(one.graph)
     return found
-
-
-def _found_first(graph: Graph) -> list[tuple[str, float]]:
-    """The two nodes that found a graph first, and when: whichever node is asked about, one of them is another one."""
-    times: dict[str, float] = {}
-    for worker in graph.workers.values():
-        if worker.hits and not worker.attempts and worker.since is not None:
-            times[worker.node] = min(worker.since, times.get(worker.node, worker.since))
-    return heapq.nsmallest(2, times.items(), key=lambda item: item[1])
-
-
-def _began_first(graph: Graph) -> dict[str, float]:
-    """When each node began its first compile of a graph."""
-    times: dict[str, float] = {}
-    for worker in graph.workers.values():
-        for attempt in worker.attempts:
-            if attempt.start is not None:
-                times[worker.node] = min(attempt.start, times.get(worker.node, attempt.start))
-    return times
 
 
 def lost_holders(run: Run, now: float) -> Iterator[tuple[Graph, str, int]]:

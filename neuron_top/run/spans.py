@@ -19,7 +19,7 @@ class SpanKind(StrEnum):
     """PyTorch captured a graph for our own back end."""
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class Span(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One bar of the timeline: who did what on which graph from when to when (`end` None: still going on)."""
 
     graph: str

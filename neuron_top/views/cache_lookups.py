@@ -22,7 +22,7 @@ class LookupResult(StrEnum):
     CACHED_FAILURE = "cached failure"
 
 
-class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
+class CacheLookup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One worker's lookup of one graph."""
 
     time: float
