@@ -164,7 +164,7 @@ def optimizer_of(model: nn.Module) -> torch.optim.Optimizer:
 
 
 def train(options: argparse.Namespace, sizes: Sizes, mesh: DeviceMesh, device: torch.device) -> None:
-    """Take the steps; worker 0 prints one line for each."""
+    """Take the steps; worker 0 prints one line for each, and one at the end."""
     torch.manual_seed(options.seed)
     model = Bert(sizes).to(device)
     if mesh["tp"].size() > 1:
@@ -181,6 +181,8 @@ def train(options: argparse.Namespace, sizes: Sizes, mesh: DeviceMesh, device: t
             print(step_line(step, loss, rate, options.batch_size / seconds), flush=True)
         if options.checkpoint_dir and options.save_every and (step + 1) % options.save_every == 0:
             save(options, step + 1, model, optimizer)
+    if dist.get_rank() == 0:
+        print("training completed", flush=True)
 
 
 def take_step(
