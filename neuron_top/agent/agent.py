@@ -103,7 +103,9 @@ class Agent:
             self._answering.stop()
         self._ticker.join()
         now = time.time()
-        self._sink.emit(AgentStopped(node=self._node.name, at=now, source="agent"))
+        stopped = AgentStopped(node=self._node.name, at=now, source="agent")
+        self.feed.read(lambda run, _now: run.apply(stopped))  # the last heartbeat says how the job ended
+        self._sink.emit(stopped)
         self._sink.close(now)
         arrived = self.shipper.stop(seconds)
         if arrived:

@@ -62,12 +62,15 @@ class LogActivity:
         """Whether what comes through a pipe was written long ago."""
         return self.lag is not None and self.lag > OLD_SECONDS and not zone_offset(self.lag)
 
-    def seconds(self, now: float) -> float | None:
-        """For how long nothing was heard; None while that is not long, or no log was read."""
+    def seconds(self, now: float, *, is_over: bool) -> float | None:
+        """For how long nothing was heard; None while that is not long, or no log was read.
+
+        `is_over`: nothing more can come, so any pause is long.
+        """
         last = self.followed
         if last is None:
             last = min((time for time in (self.found, self.clock) if time is not None), default=now)
-        limit = 0.0 if self.closed else SILENT_SECONDS
+        limit = 0.0 if is_over else SILENT_SECONDS
         return now - last if now - last > limit else None
 
     @property

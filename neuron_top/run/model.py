@@ -119,19 +119,27 @@ class Run:
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
-        seconds = None if self._is_heard_of else self.silence.seconds(now)
-        is_patient = self.compiles.compiling and self.silence.followed is not None and not self.silence.closed
+        is_over = self._nothing_can_come
+        seconds = None if self._is_heard_of else self.silence.seconds(now, is_over=is_over)
+        is_patient = self.compiles.compiling and self.silence.followed is not None and not is_over
         return None if is_patient and seconds is not None and seconds < LONG_COMPILE_SECONDS else seconds
 
     @property
     def _is_heard_of(self) -> bool:
         """Whether somebody besides its logs reports the job."""
-        return self.job.finished is not None or self.job.started is not None or bool(self.job.alive)
+        if self.job.finished is not None:
+            return True
+        return not self.nodes.all_stopped and (self.job.started is not None or bool(self.job.alive))
+
+    @property
+    def _nothing_can_come(self) -> bool:
+        """Whether the pipe that is read has been closed, or the agents of all nodes have stopped."""
+        return self.silence.closed or self.nodes.all_stopped
 
     def quiet(self, now: float) -> bool:
         """Whether nothing more came behind what the logs report: they have ended, or pause."""
         since = self.silence.quiet_since
-        return self.silence.closed or (since is not None and now - since >= QUIET_SECONDS)
+        return self._nothing_can_come or (since is not None and now - since >= QUIET_SECONDS)
 
     def failed(self, now: float) -> bool:
         """Whether a job that is known from its logs alone has ended in failure, as far as they show."""
@@ -140,14 +148,14 @@ class Run:
             return False
         if diagnosis.job_ended is JobEnd.FAILED and self.quiet(now):
             return True
-        return self.silence.closed or self.silent(now) is not None
+        return self._nothing_can_come or self.silent(now) is not None
 
     def ended_well(self, now: float) -> bool:
         """Whether a job that is known from its logs alone has told that it ended well, and nothing more came."""
         diagnosis = self.job.diagnosis
         if diagnosis is None or diagnosis.failed or diagnosis.job_ended is not JobEnd.FINISHED or self._is_heard_of:
             return False
-        if self.silence.closed or self.silent(now) is not None:
+        if self._nothing_can_come or self.silent(now) is not None:
             return True
         since = self.silence.quiet_since
         return since is not None and now - since >= ENDED_WELL_SECONDS and not self.compiles.compiling

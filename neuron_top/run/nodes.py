@@ -49,6 +49,11 @@ class NodeTracker:
     def __init__(self) -> None:
         self.nodes: dict[str, NodeState] = {}
 
+    @property
+    def all_stopped(self) -> bool:
+        """Whether the agents of all nodes have stopped; False where no node is known."""
+        return bool(self.nodes) and all(node.finished for node in self.nodes.values())
+
     def apply(self, event: NodeFamily) -> None:
         """Take what an agent says about its node into account."""
         node = self._node(event.node)

@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.agent_logs import LogDirection, LogRequest
 from neuron_top.ingest.log_line import LogPage
 from neuron_top.ingest.node_logs import NodeLogs
+from neuron_top.run.state import ENDED
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.settings import Settings
@@ -165,7 +168,14 @@ class FleetService(FleetDatabase):
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
         (row,) = self.page(job).jobs
         run = self._merged(row.job)
-        return summary(run, row.finished if row.finished is not None else self._store.clock())
+        found = summary(run, row.finished if row.finished is not None else self._store.clock())
+        if run.job.started is None:  # agents saw no command: the database has the job's name
+            found = msgspec.structs.replace(found, run=row.job, name=row.name)
+        if run.job.finished is None and row.state in ENDED:
+            found = msgspec.structs.replace(
+                found, state=row.state, state_text=row.state_text, finished=row.finished, exit_code=row.exit_code
+            )
+        return found
 
     def merged_run(self, job: str, into: Run | None = None) -> Run:
         """A job over all its nodes as it stands now; `job` and errors as of `page`. `into`: a new run to be filled."""

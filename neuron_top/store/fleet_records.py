@@ -140,6 +140,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """None while a node's part goes on."""
     exit_code: int | None
     """Of the part that ended worst."""
+    last_phases: list[str] = []
+    """What its nodes did last, each phase once: where all parts ended and nobody saw an exit status."""
     nodes: int
     ended: int
     """How many parts ended."""

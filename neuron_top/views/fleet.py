@@ -7,18 +7,18 @@ stands alone: a node shows its worst core by name, a job its worst node.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import zip_longest
 
 import msgspec
 
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.run.state import JobState as RunState
+from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
-from neuron_top.views.states import JobState, job_text
+from neuron_top.views.states import job_text
 
 SILENT_SECONDS = 60.0
 """An agent that was not heard of for so long is silent."""
@@ -53,7 +53,7 @@ class FleetMetric(msgspec.Struct, frozen=True):
 
 PHASES = ("past compiles", "extracting", "compiling", "waiting")
 """Of the compiles of a job, the one that holds up others last."""
-_PHASE_OF: dict[str, float] = {RunState.EXTRACTING: 1.0, RunState.COMPILING: 2.0, RunState.LOCK_WAIT: 3.0}
+_PHASE_OF: dict[str, float] = {JobState.EXTRACTING: 1.0, JobState.COMPILING: 2.0, JobState.LOCK_WAIT: 3.0}
 METRICS = (
     FleetMetric("utilization", "utilization", Unit.SHARE, False, "share of time that cores are busy"),
     FleetMetric("memory", "memory", Unit.BYTES, True, "device memory of a core in use"),
@@ -152,6 +152,11 @@ class JobRow(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None
     events: int
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has not ended, as far as anybody told."""
+        return self.state not in ENDED
+
 
 class FleetPage(msgspec.Struct, frozen=True, kw_only=True):
     """Jobs and nodes at one moment."""
@@ -211,7 +216,7 @@ def shown_job(page: FleetPage, name: str | None) -> JobRow:
     """The job of this name (see `of_job`), else the newest one that goes on, else the newest. Raises NothingToShow."""
     if name is not None:
         return of_job(page, name).jobs[0]
-    found = next((job for job in page.jobs if job.finished is None), next(iter(page.jobs), None))
+    found = next((job for job in page.jobs if job.goes_on), next(iter(page.jobs), None))
     if found is None:
         raise NothingToShow("no job has reported yet; start `neurontop agent` beside one on each of its nodes")
     return found
@@ -334,12 +339,24 @@ def _job_row(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobRow:
 
 def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState:
     if job.finished is not None:
-        if job.exit_code:
-            return JobState.KILLED if job.exit_code < 0 else JobState.FAILED
-        return JobState.FINISHED
+        if job.exit_code is None:
+            return _ended_as(job.last_phases) or JobState.FINISHED
+        return JobState.KILLED if job.exit_code < 0 else JobState.FAILED if job.exit_code else JobState.FINISHED
+    phases = {node.phase for node in nodes}
+    if phases and phases <= ENDED and (ended := _ended_as(phases)) is not None:
+        return ended  # as its logs told; its agents go on
     if now - job.touched > SILENT_SECONDS and not any(node.state is NodeReporting.REPORTING for node in nodes):
         return JobState.CUT_OFF
     return JobState.RUNNING
+
+
+def _ended_as(phases: Collection[str]) -> JobState | None:
+    """How a job ended that nobody saw the exit status of, by what its nodes did last; None where none of them told.
+
+    One log that tells a failure, or a good end, tells it for all.
+    """
+    told = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
+    return next((state for state in told if state in phases), None)
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:

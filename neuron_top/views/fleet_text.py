@@ -75,7 +75,7 @@ def trouble_text(node: NodeRow) -> str:
 
 def fleet_text(page: FleetPage) -> str:
     """The fleet in a line."""
-    active = sum(job.finished is None for job in page.jobs)
+    active = sum(job.goes_on for job in page.jobs)
     words = [counted(len(page.nodes), "node"), f"{counted(active, 'job')} running"]
     words += [f"{count_text(len(page.silent))} silent"] if page.silent else []
     slow = sum(node.slow for node in page.nodes)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.cli.main import main
 from neuron_top.events import AnyEvent
 from neuron_top.ingest.job_source import merged_run
 from neuron_top.parsers.reader import LogReader
@@ -241,3 +242,28 @@ def test_without_a_database_it_says_what_to_do(tmp_path: Path, arguments: tuple[
     result = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
     assert "--store" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("last_lines", "state"),
+    [
+        ("training completed\n", "finished"),
+        ("Traceback (most recent call last):\nRuntimeError: the batch is empty\n", "failed"),
+        ("", "cut off"),
+    ],
+)
+def test_how_a_job_ended_is_told_by_its_logs_where_agents_saw_no_command(
+    tmp_path: Path, postgres_url: str, capsys: pytest.CaptureFixture[str], last_lines: str, state: str
+) -> None:
+    """The fleet's table, and the summary of the job over its nodes, which has the job's name."""
+    for node, more in (("n1", last_lines), ("n2", "")):
+        log = tmp_path / node / "stdout.log"
+        write_job(log)
+        log.write_text(log.read_text().removesuffix("ValueError: the batch is empty\n") + more)
+        ended(agent(tmp_path, postgres_url, "--once", str(log.parent), node=node))
+    assert main(["fleet", "jobs", "--json", "--store", postgres_url]) == 0
+    (job,) = json.loads(capsys.readouterr().out)
+    assert job["state"] == state
+    main(["fleet", "summary", "bert", "--json", "--store", postgres_url])
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["name"], summary["state"]) == ("bert", state)

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.store.fleet_records import JobRecord
 from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import fleet_text, phases_text, steps_text, trouble_text, wait_text
@@ -60,15 +61,38 @@ def test_a_job_adds_up_its_nodes_and_names_the_worst() -> None:
         (job(finished=NOW - 5), JobState.FINISHED),
         (job(finished=NOW - 5, exit_code=1), JobState.FAILED),
         (job(finished=NOW - 5, exit_code=-9), JobState.KILLED),
+        (job(finished=NOW - 5, exit_code=None), JobState.FINISHED),
+        (job(finished=NOW - 5, exit_code=None, last_phases=["training", "failed", "finished"]), JobState.FAILED),
+        (job(finished=NOW - 5, exit_code=None, last_phases=["cut off", "finished"]), JobState.FINISHED),
+        (job(finished=NOW - 5, exit_code=None, last_phases=["cut off"]), JobState.CUT_OFF),
+        (job(finished=NOW - 5, exit_code=0, last_phases=["failed"]), JobState.FINISHED),
         (job(touched=NOW - 500), JobState.CUT_OFF),
         (job(touched=NOW - 5), JobState.RUNNING),
     ],
 )
-def test_a_job_without_a_living_node_has_ended_or_is_cut_off(record: object, state: JobState) -> None:
-    found = page([reported("n1")], silent=["n1"], jobs=[record])  # type: ignore[list-item]
+def test_a_job_without_a_living_node_has_ended_or_is_cut_off(record: JobRecord, state: JobState) -> None:
+    found = page([reported("n1")], silent=["n1"], jobs=[record])
     assert found.jobs[0].state is state
-    ended = state not in (JobState.CUT_OFF, JobState.RUNNING)
-    assert found.nodes[0].state is (NodeReporting.ENDED if ended else NodeReporting.SILENT)
+    assert found.jobs[0].goes_on is (state is JobState.RUNNING)
+    assert found.nodes[0].state is (NodeReporting.ENDED if record.finished is not None else NodeReporting.SILENT)
+
+
+@pytest.mark.parametrize(
+    ("phases", "state"),
+    [
+        (("failed", "failed"), JobState.FAILED),
+        (("failed", "cut off", "finished"), JobState.FAILED),
+        (("finished", "cut off"), JobState.FINISHED),
+        (("failed", "training"), JobState.RUNNING),
+        (("idle", "idle"), JobState.RUNNING),
+        ((), JobState.RUNNING),
+    ],
+)
+def test_a_job_whose_logs_all_tell_an_end_has_ended_though_its_agents_go_on(
+    phases: tuple[str, ...], state: JobState
+) -> None:
+    found = page([reported(f"n{number}", phase=phase) for number, phase in enumerate(phases)])
+    assert found.jobs[0].state is state
 
 
 def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_nobody() -> None:

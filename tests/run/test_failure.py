@@ -53,6 +53,29 @@ def test_a_log_that_says_how_the_job_ended_has_failed_once_nothing_more_comes() 
     )
 
 
+@pytest.mark.parametrize(
+    ("failed", "end", "state"),
+    [
+        (True, JobEnd.UNKNOWN, JobState.FAILED),
+        (False, JobEnd.FINISHED, JobState.FINISHED),
+        (False, JobEnd.UNKNOWN, JobState.CUT_OFF),
+    ],
+)
+def test_once_the_agents_of_all_nodes_have_stopped_the_logs_decide_at_once(
+    failed: bool, end: JobEnd, state: JobState
+) -> None:
+    run = growing(failed=failed, end=end)
+    for node in ("n1", "n2"):
+        run.apply(ev.NodeDescribed(node=node, at=NOW - 60))
+    run.apply(ev.ProcessSeen(node="n1", pid=7, at=NOW - 60))
+    run.apply(ev.AgentStopped(node="n1", at=NOW))
+    assert run.state(NOW + 1) is JobState.TRAINING
+    run.apply(ev.AgentStopped(node="n2", at=NOW))
+    assert run.state(NOW + 1) is state
+    run.apply(ev.NodeDescribed(node="n2", at=NOW + 2))  # started again
+    assert run.state(NOW + 3) is JobState.TRAINING
+
+
 def test_a_failure_behind_which_the_log_pauses_is_an_alert_and_the_state_waits_for_silence() -> None:
     run = growing(end=JobEnd.UNKNOWN)
     assert (run.state(NOW + 60), kinds(run, NOW + 60)) == (JobState.TRAINING, [AlertKind.JOB_FAILED])

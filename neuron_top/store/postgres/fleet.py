@@ -400,6 +400,11 @@ _JOBS = """
 SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched) AS touched,
        coalesce(r.finished, CASE WHEN t.ended = t.parts THEN t.finished END) AS finished,
        coalesce(r.exit_code, t.exit_code) AS exit_code, t.nodes, t.ended,
+       CASE WHEN t.ended = t.parts AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
+           SELECT DISTINCT newest.phase FROM (
+               SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
+           ) newest
+       ) ELSE '{}' END AS last_phases,
        coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
 FROM (SELECT * FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r
 CROSS JOIN LATERAL (

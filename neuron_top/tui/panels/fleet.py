@@ -50,7 +50,7 @@ def jobs_lines(view: FleetPage) -> int:
 def jobs_panel(theme: Theme, view: FleetPage, width: int, height: int) -> list[Strip]:
     """A line per job, those that run first."""
     strips = [rule(theme, width, "Fleet", fleet_text(view))]
-    ordered = sorted(view.jobs, key=lambda job: job.finished is not None)
+    ordered = sorted(view.jobs, key=lambda job: not job.goes_on)
     strips += [_job_line(theme, job, width) for job in ordered[:JOBS_SHOWN]]
     if len(ordered) > JOBS_SHOWN:
         more = f"and {len(ordered) - JOBS_SHOWN} more: `neurontop fleet jobs` lists them"
