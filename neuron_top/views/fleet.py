@@ -190,14 +190,30 @@ def fleet_page(
     ended = {job.run for job in jobs if job.finished is not None}
     latest = {one.node: one for one in nows}
     slow = _slow_nodes(nows)
-    nodes = tuple(
+    nodes = [
         _node_row(now, record, latest.get(record.node), ended, slow)
         for record in sorted(records, key=lambda one: natural(one.node))
-    )
-    by_job: dict[str, list[NodeRow]] = {}
+    ]
+    by_job = _by_job(nodes)
+    states = {job.run: _job_state(now, job, by_job.get(job.run, [])) for job in jobs}
+    nodes = [_without_loose_end(node, states.get(node.job)) for node in nodes]
+    by_job = _by_job(nodes)
+    rows = tuple(_job_row(job, states[job.run], by_job.get(job.run, [])) for job in jobs)
+    return FleetPage(now=now, jobs=rows, nodes=tuple(nodes))
+
+
+def _by_job(nodes: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
+    found: dict[str, list[NodeRow]] = {}
     for node in nodes:
-        by_job.setdefault(node.job, []).append(node)
-    return FleetPage(now=now, jobs=tuple(_job_row(now, job, by_job.get(job.run, [])) for job in jobs), nodes=nodes)
+        found.setdefault(node.job, []).append(node)
+    return found
+
+
+def _without_loose_end(node: NodeRow, job_state: JobState | None) -> NodeRow:
+    """Of a job that finished, also the nodes whose logs tell no end have finished: most jobs let one rank tell it."""
+    if job_state is JobState.FINISHED and node.phase == JobState.CUT_OFF:
+        return msgspec.structs.replace(node, phase=JobState.FINISHED)
+    return node
 
 
 def of_job(page: FleetPage, name: str) -> FleetPage:
@@ -307,9 +323,8 @@ def worst_nodes(nows: Sequence[NodeNow], count: int) -> list[str]:
     return list(dict.fromkeys((*slow, *by_turns)))[:count]
 
 
-def _job_row(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobRow:
+def _job_row(job: JobRecord, state: JobState, nodes: Sequence[NodeRow]) -> JobRow:
     phases = Counter(node.phase for node in nodes if node.phase)
-    state = _job_state(now, job, nodes)
     steps = [node.step for node in nodes if node.step is not None]
     waits = [(node.worst_wait, node.node) for node in nodes if node.worst_wait is not None]
     worst_wait, waiter = max(waits, default=(None, ""))

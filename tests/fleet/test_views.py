@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -93,6 +94,14 @@ def test_a_job_whose_logs_all_tell_an_end_has_ended_though_its_agents_go_on(
 ) -> None:
     found = page([reported(f"n{number}", phase=phase) for number, phase in enumerate(phases)])
     assert found.jobs[0].state is state
+
+
+@pytest.mark.parametrize(("told", "phases"), [("finished", {"finished": 3}), ("failed", {"cut off": 2, "failed": 1})])
+def test_where_one_log_tells_that_the_job_finished_no_node_of_it_is_cut_off(told: str, phases: dict[str, int]) -> None:
+    nodes = [reported("n1", phase=told), reported("n2", phase="cut off"), reported("n3", phase="cut off")]
+    found = page(nodes, jobs=[job(finished=NOW - 5, exit_code=None, last_phases=[told, "cut off"])])
+    assert found.jobs[0].phases == phases
+    assert Counter(node.phase for node in found.nodes) == phases
 
 
 def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_nobody() -> None:
