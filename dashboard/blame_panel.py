@@ -10,6 +10,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import absent, fact_list, note, table
 from neuron_top.dashboard.figures import empty, layout, plain
 from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.units import counted
 from neuron_top.views.blame.records import Blame
 from neuron_top.views.blame.text import (
     ADVICE,
@@ -34,9 +35,9 @@ def blame_section(found: Blame | str) -> Any:
     """Sentences and tables."""
     if isinstance(found, str):
         return absent(found)
-    parts: list[Any] = [fact_list(tuple(headline(found))), *(note(text, kind="warn") for text in notes(found))]
     if not found.graphs:
-        return [*parts, absent("Nobody compiled and nobody waited.")]
+        return absent(f"No rank compiled a graph or waited for one; {counted(found.found, 'graph')} found in a cache.")
+    parts: list[Any] = [fact_list(tuple(headline(found))), *(note(text, kind="warn") for text in notes(found))]
     rows = [graph_cells(row) for row in found.graphs[:GRAPHS_SHOWN]]
     parts.append(table(GRAPH_COLUMNS, rows, caption="Graphs that cost most", right=(2, 5, 7)))
     if len(found.graphs) > GRAPHS_SHOWN:

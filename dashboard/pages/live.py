@@ -16,6 +16,7 @@ from neuron_top.dashboard.alert_panel import alert_panel, may_act
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
+from neuron_top.dashboard.exhausted_panel import exhausted_summary
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
@@ -31,6 +32,7 @@ from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
+from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.missing import Subject, missing, missing_text
@@ -63,6 +65,7 @@ PARTS = (
     "live-idle",
     "live-missing",
     "live-alerts",
+    "live-exhausted",
     "live-compile",
     "live-training-name",
     "live-only",
@@ -103,6 +106,7 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(id="live-handled", className="full", role="alert"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
+            panel("Device memory ran out", html.Div(id="live-exhausted"), wide=True),
             html.Div(id="live-idle", className="grid full idle"),
             drop_zone(),
             panel(
@@ -122,8 +126,13 @@ def layout(_state: dict[str, str]) -> Any:
             panel(
                 "Compiling",
                 html.Div(id="live-compile"),
-                html.H3("Hit rate over time"),
-                chart("live-answers", "Hits, misses and hit rate over time", 200),
+                html.Div(
+                    [
+                        html.H3("Hit rate over time"),
+                        chart("live-answers", "Hits, misses and hit rate over time", 200),
+                    ],
+                    className="of-lookups",
+                ),
                 extra=_about(Subject.COMPILES),
             ),
             panel(
@@ -166,6 +175,7 @@ def render(
     smooth: bool = False,
     alerts: AlertList | None = None,
     runs: Sequence[RunRow] = (),
+    exhausted: ExhaustedMemory | None = None,
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
@@ -174,7 +184,10 @@ def render(
     whole["live-missing"] = _missing(view)
     told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
     whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
-    whole["live-compile"] = _compile(view.compile, run)
+    whole["live-exhausted"] = (
+        exhausted_summary(exhausted, colors, "live-exhausted-kinds") if exhausted is not None else None
+    )
+    whole["live-compile"] = _compile(view.compile, run, draws_rate=len(lookups) > 1)
     whole["live-training-name"] = "Serving" if view.training.serves else "Training"
     whole["live-only"] = _only(series, view.training)
     whole["live-lines"] = _lines(view)
@@ -233,20 +246,23 @@ def nodes_of(view: Overview) -> list[str]:
 def _texts(view: Overview) -> dict[str, str]:
     head, training, cache, compiling = view.header, view.training, view.cache, view.compile
     busy = [row.utilization for row in view.cores if row.utilization is not None and not row.stale]
-    silence = silence_text(view.cores, view.now)
     values = {
         "live-state": (str(verdict(view).state), head.name or "no job"),
-        "live-elapsed": (clock_text(head.elapsed), head.node or "—"),
+        "live-elapsed": (clock_text(head.elapsed), head.node),
         "live-step": (
             count_text(training.step),
             f"of {count_text(training.total_steps)}" if training.total_steps else _ago(training.since_last),
         ),
-        "live-loss": (number_text(training.loss), f"learning rate {number_text(training.learning_rate, 3)}"),
+        "live-loss": (
+            number_text(training.loss),
+            f"learning rate {number_text(training.learning_rate, 3)}" if training.learning_rate is not None else "",
+        ),
         "live-speed": (
             count_text(round(training.throughput))
             if training.throughput is not None and training.throughput >= 1000
             else number_text(training.throughput, 3),
-            training.throughput_unit or f"{duration_text(training.step_seconds)} per step",
+            training.throughput_unit
+            or (f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""),
         ),
         "live-graphs": (
             count_text(compiling.total),
@@ -255,12 +271,17 @@ def _texts(view: Overview) -> dict[str, str]:
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
             percent_text(sum(busy) / len(busy) if busy else None),
-            f"{counted(len(view.cores), 'core')}, {counted(head.workers, 'worker')}{silence and f'; {silence}'}",
+            _cores_words(len(view.cores), head.workers, silence_text(view.cores, view.now)),
         ),
     }
     return {
         f"{name}{part}": text for name, pair in values.items() for part, text in zip(("", "-sub"), pair, strict=True)
     }
+
+
+def _cores_words(cores: int, workers: int, silence: str) -> str:
+    counts = [counted(count, word) for count, word in ((cores, "core"), (workers, "worker")) if count]
+    return "; ".join(filter(None, (", ".join(counts), silence)))
 
 
 def _cache_words(cache: CacheCard) -> str:
@@ -270,10 +291,11 @@ def _cache_words(cache: CacheCard) -> str:
 
 
 def _ago(seconds: float | None) -> str:
-    return f"last {duration_text(seconds)} ago" if seconds is not None else "—"
+    return f"last {duration_text(seconds)} ago" if seconds is not None else ""
 
 
-def _compile(card: CompileCard, run: str) -> Any:
+def _compile(card: CompileCard, run: str, *, draws_rate: bool) -> Any:
+    """The bar of graphs and what compiles now. `draws_rate`: whether the chart below has more than one point."""
     if not card.total:
         return note("No graph yet. Compiles appear here as soon as a log reports one.")
     left = card.left or 0
@@ -306,6 +328,7 @@ def _compile(card: CompileCard, run: str) -> Any:
         stacked_bar(parts, total=sum(count for _n, count, _c in parts), label=words),
         html.P(f"{words}{more}.{share}"),
         *([shown] if rows else []),
+        *([] if draws_rate else [html.Span(className="no-rate", hidden=True)]),
     ]
 
 
@@ -376,6 +399,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
         series = feeds.cached_view(asked.run, trends, CHART_REST)
         lookups = feeds.cached_view(asked.run, cache_lookups, CHART_REST)
+        exhausted = feeds.read(asked.run, lambda run, _now: exhausted_memory(run.cores.exhausted))
         measure, axis, smooth = asked.values
         return render(
             view,
@@ -389,6 +413,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             smooth="smooth" in (smooth or []),
             alerts=listed,
             runs=recordings,
+            exhausted=exhausted,
         )
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, CONTROLS)

@@ -13,6 +13,7 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, left_out, note, panel, table
+from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
@@ -21,14 +22,12 @@ from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
 from neuron_top.views.core_rows import silence_text
-from neuron_top.views.exhausted import ExhaustedCore, ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
 
 PATH, NAME = "memory", "Cores"
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
-EXHAUSTED_SHOWN = 128
 OUTPUTS = PageOutputs(
     parts=(
         "memory-summary",
@@ -112,7 +111,7 @@ def render(
     return {
         "memory-summary": _summary(one),
         "memory-cores": _cores(one),
-        "memory-exhausted": _exhausted(one.exhausted, colors) if one.exhausted is not None else None,
+        "memory-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
         "memory-many": "many" if one.utilization is not None else "",
         "memory-busy": figures.busy_over_time(one, colors),
         "memory-lines": figures.over_time(one, colors),
@@ -162,60 +161,6 @@ def _cores(view: MemoryTable) -> Any:
     shown = table(head, rows, caption="Metrics of each core, the highest peak first", right=range(2, len(head)))
     left = len(view.rows) - len(rows)
     return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
-
-
-def _exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Any:
-    parts = [html.P(html.Strong(memory.summary)), *(note(f"→ {text}") for text in memory.advice)]
-    if any(core.kinds for core in memory.cores):
-        name = "What filled the memory of each core when it ran out"
-        parts.append(chart("memory-exhausted-kinds", name, 300, figures.exhausted(memory, colors)))
-    if memory.programs:
-        rows = [(program.name, bytes_text(program.total), program.cores) for program in memory.programs]
-        head = ("largest programs", "memory, at most", "cores")
-        parts.append(table(head, rows, caption="The largest programs that were loaded", right=(1, 2)))
-    return [*parts, _exhausted_devices(memory), _exhausted_cores(memory)]
-
-
-def _exhausted_devices(memory: ExhaustedMemory) -> Any:
-    groups: dict[tuple[str, int | None, str], list[ExhaustedCore]] = {}
-    for core in memory.cores:
-        groups.setdefault((core.node, core.device, core.usage), []).append(core)
-    rows = [
-        (
-            " ".join(filter(None, (node, "" if device is None else f"device {device}"))) or "—",
-            ", ".join(str(core.core) for core in cores if core.core is not None) or "—",
-            sum(core.count for core in cores),
-            bytes_text(max((core.requested for core in cores if core.requested is not None), default=None)),
-            usage or "—",
-            bytes_text(max((core.in_use for core in cores if core.in_use is not None), default=None)),
-        )
-        for (node, device, usage), cores in groups.items()
-    ]
-    head = ("device", "cores", "failures", "asked for, at most", "for", "in use, at most")
-    return table(head, rows, caption="Allocations that failed, by device", right=(2, 3, 5))
-
-
-def _exhausted_cores(memory: ExhaustedMemory) -> Any:
-    kinds = list(dict.fromkeys(kind for core in memory.cores for kind in core.kinds))
-    rows = [
-        (
-            core.place,
-            core.count,
-            bytes_text(core.requested),
-            bytes_text(core.in_use),
-            *(bytes_text(core.kinds[kind]) if kind in core.kinds else "—" for kind in kinds),
-        )
-        for core in memory.cores[:EXHAUSTED_SHOWN]
-    ]
-    head = ("core", "failures", "asked for", "in use", *(kind.replace("_", " ") for kind in kinds))
-    left = len(memory.cores) - len(rows)
-    return html.Details(
-        [
-            html.Summary(f"Each core ({count_text(len(memory.cores))})"),
-            table(head, rows, caption="Memory of each core when it ran out", right=range(1, len(head))),
-            note(f"and {count_text(left)} more cores") if left else None,
-        ]
-    )
 
 
 def zoomed(change: dict[str, Any] | None) -> tuple[float | None, float | None]:

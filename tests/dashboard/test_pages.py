@@ -9,6 +9,7 @@ from urllib.parse import quote_plus
 
 import msgspec
 import pytest
+from dash import html
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
@@ -38,6 +39,7 @@ from neuron_top.views.cache_lookups import cache_lookups
 from neuron_top.views.core_metrics import MEMORY
 from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
+from neuron_top.views.exhausted import exhausted_memory
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.miss_explanation import MissExplanation, MissReason
@@ -54,7 +56,9 @@ from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, 
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
     core = feed.read(lambda run, now: core_page(run, now, key)) if key else None
     view = live.of_node(feed.read(overview), node)
-    return live.render(view, core, feed.read(trends), feed.read(cache_lookups), "utilization", DARK)
+    exhausted = feed.read(lambda run, _now: exhausted_memory(run.cores.exhausted))
+    lookups = feed.read(cache_lookups)
+    return live.render(view, core, feed.read(trends), lookups, "utilization", DARK, exhausted=exhausted)
 
 
 def words_of(component: Any) -> str:
@@ -74,6 +78,34 @@ def test_the_live_page_has_a_value_for_every_slot_also_before_anything_was_seen(
 def test_what_is_unknown_is_a_dash_on_the_live_page_and_never_a_zero() -> None:
     page = lived(StillFeed())
     assert {page[name] for name in ("live-step", "live-loss", "live-speed", "live-rate", "live-busy")} == {"—"}
+
+
+def test_nothing_is_said_below_a_number_of_which_nothing_is_known() -> None:
+    page = lived(StillFeed())
+    assert {page[f"{name}-sub"] for name in ("live-elapsed", "live-step", "live-loss", "live-speed", "live-busy")} == {
+        ""
+    }
+    busy = lived(full(32))["live-busy-sub"]
+    assert "32 cores" in busy
+    assert "0 " not in busy
+
+
+@pytest.mark.parametrize(("lookups", "drawn"), [(1, False), (2, True)])
+def test_a_rate_over_time_is_drawn_from_two_lookups_on(lookups: int, *, drawn: bool) -> None:
+    feed = StillFeed([ev.CacheHit(module=module(n), at=START + n) for n in range(lookups)], now=START + 9)
+    classes = {part.className for part in lived(feed)["live-compile"] if hasattr(part, "className")}
+    assert ("no-rate" in classes) is not drawn
+
+
+def test_device_memory_that_ran_out_stands_on_the_first_page_with_what_filled_it() -> None:
+    rows = (
+        ev.MemoryRow(scope=ev.MemoryScope.BANK, total=16 << 30, kinds={"tensors": 12 << 30, "model_code": 4 << 30}),
+    )
+    failed = ev.DeviceMemoryExhausted(at=START, device=3, core=1, requested=1 << 30, rows=rows)
+    shown = lived(StillFeed([*job(), failed], now=START + 9))["live-exhausted"]
+    assert "12.0 GiB" in words_of(shown)
+    assert [part.children[0].id for part in shown if hasattr(part, "children") and isinstance(part, html.Figure)]
+    assert lived(full())["live-exhausted"] is None
 
 
 def test_a_server_is_shown_as_serving_without_step_and_loss() -> None:
