@@ -13,15 +13,17 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, left_out, note, panel, table
+from neuron_top.dashboard.device_panel import device_figure, device_panel
 from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.figures import core_words
+from neuron_top.dashboard.figures import core_words, empty
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
 from neuron_top.views.core_rows import silence_text
+from neuron_top.views.cores import CoreTable, core_table
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
 
@@ -33,12 +35,13 @@ OUTPUTS = PageOutputs(
         "memory-summary",
         "memory-many",
         "memory-cores",
+        "memory-devices",
         "memory-exhausted",
         "memory-other-summary",
         "memory-core-words",
         "memory-other-core-words",
     ),
-    charts=("memory-kinds", "memory-other-kinds", "memory-busy"),
+    charts=("memory-kinds", "memory-other-kinds", "memory-busy", "memory-device-map"),
     tracks=("memory-lines", "memory-other-lines", "memory-core", "memory-other-core"),
 )
 
@@ -92,6 +95,12 @@ def layout(_state: dict[str, str]) -> Any:
                 chart("memory-other-core", "Memory of one core of the second run by category over time", 320),
                 extra="second",
             ),
+            panel(
+                "Devices",
+                chart("memory-device-map", "Devices, how they are linked and how busy they are", 140),
+                html.Div(id="memory-devices"),
+                wide=True,
+            ),
             panel("Cores, by peak memory", html.Div(id="memory-cores"), wide=True),
             panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
         ],
@@ -105,12 +114,17 @@ def render(
     colors: ChartColors,
     core: MemoryKinds | None = None,
     other_core: MemoryKinds | None = None,
+    cores: CoreTable | None = None,
 ) -> dict[str, Any]:
-    """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run."""
+    """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run; `cores`: of the
+    first run, by device.
+    """
     nothing = figures.empty(colors, "choose a second run above", 320)
     return {
         "memory-summary": _summary(one),
         "memory-cores": _cores(one),
+        "memory-devices": device_panel(cores) if cores is not None else left_out(),
+        "memory-device-map": PageChart(device_figure(cores, colors) if cores is not None else empty(colors, "", 60)),
         "memory-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
         "memory-many": "many" if one.utilization is not None else "",
         "memory-busy": figures.busy_over_time(one, colors),
@@ -193,10 +207,12 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
             return memory_kinds(run, now, key)
 
         core = feeds.read(asked.run, breakdown)
+        cores = feeds.cached_view(asked.run, core_table)
         if not other:
-            return render(one, None, asked.colors, core)
+            return render(one, None, asked.colors, core, cores=cores)
         second = _run(other)
-        return render(one, feeds.cached_view(second, memory_table), asked.colors, core, feeds.read(second, breakdown))
+        table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
+        return render(one, table, asked.colors, core, other_core, cores)
 
     bind(app, "memory", OUTPUTS, answer, [Input("memory-lines", "relayoutData")])
 

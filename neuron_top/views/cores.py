@@ -9,6 +9,7 @@ import msgspec
 from neuron_top.events import CoreKind, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
+from neuron_top.units import counted, duration_text
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
@@ -100,6 +101,19 @@ def core_table(run: Run, now: float) -> CoreTable:
         exhausted=exhausted_memory(cores.exhausted),
         links={index: device.connected_to for index, device in cores.devices.items()},
     )
+
+
+def machine_words(view: CoreTable) -> tuple[str, ...]:
+    """What kind of machine it is and what it executes, each as a few words; only what is known."""
+    errors, runs = sum(view.execution_errors.values()), sum(view.execution_statuses.values())
+    latency = [f"{name} {duration_text(view.latency[name])}" for name in ("p50", "p99") if name in view.latency]
+    words = (
+        view.instance_type,
+        counted(errors, "execution error") if errors else "",
+        f"latency {' '.join(latency)}" if latency else "",
+        counted(runs, "execution") if runs else "",
+    )
+    return tuple(filter(None, words))
 
 
 def core_page(run: Run, now: float, key: str, since: float | None = None) -> CorePage | None:

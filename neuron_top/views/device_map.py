@@ -76,6 +76,8 @@ class DeviceMap(msgspec.Struct, frozen=True, kw_only=True):
     topology: Topology
     sides: tuple[int, int] | None
     """Rows and columns of a torus."""
+    ring: tuple[int, ...]
+    """The devices of a ring in their order."""
 
 
 METRICS: tuple[CoreMetric, ...] = (UTILIZATION, MEMORY, POWER)
@@ -115,6 +117,7 @@ def device_map(
         newest=max((row.sampled for row in rows if row.sampled is not None), default=None),
         topology=topology,
         sides=sides,
+        ring=tuple(_circle(links or {})) if topology is Topology.RING else (),
     )
 
 

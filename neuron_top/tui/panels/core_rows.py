@@ -12,11 +12,11 @@ from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_com
 from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import bytes_text, counted, duration_text, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup
+from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup, machine_words
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ def _head(group: DeviceGroup, folded: bool, theme: Theme) -> Cell:
     sign = "+" if folded else "-"
     errors = sum(group.errors.values())
     text = f"{sign} {group.name}"
-    return [(text, theme.title), (f" {errors} hardware errors" if errors else "", theme.bad)]
+    return [(text, theme.title), (f" {counted(errors, 'hardware error')}" if errors else "", theme.bad)]
 
 
 def _name(item: Item, theme: Theme, width: int) -> Cell:
@@ -165,7 +165,7 @@ def columns(cores: Sequence[CoreRow]) -> tuple[Column, ...]:
 
 def host_lines(view: CoreTable) -> int:
     """The title, and a line for the host when anything is known of it."""
-    return 1 + bool(view.host.cpu is not None or view.host.memory_used is not None or _facts(view))
+    return 1 + bool(view.host.cpu is not None or view.host.memory_used is not None or machine_words(view))
 
 
 def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
@@ -183,27 +183,10 @@ def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[S
         bar(theme, share, 10, theme.load(share) if share is not None and share >= 0.85 else theme.hues[Hue.BLUE])
     ).gap()
     line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
-    for text in _facts(view):
+    for text in machine_words(view):
         if line.left > len(text) + 3:
             line.gap(2).put(text, theme.quiet)
     return [rule(theme, width, "Cores", summary), line.strip()]
-
-
-def _facts(view: CoreTable) -> list[str]:
-    runs, errors = sum(view.execution_statuses.values()), sum(view.execution_errors.values())
-    latency = " ".join(
-        f"{name} {duration_text(value)}" for name, value in view.latency.items() if name in ("p50", "p99")
-    )
-    return [
-        text
-        for text in (
-            view.instance_type,
-            f"{errors} execution errors" if errors else "",
-            f"latency {latency}" if latency else "",
-            f"{count_text(runs)} executions" if runs else "",
-        )
-        if text
-    ]
 
 
 _ADVICE_SHOWN = 3

@@ -1,0 +1,198 @@
+"""Neuron devices on the page Cores: how they are linked, what each does, and its errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dash import html
+
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.components import left_out, note, table
+from neuron_top.dashboard.figures import Figure, empty, layout, plain
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, percent_text
+from neuron_top.views.core_metrics import POWER, UTILIZATION, reported
+from neuron_top.views.cores import CoreTable, DeviceGroup, machine_words
+from neuron_top.views.device_map import DeviceMap, DeviceStrip, Topology
+
+ACROSS = 8
+"""Devices in a line where their links make neither a ring nor a torus."""
+ROWS_SHOWN = 64
+STUB = 0.35
+"""How far a link reaches that leads from the last device of a line back to its first."""
+MARKER = 30
+HEIGHT_OF_LINE = 74
+
+Place = tuple[float, float]
+
+
+def device_panel(view: CoreTable) -> Any:
+    """The machine in a sentence, then a row per device."""
+    groups = _devices(view)
+    if not groups:
+        return left_out()
+    has_power = bool(reported([POWER], [row for group in groups for row in group.rows]))
+    head = ["device", "cores", "busy", "in use", "of", "free"]
+    head += ["power"] if has_power else []
+    rows = [_cells(group, view, has_power=has_power) for group in groups[:ROWS_SHOWN]]
+    head += ["errors of the hardware", "linked with"]
+    words = (counted(len(groups), "device"), *_topology(view), *machine_words(view))
+    return [
+        note(" · ".join(words)),
+        table(head, rows, caption="Devices", right=range(1, len(head) - 2)),
+        note(f"and {count_text(len(groups) - ROWS_SHOWN)} more devices") if len(groups) > ROWS_SHOWN else None,
+        html.Span(className="no-map", hidden=True) if _several_nodes(groups) else None,
+    ]
+
+
+def device_figure(view: CoreTable, colors: ChartColors) -> Figure:
+    """A mark per device in the places that its links make: a torus, a ring, or lines; colored by how busy it is."""
+    shown = view.devices(UTILIZATION.name)
+    strips = [strip for strip in shown.strips if strip.device is not None]
+    groups = _devices(view)
+    if not groups or _several_nodes(groups):  # links are known by device: those of one machine
+        return empty(colors, "", 60)
+    places = _places(shown, [strip.device or 0 for strip in strips], view.links)
+    xs = [x for x, _y in places.values()]
+    lines = len({round(y, 3) for _x, y in places.values()}) if shown.topology is not Topology.RING else 4
+    return {
+        "data": [
+            _links(places, view.links, colors),
+            _marks([strip for strip in strips if strip.share is not None and not strip.stale], shown, places, colors),
+            _unknown([strip for strip in strips if strip.share is None or strip.stale], places, colors),
+        ],
+        "layout": layout(
+            colors,
+            60 + HEIGHT_OF_LINE * lines,
+            xaxis={"visible": False, "fixedrange": True, "range": [min(xs) - STUB, max(xs) + 1]},
+            yaxis={"visible": False, "fixedrange": True, "autorange": "reversed"},
+        ),
+    }
+
+
+def _devices(view: CoreTable) -> list[DeviceGroup]:
+    return [group for group in view.groups if group.device is not None]
+
+
+def _several_nodes(groups: Sequence[DeviceGroup]) -> bool:
+    return len({group.node for group in groups}) > 1
+
+
+def _topology(view: CoreTable) -> tuple[str, ...]:
+    shown = view.devices(UTILIZATION.name)
+    if shown.sides is not None:
+        return (f"a torus of {shown.sides[0]} × {shown.sides[1]}",)
+    return ("a ring",) if shown.topology is Topology.RING else ()
+
+
+def _cells(group: DeviceGroup, view: CoreTable, *, has_power: bool) -> list[str]:
+    headroom = 1 - group.memory / group.capacity if group.memory is not None and group.capacity else None
+    name = f"{group.node} {group.device}" if group.node and _several_nodes(_devices(view)) else f"{group.device}"
+    errors = ", ".join(f"{kind.replace('_', ' ')} {count_text(count)}" for kind, count in group.errors.items() if count)
+    return [
+        f"{name}, no longer reports" if group.stale else name,
+        f"{len(group.rows)}",
+        UNKNOWN if group.stale else percent_text(group.utilization),
+        bytes_text(group.memory),
+        bytes_text(group.capacity),
+        percent_text(headroom),
+        *([POWER.text(group.rows[0])] if has_power else []),
+        errors or "none told",
+        ", ".join(map(str, view.links.get(group.device or 0, ()))) or UNKNOWN,
+    ]
+
+
+def _places(shown: DeviceMap, devices: Sequence[int], links: dict[int, tuple[int, ...]]) -> dict[int, Place]:
+    if shown.topology is Topology.RING and set(shown.ring) >= set(devices):
+        turn = 2 * math.pi / len(shown.ring)
+        return {
+            device: (2 * math.sin(turn * place), -math.cos(turn * place)) for place, device in enumerate(shown.ring)
+        }
+    across = shown.sides[1] if shown.sides is not None else min(ACROSS, len(devices))
+    known = sorted(links) if shown.sides is not None else devices
+    return {device: (float(place % across), float(place // across)) for place, device in enumerate(known)}
+
+
+def _links(places: dict[int, Place], links: dict[int, tuple[int, ...]], colors: ChartColors) -> Figure:
+    """Lines between neighbors; a link back to the begin of a line is a stub at both of its ends."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for one, others in links.items():
+        for other in others:
+            if one not in places or other not in places:
+                continue
+            (x, y), (to_x, to_y) = places[one], places[other]
+            if abs(to_x - x) > 1 and to_y == y:
+                to_x = x - math.copysign(STUB, to_x - x)
+            elif abs(to_y - y) > 1 and to_x == x:
+                to_y = y - math.copysign(STUB, to_y - y)
+            elif other < one:
+                continue  # drawn from the other end
+            xs += [round(x, 3), round(to_x, 3), None]
+            ys += [round(y, 3), round(to_y, 3), None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": xs,
+        "y": ys,
+        "hoverinfo": "skip",
+        "line": {"color": colors.quiet, "width": 1},
+    }
+
+
+def _marks(strips: Sequence[DeviceStrip], shown: DeviceMap, places: dict[int, Place], colors: ChartColors) -> Figure:
+    odd = [any(row.key in shown.outliers for row in strip.rows) for strip in strips]
+    return _scatter(strips, places, colors) | {
+        "marker": {
+            "symbol": "square",
+            "size": MARKER,
+            "color": [round(strip.share or 0.0, 3) for strip in strips],
+            "cmin": 0,
+            "cmax": 1,
+            "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
+            "line": {
+                "width": [3 if strip.errors or is_odd else 1 for strip, is_odd in zip(strips, odd, strict=True)],
+                "color": [
+                    colors.bad if strip.errors else colors.warn if is_odd else colors.quiet
+                    for strip, is_odd in zip(strips, odd, strict=True)
+                ],
+            },
+        },
+    }
+
+
+def _unknown(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors) -> Figure:
+    marker = {"symbol": "hash-open", "size": MARKER - 8, "color": colors.quiet}
+    return _scatter(strips, places, colors) | {"marker": marker}
+
+
+def _scatter(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors) -> Figure:
+    at = [places[strip.device or 0] for strip in strips]
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": [round(x, 3) for x, _y in at],
+        "y": [round(y, 3) for _x, y in at],
+        "text": [plain(_label(strip)) for strip in strips],
+        "textposition": "bottom right",
+        "textfont": {"color": colors.text, "size": 11},
+        "hovertext": [plain(_hover(strip)) for strip in strips],
+        "hoverinfo": "text",
+        "cliponaxis": False,
+    }
+
+
+def _label(strip: DeviceStrip) -> str:
+    share = "stale" if strip.stale else percent_text(strip.share)
+    return f"{strip.device}: {share}" + (f" ✗ {count_text(strip.errors)}" if strip.errors else "")
+
+
+def _hover(strip: DeviceStrip) -> str:
+    memory = (
+        f"{bytes_text(strip.memory)} of {bytes_text(strip.capacity)}" if strip.capacity else bytes_text(strip.memory)
+    )
+    words = [f"device {strip.device}", counted(len(strip.rows), "core"), f"busy {percent_text(strip.share)}", memory]
+    words += [f"{counted(strip.errors, 'error')} of the hardware"] if strip.errors else []
+    words += [f"linked with {', '.join(map(str, strip.links))}"] if strip.links else []
+    return " · ".join(words)
