@@ -9,6 +9,8 @@
 4. `findings` counts what is one failure, said often and by many ranks.
 5. `ending` reads the last lines: success, or only silence.
 6. `ranking` decides: what is a failure, what was overcome, what is a consequence, and what is the cause.
+7. What to do about each cause leaves here in codes (`advice`); `views/cause_advice.py` has the sentences, and
+   `ingest/advised.py` puts them in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Diagnoser`: the bytes of one log, in any portions → its diagnosis. One pass, bounded memory, pure.
+"""`Diagnoser`: the bytes of one log, in any portions → its diagnosis in codes. One pass, bounded memory, pure.
 
 All words of all recognizers are searched at once in the raw bytes; only lines that hold one are taken apart. While a
 traceback or the message of a failed compile is open, every line is. A wording that came before is only counted.
@@ -14,13 +14,13 @@ import ahocorasick_rs
 import msgspec
 
 from neuron_top.diagnose import ending, general, messages, ranking, recognizers
+from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
-from neuron_top.events.diagnosis import CauseClass, Diagnosis
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import wide
@@ -55,10 +55,6 @@ _SUPPORT = tuple(
 """How lines begin that the runtime prints for its support, thousands a second: no words of a failure by themselves."""
 _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
 """Advice that says why a device's memory is full; no failure by itself."""
-_SCRATCHPAD_STEP = (
-    "; the runtime itself recommends a larger Scratchpad page here: NEURON_SCRATCHPAD_PAGE_SIZE=1024 and "
-    "NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024"
-)
 _FAILURE_SEARCH = _engine((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
@@ -137,11 +133,11 @@ class Diagnoser:
         self._here, self._signs = (b"", 0), ([], [])
         self._close_message()
 
-    def diagnosis(self, exit_code: int | None = None) -> Diagnosis:
+    def diagnosis(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
         return self._diagnosis(self._findings, exit_code)
 
-    def so_far(self, exit_code: int | None = None) -> Diagnosis:
+    def so_far(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of a log that is still written, as if it ended behind its last whole line.
 
         A failed compile whose message is still open counts; reading goes on as if nobody had asked.
@@ -158,12 +154,12 @@ class Diagnoser:
                     self._keep(finding, line, raw)
         return self._diagnosis(findings, exit_code)
 
-    def _diagnosis(self, findings: Findings, exit_code: int | None) -> Diagnosis:
+    def _diagnosis(self, findings: Findings, exit_code: int | None) -> CodedDiagnosis:
         whole = self._tail[-ending.TAIL_BYTES :]
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
-        diagnosis = ranking.diagnosis(
+        return ranking.diagnosis(
             findings.all,
             self._progress,
             end,
@@ -171,8 +167,8 @@ class Diagnoser:
             self.source,
             exit_code,
             in_traceback=self._tracebacks.in_frames,
+            recommends_pages=self._recommends_pages,
         )
-        return _with_pages(diagnosis) if self._recommends_pages else diagnosis
 
     def _decide(self) -> bytes:
         head, self._head = self._head or b"", None
@@ -408,14 +404,6 @@ def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
     return message.best, messages.verdict(message.best, **flags)
 
 
-def diagnose(data: bytes, source: str = "", exit_code: int | None = None) -> Diagnosis:
-    """The diagnosis of a whole log."""
-    diagnoser = Diagnoser(source)
-    diagnoser.feed(data)
-    diagnoser.flush()
-    return diagnoser.diagnosis(exit_code)
-
-
 def _failures(block: bytes) -> list[int]:
     """Where in a block words of failures end, in order."""
     lower = b"\n%b\n" % block.lower()  # words may stand behind a line end; so every place is one too far
@@ -431,14 +419,3 @@ def _failures(block: bytes) -> list[int]:
 def _common_indent(block: bytes) -> int:
     lines = [line for line in block[:8192].split(b"\n")[:60] if line.strip()]
     return min((len(line) - len(line.lstrip()) for line in lines), default=0)
-
-
-def _with_pages(diagnosis: Diagnosis) -> Diagnosis:
-    """The diagnosis with the runtime's own advice, where device memory ran out."""
-    causes = tuple(
-        msgspec.structs.replace(cause, advice=cause.advice + _SCRATCHPAD_STEP)
-        if cause.cause_class is CauseClass.RUNTIME_OOM
-        else cause
-        for cause in diagnosis.causes
-    )
-    return msgspec.structs.replace(diagnosis, causes=causes)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, missing_reason, recognize
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
@@ -91,10 +91,15 @@ class CauseVerdict(NamedTuple):
     cause_class: CauseClass
     weight: Weight
     advice: str
+    """Name of the row whose advice holds; "" = that of the class."""
     confidence: Confidence
     reason: ReasonGiven = ReasonGiven.STATED
     doubt: Doubt = Doubt.NONE
     row: Recognizer | None = None
+    stored_reason: bool = False
+    """The failure is kept in the cache, and `advice` is of the reason that its message names."""
+    exit_code: int | None = None
+    """The job's, where nothing but it reports the failure."""
 
 
 def judge(statement: Statement) -> CauseVerdict | None:
@@ -129,7 +134,7 @@ def exception(statement: Statement, raised: re.Match[str], *, in_compiler: bool 
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
-        return CauseVerdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, missing_reason(row))
+        return CauseVerdict(cause_class, Weight.CASCADE, row.name if row else "", Confidence.LOW, ReasonGiven.MISSING)
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
@@ -150,7 +155,7 @@ def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
     return CauseVerdict(
         row.cause_class,
         row.weight,
-        row.advice,
+        row.name,
         row.confidence,
         row.reason,
         row.doubt if doubt is None else doubt,

@@ -10,8 +10,9 @@ import re
 import msgspec
 
 from neuron_top.diagnose import general
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.diagnose.tracebacks import FRAME
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -36,7 +37,6 @@ _FOREIGN = late_pattern(
     r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:"
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
-_NO_REASON = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
 _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
@@ -115,12 +115,18 @@ def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) 
     row = recognize(statement)
     named = CauseVerdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
     if row is not None and row.weight < Weight.DEATH and row.cause_class is not CauseClass.SCRIPT_ERROR:
-        named = CauseVerdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reason, row=row)
+        named = CauseVerdict(row.cause_class, Weight.REASON, row.name, row.confidence, row.reason, row=row)
     if not is_cached:
         return named
     weight = Weight.CASCADE if is_retried else Weight.REASON
-    advice = f"{ADVICE[CauseClass.CACHED_FAILURE]}. {named.advice}" if named.advice else ""
-    return CauseVerdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reason)
+    return CauseVerdict(
+        CauseClass.CACHED_FAILURE,
+        weight,
+        named.advice,
+        Confidence.HIGH,
+        named.reason,
+        stored_reason=bool(named.advice),
+    )
 
 
 def without_reason(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
@@ -129,7 +135,7 @@ def without_reason(*, is_cached: bool, is_retried: bool) -> CauseVerdict:
         weight = Weight.CASCADE if is_retried else Weight.STATEMENT
         return CauseVerdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, ReasonGiven.MISSING)
     return CauseVerdict(
-        CauseClass.COMPILE_ERROR, Weight.STATEMENT, _NO_REASON, Confidence.LOW, ReasonGiven.MISSING_AND_SAID
+        CauseClass.COMPILE_ERROR, Weight.STATEMENT, FAILED_WITHOUT_MESSAGE, Confidence.LOW, ReasonGiven.MISSING
     )
 
 

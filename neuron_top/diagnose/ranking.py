@@ -18,10 +18,11 @@ confidence.
 
 from __future__ import annotations
 
+from neuron_top.diagnose.advice import CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ADVICE, Doubt, ReasonGiven, Weight, missing_reason, recognize
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
@@ -29,7 +30,6 @@ from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confiden
 _STEPS_OF_A_LIVING_JOB = 5
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
 """So many more lines show that a doubtful finding ended nothing."""
-_NOT_STATED = "The log does not state the reason; this is the nearest line. "
 
 
 def diagnosis(
@@ -41,7 +41,8 @@ def diagnosis(
     exit_code: int | None = None,
     *,
     in_traceback: bool = False,
-) -> Diagnosis:
+    recommends_pages: bool = False,
+) -> CodedDiagnosis:
     """The diagnosis of a log that was read to its end (or so far)."""
     succeeded = exit_code == 0 or end.success_line is not None
     real = [finding for finding in findings if not _went_on(finding, progress, lines)]
@@ -54,12 +55,14 @@ def diagnosis(
     causes = _ordered(open_failures if failed else overcome)
     if failed and not causes:
         causes = _by_exit_code(exit_code, end)
-    return Diagnosis(
+    causes = causes[:MOST_CAUSES]
+    answer = Diagnosis(
         failed=failed,
         recovered=not failed and bool(overcome),
         job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
-        causes=tuple(_cause(finding, source) for finding in causes[:MOST_CAUSES]),
+        causes=tuple(_cause(finding, source) for finding in causes),
     )
+    return CodedDiagnosis(answer, tuple(_advice(finding, recommends_pages=recommends_pages) for finding in causes))
 
 
 def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
@@ -106,8 +109,8 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
         return []
     row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
     cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
-    advice = f"The job ended with exit code {exit_code}. {row.advice if row is not None else ADVICE[cause_class]}"
-    verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, missing_reason(row))
+    advice = row.name if row is not None else ""
+    verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, ReasonGiven.MISSING, exit_code=exit_code)
     line, offset, text = end.last
     finding = Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
     return [finding]
@@ -125,9 +128,6 @@ def _job_end(
 
 def _cause(finding: Finding, source: str) -> Cause:
     verdict = finding.verdict
-    advice = verdict.advice or ADVICE[verdict.cause_class]
-    if verdict.reason is ReasonGiven.MISSING:
-        advice = _NOT_STATED + advice
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(
         cause_class=verdict.cause_class,
@@ -138,6 +138,18 @@ def _cause(finding: Finding, source: str) -> Cause:
         count=finding.count,
         ranks=tuple(sorted(finding.ranks)),
         confidence=confidence,
-        advice=advice,
+        advice="",
         evidence=tuple(sorted(finding.evidence, key=lambda line: line.line)),
     )
+
+
+def _advice(finding: Finding, *, recommends_pages: bool) -> CauseAdvice:
+    verdict = finding.verdict
+    holds = {
+        Remark.STORED: verdict.stored_reason,
+        Remark.ONLY_EXIT_CODE: verdict.exit_code is not None,
+        Remark.NOT_STATED: verdict.reason is ReasonGiven.MISSING,
+        Remark.LARGER_PAGES: recommends_pages and verdict.cause_class is CauseClass.RUNTIME_OOM,
+    }
+    remarks = frozenset(remark for remark, said in holds.items() if said)
+    return CauseAdvice(verdict.cause_class, verdict.advice, remarks, verdict.exit_code)

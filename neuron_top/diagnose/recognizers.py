@@ -1,8 +1,9 @@
 """What is known about failures: a row for each piece of knowledge, looked up by the words of its lines.
 
-Adding knowledge is adding a row. `words` are bytes in lower case of which each of its lines holds one; lines without
-any word of the table are never looked at. Rows are tried in the order of the table, and the first that matches decides:
-so what is narrow stands above what is wide. Wordings that nobody has met yet are the business of `general`.
+Adding knowledge is adding a row here, and under its name what to do about it in `views/cause_advice.py`. `words` are
+bytes in lower case of which each of its lines holds one; lines without any word of the table are never looked at. Rows
+are tried in the order of the table, and the first that matches decides: so what is narrow stands above what is wide.
+Wordings that nobody has met yet are the business of `general`.
 """
 
 from __future__ import annotations
@@ -50,8 +51,6 @@ class ReasonGiven(Enum):
     STATED = auto()
     MISSING = auto()
     """It only says that something failed."""
-    MISSING_AND_SAID = auto()
-    """So, and the advice says that the reason is missing."""
 
 
 class Recognizer(NamedTuple):
@@ -63,8 +62,6 @@ class Recognizer(NamedTuple):
     words: tuple[bytes, ...]
     pattern: str
     """A regular expression; only those that a log asks for are compiled."""
-    advice: str = ""
-    """"" = that of the class."""
     confidence: Confidence = Confidence.HIGH
     reason: ReasonGiven = ReasonGiven.STATED
     any_level: bool = False
@@ -74,11 +71,6 @@ class Recognizer(NamedTuple):
     def matches(self, text: str) -> bool:
         """Whether the pattern stands in this text."""
         return _compiled(self.pattern).search(text) is not None
-
-
-def missing_reason(row: Recognizer | None) -> ReasonGiven:
-    """Of a line that states no reason, with the row that gives its advice."""
-    return row.reason if row is not None and row.reason is not ReasonGiven.STATED else ReasonGiven.MISSING
 
 
 @cache
@@ -93,14 +85,6 @@ def _words(text: str) -> tuple[bytes, ...]:
 
 _C, _W = CauseClass, Weight
 _COMPILER = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
-_READ_COMPILER_LOG = (
-    "The log does not state the reason. Read log-neuron-cc.txt in the working directory (or where --logfile points), "
-    "or compile once more with NEURON_CC_FLAGS=--verbose=info"
-)
-_HOST_MEMORY = "Fewer compiles at a time (--num_parallel of neuron_parallel_compile), a smaller graph, or a larger host"
-_TOO_BIG = "Make the graph smaller: batch, sequence length or layers in one graph, or more cores; a retry fails again"
-_REPORT = "Change the model or the compiler's version; a retry fails again unless one of them changes"
-_REPLACE = "Stop using this instance: replace it, and move the job to another one"
 
 ROWS: tuple[Recognizer, ...] = (
     Recognizer(
@@ -109,7 +93,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words("fallback failed|fallback also failed"),
         r"(?i)fallback (?:also )?failed",
-        "What was tried in its place failed too: the failure before it is the cause",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -127,7 +110,6 @@ ROWS: tuple[Recognizer, ...] = (
             rf"|{_COMPILER} failed with (?:-9|137)\b"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
         ),
-        "The compiler was killed, most often for host memory. " + _HOST_MEMORY + "; dmesg shows who killed it",
     ),
     Recognizer(
         "compiler killed by the kernel",
@@ -135,7 +117,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("kill process|killed process"),
         rf"(?i)out of memory: kill(?:ed)? process \d+ \(?{_COMPILER}",
-        "The host ran out of memory while it compiled. " + _HOST_MEMORY,
     ),
     Recognizer(
         "compiler crashed",
@@ -151,7 +132,6 @@ ROWS: tuple[Recognizer, ...] = (
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
         ),
-        "The compiler itself crashed: retry once, then report it with the graph; another compiler version may pass",
         Confidence.MEDIUM,
     ),
     Recognizer(
@@ -160,7 +140,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("signals.sig"),
         rf"{_COMPILER}.{{0,4000}}Signals\.SIG(?:HUP|INT|TERM)",
-        "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
         Confidence.MEDIUM,
     ),
     Recognizer(
@@ -173,7 +152,6 @@ ROWS: tuple[Recognizer, ...] = (
             rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
             rf"|{_COMPILER}.{{0,3000}}timed out after"
         ),
-        "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make the graph smaller",
     ),
     Recognizer(
         "compiler arguments",
@@ -181,7 +159,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("ncc_earg|ncc_eusg"),
         r"\bNCC_E(?:ARG|USG)\d{3}\b",
-        "Correct the compiler's flags (NEURON_CC_FLAGS, or those that the program passes)",
     ),
     Recognizer(
         "graph does not fit the device",
@@ -189,7 +166,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("ncc_eoom|ncc_exsp|peak hbm|hbm limit"),
         r"\bNCC_E(?:OOM|XSP)\d{3}\b|peak HBM usage|exceeds HBM limit",
-        "The graph needs more device memory than there is. " + _TOO_BIG,
     ),
     Recognizer(
         "graph too large",
@@ -200,7 +176,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed\w*.{0,60}instruction (?:limit|count)"
             r"|instruction (?:limit|count).{0,60}exceed"
         ),
-        "The graph is too large for the compiler. " + _TOO_BIG,
     ),
     Recognizer(
         "operator not supported",
@@ -208,7 +183,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("ncc_evrf|ncc_euoc|not supported by neuron"),
         r"\bNCC_E(?:VRF|UOC)\d{3}\b|HLO instructions? (?:is|are) not supported by neuronx?-cc",
-        "The compiler does not support something in the graph: replace the operation or keep it on the CPU; " + _REPORT,
     ),
     Recognizer(
         "compiler code",
@@ -219,7 +193,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
             r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|cannot|out of|ticket|illegal|no )"
         ),
-        _REPORT,
     ),
     Recognizer(
         "compiler code without brackets",
@@ -227,7 +200,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("error"),
         r"(?i:compiler error|compilation error|error class|error code)\W{1,4}[A-Z]{3}\d{3}\b",
-        _REPORT,
     ),
     Recognizer(
         "compiler's error message",
@@ -235,7 +207,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("error message:|bir error"),
         r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ ",
-        _REPORT,
     ),
     Recognizer(
         "native compile failed",
@@ -243,7 +214,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("compilation failed:"),
         r"COMPILATION FAILED: ?(?=[^\s\"])",
-        "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and TORCH_NEURONX_DEBUG_DIR keep more of it",
     ),
     Recognizer(
         "internal compiler error",
@@ -256,7 +226,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
             r"|No operations were successfully partitioned"
         ),
-        _REPORT,
     ),
     Recognizer(
         "internal compiler error without a message",
@@ -264,9 +233,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("internal compiler error"),
         r"(?i)an internal compiler error has occurred",
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "native compile failed without a message",
@@ -274,10 +242,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("compilation error occurred"),
         r"Compilation error occurred on Neuron",
-        "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 and run again; TORCH_NEURONX_DEBUG_DIR keeps "
-        "the graph",
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "compile gave up",
@@ -285,9 +251,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("compilation failed for|compiler status error|compiler status fail"),
         r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)",
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -296,9 +261,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("no operator will be running on"),
         r"no operator will be running on (?:AWS|Neuron)",
-        "Every part that was given to the compiler failed: read the file that the lines above name (`log file is at`)",
         Confidence.MEDIUM,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -307,9 +271,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("-cc compilation failed"),
         rf": {_COMPILER} compilation failed",
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -324,9 +287,8 @@ ROWS: tuple[Recognizer, ...] = (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
             rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed"
         ),
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -335,9 +297,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words("exitcode="),
         r"Subcommand returned with exitcode=(?!0\b)",
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -346,9 +307,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words("failed: |failed compilations|failed, "),
         r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]",
-        _READ_COMPILER_LOG,
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
         True,
     ),
     Recognizer(
@@ -357,9 +317,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("stale lock"),
         r"Lock acquisition timed out, breaking stale lock path=",
-        "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
-        "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT above the longest compile; neurontop cache ls --torch-neuron names who "
-        "holds a lock now",
         any_level=True,
     ),
     Recognizer(
@@ -374,8 +331,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
             r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
         ),
-        "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that shares it "
-        "compiles",
         any_level=True,
     ),
     # --- device memory -----------------------------------------------------------------------------------------------
@@ -388,8 +343,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B.{0,120}\bon ND"
             r"|device mempool .{1,200} needed \d+ available \d+"
         ),
-        "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), weights over more "
-        "cores, or a larger Scratchpad page where the table shows overflow",
     ),
     Recognizer(
         "device memory without a place",
@@ -406,7 +359,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
             r"|No available memory for the cache blocks"
         ),
-        "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), or more cores",
         Confidence.MEDIUM,
     ),
     # --- the runtime's start -----------------------------------------------------------------------------------------
@@ -416,8 +368,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("unsupported topology|supported number of neuron"),
         r"(?i)unsupported topology|supported number of neuron ?cores",
-        "The collectives cannot connect this number of cores: take one that the line names (NEURON_RT_NUM_CORES, "
-        "NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
     ),
     Recognizer(
         "cores taken or missing",
@@ -432,8 +382,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
             r"|NERR_RESOURCE_NC\b|(?i:insuffici?ent NCs)"
         ),
-        "More cores are asked for than are free: neuron-ls shows who holds them; compare NEURON_RT_NUM_CORES, "
-        "NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
     ),
     Recognizer(
         "no devices for a pod",
@@ -441,8 +389,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("unexpectedadmissionerror"),
         r"\bUnexpectedAdmissionError\b",
-        "The device plugin could not give the pod its devices: read the plugin's log, and compare what the pod asks "
-        "for with what the node has free (kubectl describe node)",
     ),
     Recognizer(
         "driver or device missing",
@@ -460,8 +406,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
             r"|installed|found))"
         ),
-        "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then dmesg; reload the driver or "
-        "replace the instance if a device does not come back",
     ),
     Recognizer(
         "runtime does not start",
@@ -479,10 +423,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
             r"|(?i:failed to initialize (?:the )?(?:neuron|devices|nrt|runtime))|tdrv_init\w* failed"
         ),
-        "The runtime did not start and the log does not state the reason: NEURON_RT_LOG_LEVEL=INFO and run again; "
-        "neurontop doctor checks driver, devices and cores",
         Confidence.MEDIUM,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
@@ -495,8 +437,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
             r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING"
         ),
-        "One worker did not come to a collective: look at the logs of the others first, the one that stopped first "
-        "is the cause; then network and EFA",
     ),
     Recognizer(
         "collective set-up",
@@ -516,8 +456,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
         ),
-        "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of nodes, and whether "
-        "another worker died or still compiles",
         Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.SOME,
@@ -529,7 +467,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error"),
         r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR",
-        "The device reports a hardware error. " + _REPLACE,
     ),
     Recognizer(
         "execution timeout",
@@ -537,7 +474,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("execution timeout|inference timeout|nrt_timeout|execution timed out|fatal-rt"),
         r"(?i)(?<!non-fatal, )(?:execution|inference) time(?:out|d out)(?!=)|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED",
-        "A program did not end in time: a hang, a partner that died, or too low a limit (NEURON_RT_EXEC_TIMEOUT)",
     ),
     Recognizer(
         "index out of bounds",
@@ -548,7 +484,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"(?i:out[- ]of[- ]bounds? (?:access|indirect|error|memory))|NRT_EXEC_OOB|indirect memory copy"
             r"|(?:error|status)[:=] ?1006\b"
         ),
-        "An index is outside its table (token ids, positions, KV-cache slots): check inputs against compiled shapes",
     ),
     Recognizer(
         "numerical error",
@@ -556,7 +491,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("numerical error|nrt_exec_completed_with_num_err|status=1003|error: 1003|err: 1003"),
         r"NRT_EXEC_COMPLETED_WITH_NUM_ERR|message=\"?Numerical [Ee]rror|\b(?:status|error|err)[:=] ?1003\b",
-        "A program computed NaN: check its inputs and weights for NaN and Inf, then its data types (--auto-cast)",
     ),
     Recognizer(
         "program too new",
@@ -567,7 +501,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version"
             r"|neff version\b.{0,80}not supported)"
         ),
-        "The program was compiled by a newer compiler than the runtime knows: update the runtime, or compile again",
     ),
     Recognizer(
         "a runtime call failed, in the framework's words",
@@ -575,7 +508,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("nrt::|nrt status code"),
         r"\b[Nn]rt::\w+ failed|\bnrt status code [1-9]",
-        "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
         Confidence.MEDIUM,
     ),
     Recognizer(
@@ -592,7 +524,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
             r"|status_code=[1-9]"
         ),
-        "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
         Confidence.MEDIUM,
     ),
     # --- the host's memory -------------------------------------------------------------------------------------------
@@ -602,7 +533,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words("some potential root causes"),
         r"There are some potential root causes",
-        "Ray does not know why the worker died: its own log (worker-*.err below /tmp/ray) and dmesg say more",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -613,8 +543,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("pod memory limit|container memory limit"),
         r"(?i)(?:may|might) have exceeded .{0,20}(?:pod|container) memory limits?",
-        "The worker ended without a word, as the kernel ends what exceeds a limit of memory: see whether `kubectl "
-        "describe pod` says OOMKilled; give the pod more memory or run fewer workers",
         Confidence.MEDIUM,
     ),
     Recognizer(
@@ -632,8 +560,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: (?:Bus error|Killed)"
         ),
-        "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of the container; "
-        "dmesg names the process",
     ),
     Recognizer(
         "disk full",
@@ -641,7 +567,6 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("no space left|quota exceeded|read-only file system"),
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system",
-        "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     ),
     # --- dependencies ------------------------------------------------------------------------------------------------
     Recognizer(
@@ -664,7 +589,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|version `GLIBC"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
-        "Install what the line names into the environment that ran (same Python, same release of the SDK)",
     ),
     # --- usage -------------------------------------------------------------------------------------------------------
     Recognizer(
@@ -683,7 +607,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
             r"|is not a valid option|flag provided but not defined"
         ),
-        "Correct the command line as the message says",
     ),
     Recognizer(
         "versions do not match",
@@ -698,7 +621,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|versions? .{0,60}(?:incompatible|not compatible)"
             r"|is required but found|requires torch|unsupported version"
         ),
-        "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
         Confidence.MEDIUM,
     ),
     # --- network -----------------------------------------------------------------------------------------------------
@@ -711,7 +633,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
             r"|errors while waiting for send/recv from rank"
         ),
-        "Another process ended first: its own lines say why",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -745,7 +666,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|RepositoryNotFound"
             r"|LocalEntryNotFound"
         ),
-        "See whether the address in the line can be reached from this host (DNS, proxy, security group, credentials)",
     ),
     # --- stopped from outside ----------------------------------------------------------------------------------------
     Recognizer(
@@ -767,7 +687,6 @@ ROWS: tuple[Recognizer, ...] = (
             r"|pod was evicted))"
             r"|MaxRuntimeExceeded"
         ),
-        "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
     ),
 )
 CASCADES: tuple[Recognizer, ...] = (
@@ -777,7 +696,6 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words("from /job:localservice"),
         r"From /job:localservice/\S{1,80}:\s*$",
-        "PyTorch/XLA's service only passes a failure on: its lines above state the reason",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -794,7 +712,6 @@ CASCADES: tuple[Recognizer, ...] = (
             r"ChildFailedError|failed \(exitcode: \d+\) local_rank|closing signal SIG|first observed failure"
             r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
         ),
-        "The launcher only reports that a worker ended: read the lines of the first rank that failed",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -817,7 +734,6 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError"
         ),
-        "The engine or a worker ended for a reason that stands above, or in the log of that worker",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -832,9 +748,8 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d"
         ),
-        "The log does not state why: read what stands above, or the log of that process",
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
 )
 """What only follows from something else; tried after all other knowledge."""
@@ -848,9 +763,8 @@ DEATHS: tuple[Recognizer, ...] = (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
         ),
-        "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg shows it",
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "a Go program crashed",
@@ -858,7 +772,6 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words("panic: runtime error|http: panic serving"),
         r"panic: runtime error|http: panic serving",
-        "The tool crashed: look at the lines above, then take another version of it",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -877,10 +790,8 @@ DEATHS: tuple[Recognizer, ...] = (
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)"
             r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|6)\b|Bus error|Illegal instruction"
         ),
-        "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 and "
-        "NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
         Confidence.LOW,
-        ReasonGiven.MISSING_AND_SAID,
+        ReasonGiven.MISSING,
     ),
 )
 """How processes end by a signal: tried when no row above knows the line."""
@@ -898,28 +809,6 @@ TERMINAL = frozenset(
     }
 )
 """Rows whose lines show that a process has ended."""
-
-ADVICE: dict[CauseClass, str] = {
-    _C.COMPILE_ERROR: _REPORT,
-    _C.COMPILE_KILLED: _HOST_MEMORY,
-    _C.COMPILE_CRASHED: "Retry once, then report it with the graph",
-    _C.COMPILE_TIMEOUT: "Give the compile more time, or compile ahead",
-    _C.CACHED_FAILURE: "The graph failed before and its failure is kept in the cache. Remove the cause, then retry it: "
-    "neurontop cache retry, or --retry_failed_compilation in NEURON_CC_FLAGS",
-    _C.LOCK_TIMEOUT: "See who holds the lock: neurontop cache unlock --dry-run",
-    _C.MISSING_DEPENDENCY: "Install what the line names into the environment that ran",
-    _C.BAD_USAGE: "Correct the command or the versions as the message says",
-    _C.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO logs more",
-    _C.RUNTIME_OOM: "Fewer or smaller programs per core, or more cores",
-    _C.RUNTIME_EXEC: "Look at the runtime's lines around it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
-    _C.COLLECTIVE: "Look at the other workers first: the one that stopped earliest is the cause",
-    _C.HOST_OOM: "The host ran out of memory: fewer workers or a larger host",
-    _C.SCRIPT_ERROR: "The program's own error: correct it where the traceback ends",
-    _C.NETWORK: "See whether the address can be reached from this host",
-    _C.TOOL_ERROR: "The tool's own error: see its configuration, permissions and version",
-    _C.INTERRUPTED: "Run it again, if nobody meant to stop it",
-}
-"""What to do where a row says nothing of its own."""
 
 _ALL = (*ROWS, *DEATHS, *CASCADES)
 WORDS: tuple[bytes, ...] = tuple(dict.fromkeys(word for row in _ALL for word in row.words if word != b"["))

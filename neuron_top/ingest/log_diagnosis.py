@@ -13,7 +13,7 @@ from neuron_top.events import AnyEvent, JobDiagnosed
 from neuron_top.events.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
-    from neuron_top.diagnose.diagnoser import Diagnoser
+    from neuron_top.ingest.advised import AdvisedDiagnoser
 
 ASK_SECONDS = 1.0
 COUNT_SECONDS = 30.0
@@ -25,7 +25,7 @@ class LogDiagnosis:
 
     def __init__(self, source: str, clock: Callable[[], float]) -> None:
         self._source, self._clock = source, clock
-        self._diagnoser: Diagnoser | None = None
+        self._diagnoser: AdvisedDiagnoser | None = None
         self._reported: Diagnosis | None = None
         self._reported_at = self._asked_at = float("-inf")
         self._is_new = False
@@ -65,9 +65,9 @@ class LogDiagnosis:
 
     def _read(self, data: bytes) -> None:
         if self._diagnoser is None:
-            from neuron_top.diagnose.diagnoser import Diagnoser
+            from neuron_top.ingest.advised import AdvisedDiagnoser
 
-            self._diagnoser = Diagnoser(self._source)
+            self._diagnoser = AdvisedDiagnoser(self._source)
         self._diagnoser.feed(data)
         self._is_new = True
 

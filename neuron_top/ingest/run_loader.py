@@ -27,7 +27,7 @@ from neuron_top.store.records import CompileRecord
 from neuron_top.views.report_graphs import Remembered
 
 if TYPE_CHECKING:
-    from neuron_top.diagnose.diagnoser import Diagnoser
+    from neuron_top.ingest.advised import AdvisedDiagnoser
 
 
 def load(
@@ -111,10 +111,10 @@ def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) ->
     run.apply(grew)
 
 
-def _diagnoser(source: str) -> Diagnoser:
-    from neuron_top.diagnose.diagnoser import Diagnoser  # a quarter of a second that past compile times do not need
+def _diagnoser(source: str) -> AdvisedDiagnoser:
+    from neuron_top.ingest.advised import AdvisedDiagnoser  # a quarter of a second that past compile times do not need
 
-    return Diagnoser(source)
+    return AdvisedDiagnoser(source)
 
 
 def _reader_of(name: str, first: bytes) -> LogReader | TorchTraceReader | GraphTableReader:

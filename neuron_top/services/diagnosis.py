@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from neuron_top.diagnose import Diagnosis
-from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.errors import NothingToShow
+from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
 from neuron_top.ingest.run_loader import is_log
 from neuron_top.parsers.graph_stats import is_graph_table
@@ -34,7 +34,7 @@ class DiagnosisService:
             log = portions(name, self._notify, standard_input)
             first = next(log, b"")
             if is_graph_table(first):  # it states times and no cause
-                return Diagnoser(f"log:{name}").diagnosis()
+                return AdvisedDiagnoser(f"log:{name}").diagnosis()
             return _read(f"log:{name}", itertools.chain((first,), log), None)
         record = self._runs.find(name)
         diagnosis = recorded_diagnosis(self._settings, record.id, None if record.open else record.exit_code)
@@ -60,7 +60,7 @@ def recorded_diagnosis(settings: Settings, run: str, exit_code: int | None) -> D
 
 
 def _read(source: str, log: Iterator[bytes], exit_code: int | None) -> Diagnosis:
-    diagnoser = Diagnoser(source)
+    diagnoser = AdvisedDiagnoser(source)
     for data in log:
         diagnoser.feed(data)
     diagnoser.flush()

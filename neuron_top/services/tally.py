@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.events import AnyEvent
 from neuron_top.ingest import graph_tables
+from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes.log_input import portions
@@ -29,7 +29,7 @@ class TallyService:
         """The published counts of one log and its diagnosis, the fastest way. Raises UsageError if it is unreadable."""
         from neuron_top.parsers.counting import CountingReader
 
-        reader, diagnoser = CountingReader(f"log:{name}"), Diagnoser(f"log:{name}")
+        reader, diagnoser = CountingReader(f"log:{name}"), AdvisedDiagnoser(f"log:{name}")
         for _ in self._events(name, reader, diagnoser):
             pass
         return reader.tally.as_json() | {"diagnosis": diagnoser.diagnosis()}
@@ -40,12 +40,12 @@ class TallyService:
         from neuron_top.run.log_totals import LogTotals
         from neuron_top.views.log_tally import log_tally
 
-        reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), Diagnoser(f"log:{name}")
+        reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), AdvisedDiagnoser(f"log:{name}")
         for event in self._events(name, reader, diagnoser):
             totals.apply(event)
         return log_tally(reader.tally, totals, diagnoser.diagnosis())
 
-    def _events(self, name: str, reader: LogReader, diagnoser: Diagnoser) -> Iterator[AnyEvent]:
+    def _events(self, name: str, reader: LogReader, diagnoser: AdvisedDiagnoser) -> Iterator[AnyEvent]:
         """The events of a log, counted by its reader; then those of the tables beside it."""
         tables = graph_tables.beside(name)
         data = portions(name, self._notify, self._standard_input)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from neuron_top.cli.cache_commands import SUBCOMMANDS
 from neuron_top.cli.main import COMMANDS
-from neuron_top.diagnose.recognizers import ADVICE, CASCADES, DEATHS, ROWS
+from neuron_top.views import cause_advice
 from tests.parsers.logs import M1, g3
 
 FAILED = (
@@ -157,7 +157,7 @@ def test_the_tally_carries_the_same_diagnosis_and_its_check_exits_by_it(tmp_path
 
 
 def test_every_command_that_an_advice_names_exists() -> None:
-    advice = [*ADVICE.values(), *(row.advice for row in (*ROWS, *DEATHS, *CASCADES))]
+    advice = [*cause_advice.OF_CLASSES.values(), *cause_advice.OF_ROWS.values(), *cause_advice.REMARKS.values()]
     named = re.findall(r"neurontop (\w+)(?: ([a-z][a-z-]*))?", "\n".join(advice))
     cache_commands = {row.name for row in SUBCOMMANDS}
     assert {command for command, _ in named} <= {row.name for row in COMMANDS}

@@ -1,4 +1,4 @@
-"""Advice stands in the row that recognizes a failure; whatever it says, the same failures are found and ordered."""
+"""Diagnosing yields codes; sentences are for people: whatever they say, the same failures are found and ordered."""
 
 from __future__ import annotations
 
@@ -7,39 +7,82 @@ import pytest
 
 from neuron_top.cache.model import failures
 from neuron_top.cache.model.failures import FailureClass, read_failure
-from neuron_top.diagnose import diagnoser, messages, ranking, recognizers
-from neuron_top.diagnose.diagnoser import diagnose
-from neuron_top.events.diagnosis import Diagnosis
-from tests.diagnose.cases import CASES
+from neuron_top.diagnose.advice import CodedDiagnosis
+from neuron_top.diagnose.diagnoser import Diagnoser
+from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
+from neuron_top.events import JobDiagnosed, OutputGrew
+from neuron_top.events.diagnosis import CauseClass, Diagnosis
+from neuron_top.ingest.advised import diagnose
+from neuron_top.ingest.log_diagnosis import LogDiagnosis
+from neuron_top.run.alerts import raised
+from neuron_top.run.model import Run
+from neuron_top.run.severity import Severity
+from neuron_top.run.state import JobState
+from neuron_top.views import cause_advice
+from tests.diagnose.cases import CASES, Case
 from tests.diagnose.later_cases import LATER_CASES
+from tests.views.sentences import OTHER_WORDS, change_sentences
 
-OTHER_WORDS = "quite another sentence"
+ALL = (*CASES, *LATER_CASES)
+EXIT_CODES = (None, 0, 3, -9)
+
+
+def in_codes(case: Case, exit_code: int | None) -> CodedDiagnosis:
+    diagnoser = Diagnoser("log:x")
+    diagnoser.feed(case.log)
+    diagnoser.flush()
+    return diagnoser.diagnosis(exit_code)
 
 
 def diagnoses() -> list[Diagnosis]:
-    return [diagnose(case.log, "log:x") for case in (*CASES, *LATER_CASES)]
+    return [diagnose(case.log, "log:x", exit_code) for case in ALL for exit_code in EXIT_CODES]
 
 
-def without_advice(found: list[Diagnosis]) -> list[Diagnosis]:
-    return [
-        msgspec.structs.replace(one, causes=tuple(msgspec.structs.replace(cause, advice="") for cause in one.causes))
-        for one in found
-    ]
+def without_advice(one: Diagnosis) -> Diagnosis:
+    causes = tuple(msgspec.structs.replace(cause, advice="") for cause in one.causes)
+    return msgspec.structs.replace(one, causes=causes)
 
 
-def test_with_every_advice_changed_the_diagnosis_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = diagnoses()
-    rows = tuple(row._replace(advice=OTHER_WORDS if row.advice else "") for row in recognizers._ALL)
-    monkeypatch.setattr(recognizers, "_ALL", rows)
-    for cause_class in recognizers.ADVICE:
-        monkeypatch.setitem(recognizers.ADVICE, cause_class, OTHER_WORDS)
-    monkeypatch.setattr(ranking, "_NOT_STATED", "")
-    monkeypatch.setattr(messages, "_NO_REASON", OTHER_WORDS)
-    monkeypatch.setattr(diagnoser, "_SCRATCHPAD_STEP", "")
+def reports(case: Case) -> list[Diagnosis]:
+    """What is sent of a log while it grows: only an answer that is another one than before."""
+    now = 0.0
+    log, sent = LogDiagnosis("log:x", lambda: now), []
+    lines = case.log.splitlines(keepends=True)
+    for start in range(0, len(lines), 3):
+        now += 2.0
+        sent += log.take(b"".join(lines[start : start + 3]))
+    sent += log.end(b"")
+    return [without_advice(event.diagnosis) for event in sent if isinstance(event, JobDiagnosed)]
+
+
+def outcome(one: Diagnosis) -> tuple[JobState, list[tuple[str, Severity]]]:
+    """How a run stands whose log has ended so, and what it is reported for."""
+    run = Run()
+    run.apply(JobDiagnosed(diagnosis=one, source="log:x", at=1.0))
+    run.apply(OutputGrew(path="x", end=9, closed=True, source="log:x", at=1.0))
+    return run.state(1e9), [(alert.key, alert.severity) for alert in raised(run, 1e9)]
+
+
+def test_what_is_found_has_no_words_but_those_of_the_log() -> None:
+    for case in ALL:
+        for exit_code in EXIT_CODES:
+            found = in_codes(case, exit_code)
+            assert [cause.advice for cause in found.diagnosis.causes] == [""] * len(found.advice)
+
+
+def test_with_every_sentence_changed_the_diagnosis_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, sent = diagnoses(), [reports(case) for case in ALL]
+    outcomes = [outcome(one) for one in before]
+    rows = len(ROWS) + len(DEATHS) + len(CASCADES)
+    assert change_sentences(monkeypatch, cause_advice) >= rows + len(CauseClass)
     after = diagnoses()
-    assert without_advice(after) == without_advice(before)
-    said = {cause.advice for one in after for cause in one.causes}
-    assert said <= {OTHER_WORDS, f"{OTHER_WORDS}. {OTHER_WORDS}"}, "a sentence that stands nowhere in the tables"
+    assert {cause.advice for one in after for cause in one.causes} == {OTHER_WORDS}, "a sentence that views has not"
+    assert OTHER_WORDS not in {cause.advice for one in before for cause in one.causes}
+    assert list(map(without_advice, after)) == list(map(without_advice, before))
+    assert [reports(case) for case in ALL] == sent
+    assert [outcome(one) for one in after] == outcomes
+    assert {JobState.FAILED, JobState.FINISHED} <= {state for state, _ in outcomes}
+    assert any(reported for _, reported in outcomes)
 
 
 @pytest.mark.parametrize("text", ["[F137] killed", "No space left on device", "[NCC_EBVF030] too many instructions"])

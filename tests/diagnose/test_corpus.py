@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.diagnose import Diagnosis
-from neuron_top.diagnose.diagnoser import diagnose
+from neuron_top.ingest.advised import diagnose
 from tests.corpus import CORPUS, corpus
 
 LABELED = sorted(path.name for path in (CORPUS / "logs").glob("*.diagnosis.json"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_top.diagnose.diagnoser import diagnose
+from neuron_top.ingest.advised import diagnose
 from tests.diagnose.cases import CASES, Case
 from tests.diagnose.later_cases import LATER_CASES
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.diagnose import Cause, Diagnosis
-from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
+from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
+from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
 from tests.diagnose.later_cases import LATER_CASES
@@ -23,7 +24,7 @@ LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
 
 
 def in_portions(data: bytes, sizes: list[int]) -> Diagnosis:
-    diagnoser, position, index = Diagnoser("log:x"), 0, 0
+    diagnoser, position, index = AdvisedDiagnoser("log:x"), 0, 0
     while position < len(data):
         size = sizes[index % len(sizes)]
         diagnoser.feed(data[position : position + size])
@@ -49,7 +50,7 @@ def test_the_portions_of_a_real_log_do_not_change_its_diagnosis(path) -> None:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_a_log_that_is_still_written_is_diagnosed_at_each_line_as_if_it_ended_there(case: Case) -> None:
-    live, written = Diagnoser("log:x"), b""
+    live, written = AdvisedDiagnoser("log:x"), b""
     for line in case.log.splitlines(keepends=True):
         if not line.endswith(b"\n"):
             break
@@ -94,7 +95,7 @@ def test_what_is_kept_of_a_log_of_nothing_but_different_errors_is_bounded() -> N
         diagnoser.feed(f"ERROR:{word}:cannot {word} the {word}\n".encode())
     diagnoser.flush()
     assert len(diagnoser._findings.all) <= 300
-    assert len(diagnoser.diagnosis().causes) <= 20
+    assert len(diagnoser.diagnosis().diagnosis.causes) <= 20
 
 
 def test_copies_by_many_ranks_are_one_cause_with_its_ranks() -> None:

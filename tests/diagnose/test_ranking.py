@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd
-from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
+from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.run.job import combined
 from tests.parsers.logs import M1, g3
 
@@ -128,7 +128,7 @@ def test_of_several_logs_of_one_job_the_surest_cause_comes_first_and_fine_logs_c
 
 
 def test_a_failed_compile_whose_message_is_still_open_counts_before_the_end_of_the_log() -> None:
-    diagnoser = Diagnoser("log:x")
+    diagnoser = AdvisedDiagnoser("log:x")
     diagnoser.feed(g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR").encode())
     assert diagnoser.diagnosis().failed is False
     assert diagnoser.so_far().failed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.events.diagnosis import Confidence
+from neuron_top.ingest.advised import AdvisedDiagnoser
 
 
 def test_rays_list_of_potential_causes_names_none() -> None:
@@ -12,7 +12,7 @@ def test_rays_list_of_potential_causes_names_none() -> None:
         "Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some "
         "potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.\n"
     )
-    diagnoser = Diagnoser("log:x")
+    diagnoser = AdvisedDiagnoser("log:x")
     diagnoser.feed(log.encode())
     diagnoser.flush()
     diagnosis = diagnoser.diagnosis()

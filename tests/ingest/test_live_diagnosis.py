@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.diagnose.diagnoser import diagnose
 from neuron_top.events import AnyEvent, JobDiagnosed, Rotation
 from neuron_top.events.diagnosis import CauseClass, Diagnosis, JobEnd
+from neuron_top.ingest.advised import diagnose
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from neuron_top.cli.main import main
-from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.events import AdviceKind, AnyEvent, FunctionRecompiled, RuntimeAdvised
+from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.ingest.run_loader import read_logs
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.advice import FUNCTIONS_KEPT, REASONS_KEPT, AdviceTracker
@@ -129,7 +129,7 @@ def test_the_tally_the_report_and_the_alerts_report_it(tmp_path: Path, capsys: p
 def test_a_diagnosis_of_full_memory_has_the_runtimes_advice() -> None:
     failure = "2026-May-26 18:09:55.1 22017:1 ERROR  TDRV:dmem_alloc_internal   Failed to allocate 27.348MB (usage: model code) on ND10:NC 1\n"  # noqa: E501
     for text, wanted in ((failure, False), (PAGE.format(n=1) + failure, True)):
-        diagnoser = Diagnoser("log:x")
+        diagnoser = AdvisedDiagnoser("log:x")
         diagnoser.feed(text.encode())
         diagnoser.flush()
         advice = diagnoser.diagnosis().causes[0].advice

@@ -1,0 +1,43 @@
+"""Which advice a cause comes with, as codes: `views/cause_advice.py` has a sentence for each."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from neuron_top.events.diagnosis import CauseClass, Diagnosis
+
+FAILED_WITHOUT_MESSAGE = "failed compile without a message"
+"""Stands for a row: a failed compile whose message was not printed."""
+
+
+class Remark(Enum):
+    """What is said beside the advice; a later one is said of all before it."""
+
+    STORED = auto()
+    """The failure is kept in the cache, and its message names a reason of its own."""
+    ONLY_EXIT_CODE = auto()
+    """Nothing but the job's exit code reports the failure."""
+    NOT_STATED = auto()
+    """The log does not state the reason."""
+    LARGER_PAGES = auto()
+    """The runtime itself recommends a larger Scratchpad page."""
+
+
+class CauseAdvice(NamedTuple):
+    """The advice of one cause."""
+
+    cause_class: CauseClass
+    row: str = ""
+    """Name of the row of `recognizers` that knows the line, or FAILED_WITHOUT_MESSAGE; "" = advice of the class."""
+    remarks: frozenset[Remark] = frozenset()
+    exit_code: int | None = None
+    """The job's, for ONLY_EXIT_CODE."""
+
+
+class CodedDiagnosis(NamedTuple):
+    """A diagnosis before it is worded: its causes have no advice yet; which one each gets stands beside them."""
+
+    diagnosis: Diagnosis
+    advice: tuple[CauseAdvice, ...]
+    """One for each cause, in their order."""

@@ -1,0 +1,180 @@
+"""What to do about a cause: a sentence for each code. Change any of them: nothing but screens and texts changes.
+
+`diagnose` yields the codes (`diagnose/advice.py`): the name of the row that knows the line, else the class alone.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, CauseAdvice, CodedDiagnosis, Remark
+from neuron_top.events.diagnosis import CauseClass, Diagnosis
+
+_READ_COMPILER_LOG = (
+    "The log does not state the reason. Read log-neuron-cc.txt in the working directory (or where --logfile points), "
+    "or compile once more with NEURON_CC_FLAGS=--verbose=info"
+)
+_HOST_MEMORY = "Fewer compiles at a time (--num_parallel of neuron_parallel_compile), a smaller graph, or a larger host"
+_TOO_BIG = "Make the graph smaller: batch, sequence length or layers in one graph, or more cores; a retry fails again"
+_REPORT = "Change the model or the compiler's version; a retry fails again unless one of them changes"
+_RUNTIME_LINES = "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more"
+
+OF_ROWS: dict[str, str] = {
+    "fallback failed too": "What was tried in its place failed too: the failure before it is the cause",
+    "compiler killed": f"The compiler was killed, most often for host memory. {_HOST_MEMORY}; dmesg shows who killed "
+    "it",
+    "compiler killed by the kernel": f"The host ran out of memory while it compiled. {_HOST_MEMORY}",
+    "compiler crashed": "The compiler itself crashed: retry once, then report it with the graph; another compiler "
+    "version may pass",
+    "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
+    "compile timeout": "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make "
+    "the graph smaller",
+    "compiler arguments": "Correct the compiler's flags (NEURON_CC_FLAGS, or those that the program passes)",
+    "graph does not fit the device": f"The graph needs more device memory than there is. {_TOO_BIG}",
+    "graph too large": f"The graph is too large for the compiler. {_TOO_BIG}",
+    "operator not supported": "The compiler does not support something in the graph: replace the operation or keep "
+    f"it on the CPU; {_REPORT}",
+    "compiler code": _REPORT,
+    "compiler code without brackets": _REPORT,
+    "compiler's error message": _REPORT,
+    "native compile failed": "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and "
+    "TORCH_NEURONX_DEBUG_DIR keep more of it",
+    "internal compiler error": _REPORT,
+    "internal compiler error without a message": _READ_COMPILER_LOG,
+    "native compile failed without a message": "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 "
+    "and run again; TORCH_NEURONX_DEBUG_DIR keeps the graph",
+    "compile gave up": _READ_COMPILER_LOG,
+    "nothing of a model was compiled": "Every part that was given to the compiler failed: read the file that the "
+    "lines above name (`log file is at`)",
+    "compiler failed, told by PyTorch/XLA's service": _READ_COMPILER_LOG,
+    "compiler failed": _READ_COMPILER_LOG,
+    "compiler ended with a status": _READ_COMPILER_LOG,
+    "failed graphs in a summary": _READ_COMPILER_LOG,
+    "native lock broken": "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
+    "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT above the longest compile; neurontop cache ls --torch-neuron names who "
+    "holds a lock now",
+    "lock timeout": "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that "
+    "shares it compiles",
+    "device memory": "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), weights "
+    "over more cores, or a larger Scratchpad page where the table shows overflow",
+    "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
+    "sequence), or more cores",
+    "number of cores": "The collectives cannot connect this number of cores: take one that the line names "
+    "(NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
+    "cores taken or missing": "More cores are asked for than are free: neuron-ls shows who holds them; compare "
+    "NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
+    "no devices for a pod": "The device plugin could not give the pod its devices: read the plugin's log, and "
+    "compare what the pod asks for with what the node has free (kubectl describe node)",
+    "driver or device missing": "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then "
+    "dmesg; reload the driver or replace the instance if a device does not come back",
+    "runtime does not start": "The runtime did not start and the log does not state the reason: "
+    "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
+    "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
+    "that stopped first is the cause; then network and EFA",
+    "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
+    "nodes, and whether another worker died or still compiles",
+    "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
+    "another one",
+    "execution timeout": "A program did not end in time: a hang, a partner that died, or too low a limit "
+    "(NEURON_RT_EXEC_TIMEOUT)",
+    "index out of bounds": "An index is outside its table (token ids, positions, KV-cache slots): check inputs "
+    "against compiled shapes",
+    "numerical error": "A program computed NaN: check its inputs and weights for NaN and Inf, then its data types "
+    "(--auto-cast)",
+    "program too new": "The program was compiled by a newer compiler than the runtime knows: update the runtime, or "
+    "compile again",
+    "a runtime call failed, in the framework's words": _RUNTIME_LINES,
+    "execution failed": _RUNTIME_LINES,
+    "Ray guesses why a worker died": "Ray does not know why the worker died: its own log (worker-*.err below "
+    "/tmp/ray) and dmesg say more",
+    "host memory limit, perhaps": "The worker ended without a word, as the kernel ends what exceeds a limit of "
+    "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
+    "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
+    "the container; dmesg names the process",
+    "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
+    "the SDK)",
+    "wrong arguments": "Correct the command line as the message says",
+    "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
+    "peer closed the connection": "Another process ended first: its own lines say why",
+    "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
+    "credentials)",
+    "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "
+    "reason",
+    "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
+    "engine died": "The engine or a worker ended for a reason that stands above, or in the log of that worker",
+    "exit status": "The log does not state why: read what stands above, or the log of that process",
+    "killed": "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg "
+    "shows it",
+    "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
+    "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
+    "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
+    FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
+    "--verbose=info",
+}
+"""By the name of a row in `diagnose/recognizers.py`."""
+SAY_NOT_STATED = frozenset(
+    {
+        "internal compiler error without a message",
+        "native compile failed without a message",
+        "compile gave up",
+        "nothing of a model was compiled",
+        "compiler failed, told by PyTorch/XLA's service",
+        "compiler failed",
+        "compiler ended with a status",
+        "failed graphs in a summary",
+        "runtime does not start",
+        "killed",
+        "crashed",
+        "exit status",
+        FAILED_WITHOUT_MESSAGE,
+    }
+)
+"""Rows whose sentence says by itself that the log does not state the reason, or where to read it."""
+OF_CLASSES: dict[CauseClass, str] = {
+    CauseClass.COMPILE_ERROR: _REPORT,
+    CauseClass.COMPILE_KILLED: _HOST_MEMORY,
+    CauseClass.COMPILE_CRASHED: "Retry once, then report it with the graph",
+    CauseClass.COMPILE_TIMEOUT: "Give the compile more time, or compile ahead",
+    CauseClass.CACHED_FAILURE: "The graph failed before and its failure is kept in the cache. Remove the cause, "
+    "then retry it: neurontop cache retry, or --retry_failed_compilation in NEURON_CC_FLAGS",
+    CauseClass.LOCK_TIMEOUT: "See who holds the lock: neurontop cache unlock --dry-run",
+    CauseClass.MISSING_DEPENDENCY: "Install what the line names into the environment that ran",
+    CauseClass.BAD_USAGE: "Correct the command or the versions as the message says",
+    CauseClass.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO logs more",
+    CauseClass.RUNTIME_OOM: "Fewer or smaller programs per core, or more cores",
+    CauseClass.RUNTIME_EXEC: "Look at the runtime's lines around it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
+    CauseClass.COLLECTIVE: "Look at the other workers first: the one that stopped earliest is the cause",
+    CauseClass.HOST_OOM: "The host ran out of memory: fewer workers or a larger host",
+    CauseClass.SCRIPT_ERROR: "The program's own error: correct it where the traceback ends",
+    CauseClass.NETWORK: "See whether the address can be reached from this host",
+    CauseClass.TOOL_ERROR: "The tool's own error: see its configuration, permissions and version",
+    CauseClass.INTERRUPTED: "Run it again, if nobody meant to stop it",
+}
+"""Where no row knows the line."""
+REMARKS: dict[Remark, str] = {
+    Remark.STORED: "{of_class}. {advice}",
+    Remark.ONLY_EXIT_CODE: "The job ended with exit code {exit_code}. {advice}",
+    Remark.NOT_STATED: "The log does not state the reason; this is the nearest line. {advice}",
+    Remark.LARGER_PAGES: "{advice}; the runtime itself recommends a larger Scratchpad page here: "
+    "NEURON_SCRATCHPAD_PAGE_SIZE=1024 and NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024",
+}
+"""What is said beside the advice."""
+
+
+def advice_text(code: CauseAdvice) -> str:
+    """What to do about a cause, with what is said beside it."""
+    of_class = OF_CLASSES[code.cause_class]
+    advice = OF_ROWS[code.row] if code.row else of_class
+    for remark in Remark:
+        if remark in code.remarks and not (remark is Remark.NOT_STATED and code.row in SAY_NOT_STATED):
+            advice = REMARKS[remark].format(advice=advice, of_class=of_class, exit_code=code.exit_code)
+    return advice
+
+
+def worded(found: CodedDiagnosis) -> Diagnosis:
+    """A diagnosis whose causes say what to do."""
+    causes = zip(found.diagnosis.causes, found.advice, strict=True)
+    advised = tuple(msgspec.structs.replace(cause, advice=advice_text(code)) for cause, code in causes)
+    return msgspec.structs.replace(found.diagnosis, causes=advised)

@@ -1,0 +1,52 @@
+"""The advice of a cause: a sentence for each code, a code for each sentence, remarks around it."""
+
+from __future__ import annotations
+
+import string
+
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, CauseAdvice, Remark
+from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS, ReasonGiven
+from neuron_top.events.diagnosis import CauseClass
+from neuron_top.views import cause_advice
+from neuron_top.views.cause_advice import advice_text
+
+ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
+
+
+def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
+    assert set(cause_advice.OF_ROWS) == {row.name for row in ALL_ROWS} | {FAILED_WITHOUT_MESSAGE}
+    assert set(cause_advice.OF_CLASSES) == set(CauseClass)
+    assert set(cause_advice.REMARKS) == set(Remark)
+    tables = (cause_advice.OF_ROWS, cause_advice.OF_CLASSES, cause_advice.REMARKS)
+    assert all(text for table in tables for text in table.values())
+
+
+def test_only_rows_that_state_no_reason_say_so_by_themselves() -> None:
+    without_reason = {row.name for row in ALL_ROWS if row.reason is ReasonGiven.MISSING} | {FAILED_WITHOUT_MESSAGE}
+    assert without_reason >= cause_advice.SAY_NOT_STATED
+
+
+def test_a_remark_keeps_the_advice() -> None:
+    for text in cause_advice.REMARKS.values():
+        assert "advice" in {name for _, name, _, _ in string.Formatter().parse(text)}
+
+
+def test_a_missing_reason_is_said_once() -> None:
+    for row in sorted(cause_advice.SAY_NOT_STATED):
+        said = CauseAdvice(CauseClass.COMPILE_ERROR, row, frozenset({Remark.NOT_STATED}))
+        assert advice_text(said) == cause_advice.OF_ROWS[row]
+
+
+def test_remarks_stand_around_the_advice_in_their_order() -> None:
+    every = CauseAdvice(CauseClass.CACHED_FAILURE, "compiler code", frozenset(Remark), 3)
+    text = advice_text(every)
+    order = (
+        "The log does not state the reason; this is the nearest line. ",
+        "The job ended with exit code 3. ",
+        cause_advice.OF_CLASSES[CauseClass.CACHED_FAILURE],
+        cause_advice.OF_ROWS["compiler code"],
+        "; the runtime itself recommends",
+    )
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert text.startswith(order[0])
