@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.cache.model.failures import FailureClass
+
 
 class ReasonCode(StrEnum):
     """Why a step is done, or why an entry is skipped."""
@@ -62,9 +64,11 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     code: ReasonCode = ReasonCode.UNKNOWN
     detail: str = ""
-    """What was found: a state, a proof, a message. Shown, never compared."""
+    """What was found: a state, a proof, the compiler's code of a failure. Shown, never compared."""
     seconds: float = 0.0
     """How long it was idle."""
+    failure: FailureClass | None = None
+    """Why its compile failed; None where that is not known, and where `detail` says it in words."""
 
 
 class NotDoneCode(StrEnum):

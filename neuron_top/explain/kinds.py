@@ -11,6 +11,7 @@ from enum import Enum, StrEnum, auto
 
 import msgspec
 
+from neuron_top.cache.model.failures import FailureClass
 from neuron_top.cache.model.states import State
 from neuron_top.explain.flag_changes import FlagsChange, FlagsDifference
 
@@ -70,9 +71,9 @@ class CauseCode(Enum):
     FAILED = auto()
     """Its compile, and the cache serves the failure; nothing more is known of it."""
     FAILED_WITH_MESSAGE = auto()
-    """`message`, `advice`."""
+    """`message`, `failure`: its class."""
     FAILED_WITHOUT_MESSAGE = auto()
-    """`advice`."""
+    """`failure`."""
     INVISIBLE = auto()
     NOT_USABLE = auto()
     """`state`."""
@@ -145,6 +146,6 @@ class Became(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-CauseValue = str | int | datetime | State | FlagsDifference | tuple[Became, ...]
+CauseValue = str | int | datetime | State | FailureClass | FlagsDifference | tuple[Became, ...]
 CauseValues = Mapping[str, CauseValue]
 """Values by name, as the codes say; an empty text where there was none."""

@@ -138,7 +138,7 @@ def _failed(subject: Entry) -> MissCause:
     code, values = CauseCode.FAILED, dict[str, CauseValue]()
     if failure is not None:
         code = CauseCode.FAILED_WITH_MESSAGE if failure.message else CauseCode.FAILED_WITHOUT_MESSAGE
-        values = {"message": failure.message, "advice": failure.advice}
+        values = {"message": failure.message, "failure": failure.cause}
     return MissCause(kind=CauseKind.FAILED, code=code, values=values, score=0.99, entry=subject.path)
 
 

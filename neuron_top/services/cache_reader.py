@@ -11,14 +11,13 @@ from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import EntryTally, EntryTotals, Snapshot, total
-from neuron_top.cache.model.states import FAILURES, MEANINGS, State
+from neuron_top.cache.model.states import FAILURES, State
 from neuron_top.cache.scan.catalog import Sums, sums_of
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 
 __all__ = [
     "FAILURES",
-    "MEANINGS",
     "NOTHING_RECORDED",
     "BackendKind",
     "CacheBackend",

@@ -10,6 +10,7 @@ import msgspec
 from neuron_top.cache.model.entry import Entry
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
+from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.other_caches import OtherCache
 
 
@@ -71,7 +72,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
         if lock is not None
         else "",
         failure=failure.message.strip().partition("\n")[0] if failure is not None else "",
-        advice=failure.advice if failure is not None else "",
+        advice=ADVICE[failure.cause] if failure is not None else "",
         problems=entry.problems,
         changed=entry.changed_at,
     )

@@ -186,9 +186,9 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     over, now = run.over(now), run.effective_now(now)
-    from neuron_top.cache.model.failures import (
-        failure_of,  # tables of graphs, which the first frame has, need no advice
-    )
+    # tables of graphs, which the first frame has, need no advice
+    from neuron_top.cache.model.failures import failure_of
+    from neuron_top.views.failure_advice import ADVICE
 
     return GraphPage(
         now=now,
@@ -197,7 +197,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         flags=graph.flags,
         inputs=graph.inputs,
         message=graph.message,
-        advice=failure_of(graph.message).advice if graph.message else "",
+        advice=ADVICE[failure_of(graph.message).cause] if graph.message else "",
         workers=tuple(_worker_row(run, worker, now) for worker in graph.workers.values()),
         attempts=tuple(
             _attempt_row(run, worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts

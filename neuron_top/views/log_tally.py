@@ -14,6 +14,7 @@ from neuron_top.run.log_totals import GraphCounts, LogTotals
 from neuron_top.views.advice import AdviceLine, advice_lines
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
+from neuron_top.views.failure_advice import ADVICE
 
 MOST_ROWS = 10
 _MOST_GRAPHS = 30
@@ -164,7 +165,7 @@ def _graphs(tally: Tally, totals: LogTotals) -> tuple[TalliedGraph, ...]:
 
 def _failure(module: str | None, is_cached: bool, message: str, *, count: int) -> TalliedFailure:
     failure = failures.failure_of(message)
-    advice = failure.advice if message and failure.cause is not failures.FailureClass.UNKNOWN else ""
+    advice = ADVICE[failure.cause] if message and failure.cause is not failures.FailureClass.UNKNOWN else ""
     return TalliedFailure(
         module=module, is_cached=is_cached, message=message[:_MESSAGE_CHARACTERS], advice=advice, count=count
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from neuron_top.cache.model.states import MEANINGS, State
+from neuron_top.cache.model.failures import FailureClass
+from neuron_top.cache.model.states import State
 from neuron_top.explain.flag_changes import FlagsDifference
 from neuron_top.explain.kinds import CauseCode, CauseValue, CauseValues
+from neuron_top.views.entry_states import MEANINGS
+from neuron_top.views.failure_advice import ADVICE
 
 _SAME_GRAPH_OTHER_FLAGS = "the same graph is cached under other flags"
 _FAILED = "its compile failed before, and the failure is served from the cache"
@@ -26,8 +29,8 @@ SENTENCES = {
     CauseCode.EXTRA_GRAPH: "a new graph: it uses the inputs or outputs of another graph of the job, so something was "
     "put between them (clipping, a norm that is printed, a branch, a moved mark_step)",
     CauseCode.FAILED: _FAILED,
-    CauseCode.FAILED_WITH_MESSAGE: f"{_FAILED}: {{message}}; {{advice}}",
-    CauseCode.FAILED_WITHOUT_MESSAGE: f"{_FAILED}: no text; {{advice}}",
+    CauseCode.FAILED_WITH_MESSAGE: f"{_FAILED}: {{message}}; {{failure}}",
+    CauseCode.FAILED_WITHOUT_MESSAGE: f"{_FAILED}: no text; {{failure}}",
     CauseCode.INVISIBLE: "its entry is of an old client (no model.done): newer clients do not see it and compile again",
     CauseCode.NOT_USABLE: "its entry is {state}",
     CauseCode.EVICTED: f"{_REMOVED}; `neurontop cache restore {{plan}}`, run by {{user}}, restores it",
@@ -102,6 +105,8 @@ def _shown(value: CauseValue) -> str | int:
             return flags_text(value)
         case State():
             return f"{value}: {MEANINGS[value]}"
+        case FailureClass():
+            return ADVICE[value]
         case datetime():
             return value.strftime("%Y-%m-%d %H:%M:%S UTC")
         case tuple():

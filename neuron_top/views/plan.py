@@ -12,13 +12,14 @@ from enum import Enum, auto
 import msgspec
 
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
-from neuron_top.actions.reasons import UseSource
+from neuron_top.actions.reasons import Reason, UseSource
 from neuron_top.actions.registry import action_of
 from neuron_top.actions.verb import Verb
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.plan_sentences import (
     caveat_texts,
     describe,
+    detail_text,
     goal_met_text,
     goal_missed_text,
     moved_text,
@@ -172,14 +173,25 @@ def with_texts(plan: Plan) -> Plan:
     return msgspec.structs.replace(
         plan,
         steps=tuple(
-            msgspec.structs.replace(step, reason=reason_text(step), warning=warning_text(step)) for step in plan.steps
+            msgspec.structs.replace(
+                step, cause=_in_words(step.cause), reason=reason_text(step), warning=warning_text(step)
+            )
+            for step in plan.steps
         ),
-        exclusions=tuple(msgspec.structs.replace(each, reason=reason_text(each)) for each in plan.exclusions),
+        exclusions=tuple(
+            msgspec.structs.replace(each, cause=_in_words(each.cause), reason=reason_text(each))
+            for each in plan.exclusions
+        ),
         caveats=caveat_texts(plan),
         refused=refusal_text(plan),
         goal_missed=goal_missed_text(plan),
         goal_met=goal_met_text(plan),
     )
+
+
+def _in_words(cause: Reason) -> Reason:
+    """The cause with its detail in words, as JSON has it."""
+    return cause if cause.failure is None else msgspec.structs.replace(cause, detail=detail_text(cause), failure=None)
 
 
 def step_text(step: Step, now: float) -> str:

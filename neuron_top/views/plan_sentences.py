@@ -22,6 +22,7 @@ from neuron_top.actions.reasons import (
 )
 from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.failure_advice import ADVICE
 
 _DAY = 86400.0
 
@@ -186,13 +187,20 @@ def describe(reason: Reason) -> str:
     """Why a step is done; why an entry is skipped, and what to do about it."""
     sentence = "; ".join(filter(None, (REASONS[reason.code], NEXT_STEPS.get(reason.code))))
     return sentence.format(
-        detail=reason.detail or NO_LOG, days=reason.seconds / _DAY, duration=duration_text(reason.seconds)
+        detail=detail_text(reason) or NO_LOG, days=reason.seconds / _DAY, duration=duration_text(reason.seconds)
     )
+
+
+def detail_text(reason: Reason) -> str:
+    """What was found, in words: of a failure the compiler's code and what to do about it."""
+    if reason.failure is None:
+        return reason.detail
+    return ": ".join(filter(None, (reason.detail, ADVICE[reason.failure])))
 
 
 def risk_text(risk: Risk | None, cause: Reason) -> str:
     """What may go wrong with a step; empty without a risk."""
-    return RISKS[risk].format(detail=cause.detail or NO_LOG) if risk is not None else ""
+    return RISKS[risk].format(detail=detail_text(cause) or NO_LOG) if risk is not None else ""
 
 
 def not_done_text(why: WhyNotDone) -> str:

@@ -11,6 +11,7 @@ from neuron_top.cache.model.failures import FailureKind, failure_of
 from neuron_top.explain.flag_changes import FlagsChange, differences
 from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, GraphState, WorkerGraph
 from neuron_top.run.model import Run
+from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.metric import Provenance
 from neuron_top.views.miss_sentences import flags_text
 
@@ -196,7 +197,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
                 code=(failed.code if failed is not None else None) or judged.code,
                 count=digest.failures + digest.failures_met,
                 message=judged.message,
-                advice=judged.advice,
+                advice=ADVICE[judged.cause],
             )
         )
     return tuple(sorted(found, key=lambda line: (line.kind is not FailureKind.DETERMINISTIC, -line.count)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from neuron_top.cache.model.states import MEANINGS, State
+from neuron_top.cache.model.states import State
 from neuron_top.run.graph import GraphState
+from neuron_top.views.entry_states import MEANINGS
 
 TERMS = {
     "graph": "What the compiler is given. A graph counts once, however many ranks use it.",

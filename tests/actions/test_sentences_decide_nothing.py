@@ -25,8 +25,8 @@ from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import confirmation_of, needs_statement
 from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.views import failure_advice, plan_sentences
 from neuron_top.views import plan as plan_view
-from neuron_top.views import plan_sentences
 from neuron_top.views.plan import plan_lines, with_texts
 from tests.actions import caches, states
 
@@ -34,9 +34,9 @@ NONSENSE = "retry with fewer compiles at a time; waiting for a job; read-only mo
 
 
 def replace_sentences(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Let every table, sentence and function of the two modules that word plans say NONSENSE; how many there are."""
+    """Let every table, sentence and function of the modules that word plans say NONSENSE; how many there are."""
     replaced = 0
-    for module in (plan_sentences, plan_view):
+    for module in (plan_sentences, plan_view, failure_advice):
         for name, value in list(vars(module).items()):
             other = other_words(value, module.__name__)
             if name.startswith("__") or other is None:
@@ -157,7 +157,7 @@ def test_whatever_the_sentences_say_the_same_is_decided(
     texts = with_texts(plan)
     assert decisions(texts) == expected, "texts that were filled in decide nothing"
     assert decisions(decode(encode(plan))[0]) == expected
-    assert replace_sentences(monkeypatch) >= 18
+    assert replace_sentences(monkeypatch) >= 19
     assert decisions(with_texts(plan)) == expected
     others = [line.text for line in plan_lines(plan)]
     assert NONSENSE in " ".join(others)
@@ -193,7 +193,7 @@ def test_a_plan_is_confirmed_executed_and_undone_the_same_under_other_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     own = carried_out_and_undone(tmp_path / "own" / "cache", kind)
-    assert replace_sentences(monkeypatch) >= 18
+    assert replace_sentences(monkeypatch) >= 19
     assert carried_out_and_undone(tmp_path / "other" / "cache", kind) == own
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from neuron_top.cache.model import failures
-from neuron_top.cache.model.failures import FailureClass, read_failure
 from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
@@ -83,16 +81,3 @@ def test_with_every_sentence_changed_the_diagnosis_is_the_same(monkeypatch: pyte
     assert [outcome(one) for one in after] == outcomes
     assert {JobState.FAILED, JobState.FINISHED} <= {state for state, _ in outcomes}
     assert any(reported for _, reported in outcomes)
-
-
-@pytest.mark.parametrize("text", ["[F137] killed", "No space left on device", "[NCC_EBVF030] too many instructions"])
-def test_with_every_advice_changed_a_cached_failure_is_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = f"Failed compilation with ['neuronx-cc', 'compile']: {text}"
-    before = read_failure(log)
-    for cause in FailureClass:
-        monkeypatch.setitem(failures.ADVICE, cause, OTHER_WORDS)
-    after = read_failure(log)
-    assert before is not None
-    assert after == before
-    assert after is not None
-    assert (after.kind, after.advice) == (before.kind, OTHER_WORDS)

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache.model.states import MEANINGS, State
+from neuron_top.cache.model.failures import FailureClass
+from neuron_top.cache.model.states import State
 from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cli.main import main
 from neuron_top.explain.flag_changes import FlagsChange, differences
@@ -19,6 +20,8 @@ from neuron_top.explain.miss_causes import NEAR, Explanation, MissCause
 from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
+from neuron_top.views.entry_states import MEANINGS
+from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.miss_explanation import document
 from neuron_top.views.miss_sentences import SENTENCES, cause_text
 from tests.builders import F32, field, instruction, shape
@@ -243,6 +246,7 @@ def test_every_code_has_a_sentence() -> None:
     [
         ("", "none"),
         (State.STALE_LOCK, f"stale-lock: {MEANINGS[State.STALE_LOCK]}"),
+        (FailureClass.DISK, ADVICE[FailureClass.DISK]),
         (datetime(2026, 3, 1, 10, 30, tzinfo=UTC), "2026-03-01 10:30:00 UTC"),
         (
             (Became("f32[8]", "f32[16]"), Became("", "1e-05", "aten.add")),

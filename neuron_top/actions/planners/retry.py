@@ -66,14 +66,14 @@ def _decide(
 ) -> None:
     failure = entry.failure
     kind = failure.kind if failure else FailureKind.UNKNOWN
-    detail = f"{failure.code + ': ' if failure.code else ''}{failure.advice}" if failure else ""
+    code, cause = (failure.code or "", failure.cause) if failure else ("", None)
     bound = kind is FailureKind.DETERMINISTIC
     if bound and not deterministic:
-        exclusions.append(exclude(entry, Reason(ReasonCode.BOUND_TO_FAIL, detail)))
+        exclusions.append(exclude(entry, Reason(ReasonCode.BOUND_TO_FAIL, code, failure=cause)))
         return
     frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
-    step = step_of(action, entry, Reason(_CODES[kind], detail), frees, context, risk=_RISKS.get(kind))
-    steps.append(msgspec.structs.replace(step, failure=failure.cause if failure else FailureClass.UNKNOWN))
+    step = step_of(action, entry, Reason(_CODES[kind], code, failure=cause), frees, context, risk=_RISKS.get(kind))
+    steps.append(msgspec.structs.replace(step, failure=cause or FailureClass.UNKNOWN))
 
 
 _CODES = {

@@ -59,17 +59,6 @@ _KINDS = {
     FailureClass.REJECTED: FailureKind.DETERMINISTIC,
     FailureClass.UNKNOWN: FailureKind.UNKNOWN,
 }
-ADVICE = {
-    FailureClass.DISK: "free disk space, then retry",
-    FailureClass.MEMORY: "the compiler was probably killed for host memory: retry with fewer compiles at a time",
-    FailureClass.INTERRUPTED: "it was interrupted: retry",
-    FailureClass.INSTALLATION: "the compiler's installation lacks a part: install what the message names, then retry",
-    FailureClass.TOO_LARGE: "a retry is useless: use a smaller batch, more parallelism or other flags",
-    FailureClass.REJECTED: "fails again until compiler or flags change: report it, or try another version or other "
-    "flags",
-    FailureClass.UNKNOWN: "read the log: it names no known cause",
-}
-"""What to do about a failure of each class."""
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -85,11 +74,6 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def kind(self) -> FailureKind:
         """Whether a retry can help."""
         return self.cause.kind
-
-    @property
-    def advice(self) -> str:
-        """What to do about it."""
-        return ADVICE[self.cause]
 
 
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z")

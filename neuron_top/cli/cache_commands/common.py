@@ -183,12 +183,14 @@ def failure_json(failure: Failure | None) -> dict[str, object] | None:
     """A failure's class, code, message, time and advice."""
     if failure is None:
         return None
+    from neuron_top.views.failure_advice import ADVICE  # sums of a cache need no words
+
     return {
         "class": failure.kind,
         "code": failure.code,
         "message": failure.message,
         "at": instant(failure.at),
-        "advice": failure.advice,
+        "advice": ADVICE[failure.cause],
     }
 
 

@@ -20,8 +20,10 @@ from typing import Any
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import FAILURES, MEANINGS, Entry, State, UsageHistory
+from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
+from neuron_top.views.entry_states import MEANINGS
+from neuron_top.views.failure_advice import ADVICE
 
 _LAST = float("-inf")
 SORTS: dict[str, tuple[Callable[[Entry, UsageHistory], Any], bool]] = {
@@ -110,7 +112,7 @@ def remark(entry: Entry) -> str:
     """What is most worth knowing besides the state, on one line."""
     if entry.failure is not None and entry.state in FAILURES:
         cause = entry.failure.code or entry.failure.message.partition("\n")[0][:60] or "no message"
-        return f"{cause}: {entry.failure.kind}, {entry.failure.advice}"
+        return f"{cause}: {entry.failure.kind}, {ADVICE[entry.failure.cause]}"
     if entry.lock is not None:
         return entry.lock.proof or MEANINGS[entry.state]
     if entry.problems:

@@ -19,9 +19,11 @@ import msgspec
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import MEANINGS, BackendKind, CacheBackend, Entry, UsageHistory
+from neuron_top.services.cache_reader import BackendKind, CacheBackend, Entry, UsageHistory
 from neuron_top.services.entry_contents import Contents, File, HloSummary, LocalGraph, Neff, contents_of
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text
+from neuron_top.views.entry_states import MEANINGS
+from neuron_top.views.failure_advice import ADVICE
 
 _OPCODES_SHOWN = 12
 _SHAPES_SHOWN = 8
@@ -127,7 +129,7 @@ def _head(entry: Entry, past: UsageHistory, size: str) -> str:
         failure = entry.failure
         rows.append(("failure", f"{failure.kind}{f' {failure.code}' if failure.code else ''}: {failure.message}"))
         rows.append(("failed at", common.instant(failure.at) or UNKNOWN))
-        rows.append(("advice", failure.advice))
+        rows.append(("advice", ADVICE[failure.cause]))
     rows += [("problem", problem) for problem in entry.problems]
     return _pairs(rows)
 

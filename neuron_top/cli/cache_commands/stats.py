@@ -13,7 +13,7 @@ import argparse
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import MEANINGS, EntryTally, State
+from neuron_top.services.cache_reader import EntryTally, State
 from neuron_top.units import bytes_text, count_text, duration_text
 
 
@@ -55,6 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _part(name: str, tallies: dict[str, EntryTally], *, meanings: bool) -> str:
+    from neuron_top.views.entry_states import MEANINGS  # --json needs no words
+
     rows = [(*_row(key, tally), MEANINGS[State(key)] if meanings else "") for key, tally in tallies.items()]
     whole = sum(tallies.values(), EntryTally())
     return table((name, "entries", "size", "compile", ""), [*rows, (*_row("all", whole), "")], right=(1, 2, 3))
