@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 
@@ -9,15 +10,18 @@ import msgspec
 
 from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.settings import Settings
-from neuron_top.telemetry.doctor_checks import CheckLevel, DoctorFinding, examine
+from neuron_top.telemetry.doctor_checks import examine
 from neuron_top.telemetry.doctor_facts import MachineFacts, gather
+from neuron_top.telemetry.doctor_findings import CheckLevel, CodedFinding, FindingCode
 from neuron_top.telemetry.observer import address_of
+from neuron_top.views.doctor_sentences import DoctorFinding, worded
 
 __all__ = ["CheckLevel", "Examination", "DoctorFinding", "examine_machine"]
 
 _MOST_OFFSET = 1.0
 """Seconds between two clocks from which on times of several nodes mislead."""
-_NEXT_STEP = "check NEURONTOP_STORE; docs/fleet.md says what the database needs"
+_DATABASE = "database"
+"""Name of the check."""
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +43,11 @@ def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination
     """
     observer = address_of(settings.observer_url)
     facts = gather(flag_warnings, settings.state_path, sysfs_root=sysfs_root, observer=observer)
-    return Examination(findings=(*examine(facts), *_database(settings)), facts=facts)
+    found = (*examine(facts, warned_variables(os.environ)), *_database(settings))
+    return Examination(findings=tuple(map(worded, found)), facts=facts)
 
 
-def _database(settings: Settings) -> Iterator[DoctorFinding]:
+def _database(settings: Settings) -> Iterator[CodedFinding]:
     """Whether the database of the settings answers; nothing where none is named."""
     if not settings.store:
         return
@@ -54,11 +59,11 @@ def _database(settings: Settings) -> Iterator[DoctorFinding]:
             clock = store.clock()
             offset = (before + time.time()) / 2 - clock
     except NeuronTopError as problem:
-        yield DoctorFinding(check="database", level=CheckLevel.PROBLEM, text=str(problem), next_step=_NEXT_STEP)
+        values = {"problem": str(problem)}
+        yield CodedFinding(_DATABASE, CheckLevel.PROBLEM, FindingCode.DATABASE_UNUSABLE, values)
         return
-    text = f"{store.place} answers, with the schema of this version; this clock is {offset:+.1f} s off its"
     level = CheckLevel.NOTE if abs(offset) > _MOST_OFFSET else CheckLevel.OK
-    yield DoctorFinding(check="database", level=level, text=text)
+    yield CodedFinding(_DATABASE, level, FindingCode.DATABASE, {"place": store.place, "offset": offset})
 
 
 def flag_warnings(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -69,3 +74,14 @@ def flag_warnings(environ: Mapping[str, str]) -> tuple[str, ...]:
         return parse_environment(environ).warnings
     except UsageError as problem:
         return (str(problem),)
+
+
+def warned_variables(environ: Mapping[str, str]) -> frozenset[str]:
+    """Variables that the warnings are about."""
+    from neuron_top.compile.wrapper.flags import look_alikes, parse_environment
+
+    try:
+        parse_environment(environ)
+    except UsageError:
+        return frozenset()  # the flags are all that is warned about
+    return frozenset(look_alikes(environ))

@@ -14,12 +14,13 @@ import pytest
 
 from neuron_top.cache.roots import CacheKind
 from neuron_top.identity import identity
-from neuron_top.services.doctor import flag_warnings
+from neuron_top.services.doctor import flag_warnings, warned_variables
 from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
-from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
+from neuron_top.telemetry.doctor_checks import examine
 from neuron_top.telemetry.doctor_facts import DeviceNode, MachineFacts, RootFacts, RootKind, RunningJob, Terminal
-from neuron_top.telemetry.doctor_variables import EFFECTS, nearest
+from neuron_top.telemetry.doctor_variables import NAMES, nearest
+from neuron_top.views.doctor_sentences import DoctorFinding, worded
 from tests.telemetry import trees
 from tests.telemetry.executables import executable
 
@@ -39,13 +40,17 @@ SOUND = MachineFacts(
 )  # fmt: skip
 
 
+def findings(facts: MachineFacts, warned: frozenset[str] = frozenset()) -> list[DoctorFinding]:
+    return [worded(finding) for finding in examine(facts, warned)]
+
+
 def problems(**changes: Any) -> list[DoctorFinding]:
-    return [finding for finding in examine(msgspec.structs.replace(SOUND, **changes)) if finding.level == "problem"]
+    return [finding for finding in findings(msgspec.structs.replace(SOUND, **changes)) if finding.level == "problem"]
 
 
 def test_a_machine_without_neuron_devices_is_no_problem() -> None:
     assert problems() == []
-    assert any("trained locally" in finding.text for finding in examine(SOUND))
+    assert any("trained locally" in finding.text for finding in findings(SOUND))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_a_terminal_that_cannot_draw_is_a_problem(changes: dict[str, Any]) -> No
 
 def test_a_job_with_another_cache_is_noted() -> None:
     job = RunningJob(pid=7, name="t.py", user="me", variables={}, root="/other")
-    notes = [finding for finding in examine(msgspec.structs.replace(SOUND, jobs=(job,))) if finding.level == "note"]
+    notes = [finding for finding in findings(msgspec.structs.replace(SOUND, jobs=(job,))) if finding.level == "note"]
     assert any("/other" in finding.text and "/cache" in finding.text for finding in notes)
 
 
@@ -101,10 +106,24 @@ def test_an_unknown_variable_is_noted_with_the_nearest_that_exists() -> None:
     facts = msgspec.structs.replace(
         SOUND, variables={"NEURON_RT_VISIBLE_CORE": "0", "NEURON_RT_LOG_LEVEL_TDRV": "INFO"}
     )
-    notes = [finding for finding in examine(facts) if finding.check == "environment"]
+    notes = [finding for finding in findings(facts) if finding.check == "environment"]
     assert [finding.next_step for finding in notes] == ["did you mean NEURON_RT_VISIBLE_CORES?"]
     assert nearest("COMPLETELY_DIFFERENT") is None
-    assert all(EFFECTS.values())
+
+
+def test_a_variable_with_a_warning_is_not_noted_as_unknown_besides() -> None:
+    variables = {"NEURON_CC_CACHE": "/x", "NEURON_CC_CACHES": "/x"}
+    facts = msgspec.structs.replace(SOUND, variables=variables, warnings=flag_warnings(variables))
+    warned = warned_variables(variables)
+    assert warned == {"NEURON_CC_CACHE"}
+    assert warned_variables({**variables, "NEURON_CC_FLAGS": '"open'}) == frozenset(), (
+        "the flags alone are warned about"
+    )
+    said = [finding.text for finding in findings(facts, warned) if finding.check == "environment"]
+    assert [text.partition(" is not ")[0] for text in said] == [
+        "environment variable NEURON_CC_CACHE",
+        "NEURON_CC_CACHES",
+    ]
 
 
 def test_look_alikes_are_warned_about_and_broken_flags_are_no_crash() -> None:
@@ -195,7 +214,7 @@ def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_pa
 def test_variables_of_torchneuron_and_vllm_are_judged(variables: dict[str, str], words: str) -> None:
     facts = msgspec.structs.replace(SOUND, variables=variables)
     steps = [
-        finding.next_step for finding in examine(facts) if finding.check == "environment" and finding.level != "ok"
+        finding.next_step for finding in findings(facts) if finding.check == "environment" and finding.level != "ok"
     ]
     assert [step for step in steps if words in step] == ([] if not words else steps)
     assert bool(steps) is bool(words)
@@ -204,4 +223,4 @@ def test_variables_of_torchneuron_and_vllm_are_judged(variables: dict[str, str],
 def test_every_variable_of_torchneuron_that_the_specification_names_has_its_effect() -> None:
     for name in ("NEFF_CACHE_DIR", "NEFF_LOCAL_CACHE_DIR", "NEFF_CACHE_LOCK_TIMEOUT", "NEFF_DISABLE_CACHE", "LOG_FILE",
                  "LOG_LEVEL", "DEBUG_DIR", "DISABLE_FALLBACK_EXECUTION", "METRICS_ENABLED"):  # fmt: skip
-        assert f"TORCH_NEURONX_{name}" in EFFECTS
+        assert f"TORCH_NEURONX_{name}" in NAMES

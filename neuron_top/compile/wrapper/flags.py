@@ -203,8 +203,13 @@ def _root(own: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, str,
 
 def _variable_warnings(environ: Mapping[str, str]) -> list[str]:
     found = []
-    for name, right in _LOOK_ALIKES.items():
-        if environ.get(name):
-            advice = f"did you mean {right}?" if right else "the cache has no size limit; see `neurontop cache`"
-            found.append(f"environment variable {name} is not read by anything; {advice}")
+    for name in look_alikes(environ):
+        right = _LOOK_ALIKES[name]
+        advice = f"did you mean {right}?" if right else "the cache has no size limit; see `neurontop cache`"
+        found.append(f"environment variable {name} is not read by anything; {advice}")
     return found
+
+
+def look_alikes(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables that are set here, look like one that is read, and are read by nothing."""
+    return tuple(name for name in _LOOK_ALIKES if environ.get(name))
