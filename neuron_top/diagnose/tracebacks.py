@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import NamedTuple
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
@@ -28,6 +29,11 @@ FRAME = late_pattern(
 )
 """Lines between the heading and the exception, besides those that are indented."""
 _LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
+"""What launchers put in front: it stands in front of every line."""
+_LONGEST_LEAD = 160
+_MOST_LEADS = 64
+_LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b")
+_LEADS_STAMP = late_pattern(r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _LINK_LINES = 12
@@ -35,6 +41,11 @@ _LINK_LINES = 12
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 """Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
 _PURGE_EVERY = 50
+
+
+def _rank_in(front: str) -> int | None:
+    found = _LEADS_RANK.search(front)
+    return int(found[1] or found[2]) if found else None
 
 
 class TracebackPart(Enum):
@@ -60,6 +71,15 @@ class _Open:
         """Whether the last frame is the compiler's own code."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
+        self.twin: Process | None = None
+        """The same traceback, as it reads if what stands in front of its heading stands there once (or always)."""
+
+
+class _Lead(NamedTuple):
+    """What a launcher or a log service puts in front of each line; in its pattern any stamp stands for a stamp."""
+
+    pattern: re.Pattern[str]
+    rank: int | None
 
 
 class Tracebacks:
@@ -69,8 +89,7 @@ class Tracebacks:
         self._open: dict[Process, _Open] = {}
         self._lines = 0
         self._ignores_next = False
-        self._leads: dict[str, int | None] = {}
-        """What some launcher puts in front of each line (`node-3: `, `3: `), and the rank that it reports."""
+        self._leads: dict[str, _Lead] = {}
 
     @property
     def open(self) -> bool:
@@ -92,22 +111,16 @@ class Tracebacks:
         state = self._open.get(key)
         begin = _BEGIN.search(statement.text)
         if begin is not None:
-            lead = _LEAD.fullmatch(statement.text, 0, begin.start())
-            if lead is not None:
-                self._leads[lead[0]] = int(lead["number"]) if lead["number"] else None
-                statement.text, statement.host = statement.text[begin.start() :], lead[0]
-                statement.rank = self._leads[lead[0]] if statement.rank is None else statement.rank
-                key = statement.process
-                state = self._open.get(key)
-            if state is None or state.in_frames or not state.left:
-                state = self._begin(key, statement)
-            state.in_frames, state.left = True, _MOST_LINES
+            self._heading(statement, begin.start())
             return TracebackPart.INSIDE, None
         if _IGNORED in statement.text:
             self._ignores_next = True
             return TracebackPart.INSIDE, None
         if state is None:
             return TracebackPart.OUTSIDE, None
+        if state.twin is not None and (statement.indented or FRAME.match(statement.text)):
+            self._open.pop(state.twin, None)
+            state.twin = None
         state.left -= 1
         state.last = self._lines
         if state.left <= 0:
@@ -117,12 +130,50 @@ class Tracebacks:
 
     def _without_lead(self, statement: Statement) -> None:
         """Take off what stands in front of each line of a traceback, where its heading has shown what that is."""
-        for lead, rank in self._leads.items() if self._open else ():
-            if statement.text.startswith(lead):
-                body = statement.text[len(lead) :]
-                statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), lead
-                statement.rank = rank if statement.rank is None else statement.rank
+        for host, lead in self._leads.items() if self._open else ():
+            found = lead.pattern.match(statement.text)
+            if found is not None:
+                body = statement.text[found.end() :]
+                statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), host
+                statement.rank = lead.rank if statement.rank is None else statement.rank
                 return
+
+    def _heading(self, statement: Statement, start: int) -> None:
+        """Begin with the heading of a traceback, which starts there in the statement's text."""
+        lead = _LEAD.fullmatch(statement.text, 0, start)
+        front = statement.text[:start]
+        plain = statement.process
+        if lead is not None:
+            self._learn_lead(front, int(lead["number"]) if lead["number"] else None, statement)
+            self._enter(statement)
+            return
+        state = self._enter(statement)
+        if front.strip() and start <= _LONGEST_LEAD and not statement.host:
+            ignored = state.ignored
+            self._learn_lead(front, _rank_in(front), statement)
+            twin = self._enter(statement)
+            twin.ignored = ignored
+            self._open[plain].twin, twin.twin = statement.process, plain
+
+    def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
+        """Remember what stands in front of a heading, and take it off."""
+        host = _LEADS_STAMP.sub("#", front)
+        if host not in self._leads:
+            if len(self._leads) >= _MOST_LEADS:
+                self._leads.clear()
+            stamped = map(re.escape, _LEADS_STAMP.split(front))
+            self._leads[host] = _Lead(re.compile(_LEADS_STAMP.pattern.join(stamped)), rank)
+        statement.text, statement.host = statement.text[len(front) :], host
+        statement.rank = rank if statement.rank is None else statement.rank
+
+    def _enter(self, statement: Statement) -> _Open:
+        """The state of a process whose heading was just read."""
+        key = statement.process
+        state = self._open.get(key)
+        if state is None or state.in_frames or not state.left:
+            state = self._begin(key, statement)
+        state.in_frames, state.left = True, _MOST_LINES
+        return state
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
         if len(self._open) >= _MOST_PROCESSES:
@@ -158,6 +209,9 @@ class Tracebacks:
                 else (TracebackPart.INSIDE, None)
             )
         state.in_frames, state.left = False, _LINK_LINES
+        if state.twin is not None:
+            self._open.pop(state.twin, None)
+            state.twin = None
         if state.ignored or state.level.is_mild:
             del self._open[key]
             return TracebackPart.EXCEPTION, None

@@ -17,8 +17,9 @@ from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
 from tests.diagnose.later_cases import LATER_CASES
+from tests.diagnose.third_cases import THIRD_CASES
 
-ALL = [*CASES, *LATER_CASES]
+ALL = [*CASES, *LATER_CASES, *THIRD_CASES]
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
 LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
 
