@@ -21,7 +21,7 @@ _SUCCESS = late_pattern(
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
     r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
-    r"|Compiled \d+ models?\b|^Final loss\b|(?:^|: )PASS(?:ED)?$"
+    r"|Compiled \d+ models?\b|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
 )
 """What programs say at the end when all went well."""
 _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")

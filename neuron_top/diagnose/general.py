@@ -59,6 +59,8 @@ _REPORTED = late_pattern(
     r"|exception): (?!none\b)\S"
 )
 """A worker's trouble in its parent's words."""
+_AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S")
+"""How compilers of C and of MLIR name what is wrong in a source."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
@@ -69,17 +71,17 @@ _FAILED = late_pattern(
 _WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
-_PYTEST = late_pattern(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+_PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
-    r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\b(?:0|no) (?:errors?|failed|failures?)\b)"
+    r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|(?<![\d.])\b(?:0|no) (?:errors?|failed|failures?)\b)"
     r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
 )
 """Error lines that are none."""
-_INITIAL = late_pattern(r"(?i)\binit|\bconfig|_open\b|device")
+_INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
@@ -115,6 +117,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     raised = EXCEPTION.match(statement.text)
     if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
         return exception(statement, raised)
+    if _PYTEST.match(statement.text):
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     return _by_level(statement) or _by_opening(statement)
 
 
@@ -213,8 +217,10 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
     if _PANIC.match(text) or _WHAT.match(text):
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
-    if _PYTEST.match(text):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+    if _AT_A_PLACE.match(text):
+        return CauseVerdict(
+            _BY_SPEAKER.get(statement.speaker, CauseClass.SCRIPT_ERROR), Weight.STATEMENT, "", Confidence.MEDIUM
+        )
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)

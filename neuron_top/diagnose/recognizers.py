@@ -212,8 +212,8 @@ ROWS: tuple[Recognizer, ...] = (
         "native compile failed",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("compilation failed:"),
-        r"COMPILATION FAILED: ?(?=[^\s\"])",
+        _words("compilation failed:|compilationerror"),
+        r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S",
     ),
     Recognizer(
         "internal compiler error",
@@ -396,16 +396,23 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
-            "|devices found|neuron_device"
+            "|devices found|neuron_device|compatible driver"
         ),
         (
-            r"Unable to determine Neuron Driver version|requires Neuron Driver version"
+            r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
             r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
             r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
             r"|installed|found))"
         ),
+    ),
+    Recognizer(
+        "the driver's module is not built",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words("return status for module build|kernel headers for this kernel|module neuron not found"),
+        r"Bad return status for module build|kernel headers for this kernel .{0,40}not|FATAL: Module neuron not found",
     ),
     Recognizer(
         "runtime does not start",
@@ -431,11 +438,11 @@ ROWS: tuple[Recognizer, ...] = (
         "collective hangs",
         _C.COLLECTIVE,
         _W.REASON,
-        _words("collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll"),
+        _words("collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|=120|: 120"),
         (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
-            r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING"
+            r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING|\b(?:status|error|err)[:=] ?120[06]\b"
         ),
     ),
     Recognizer(
@@ -444,7 +451,7 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "waiting for rx|timed out|communicator|waiting for tx|call to connect|call to accept|rendezvous"
-            "|clients joined"
+            "|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
@@ -452,9 +459,11 @@ ROWS: tuple[Recognizer, ...] = (
             r"Timeout waiting for [RT]X|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
             r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
+            r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
+            r"|\bDist(?:Backend|Store|Network)Error\b"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -465,8 +474,11 @@ ROWS: tuple[Recognizer, ...] = (
         "hardware",
         _C.RUNTIME_EXEC,
         _W.REASON,
-        _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error"),
-        r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR",
+        _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error|=120|: 120|nrt_exec_unit"),
+        (
+            r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"
+            r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b"
+        ),
     ),
     Recognizer(
         "execution timeout",
@@ -526,6 +538,15 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
     ),
+    Recognizer(
+        "a program in TorchScript failed",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("failed in the torchscript interpreter"),
+        r"operation failed in the TorchScript interpreter",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     # --- the host's memory -------------------------------------------------------------------------------------------
     Recognizer(
         "Ray guesses why a worker died",
@@ -552,14 +573,30 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
-            "|by signal: bus|by signal: killed"
+            "|by signal: bus|by signal: killed|exceeded memory limit|exceeded job memory limit"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
-            r"|[Kk]illed by signal: (?:Bus error|Killed)"
+            r"|[Kk]illed by signal: (?:Bus error|Killed)|exceeded (?:job )?memory limit"
         ),
+    ),
+    Recognizer(
+        "pod evicted",
+        _C.INTERRUPTED,
+        _W.REASON,
+        _words("node was low on resource|evicted"),
+        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)",
+        any_level=True,
+    ),
+    Recognizer(
+        "image cannot be pulled",
+        _C.NETWORK,
+        _W.REASON,
+        _words("failed to pull image|pulling image|errimagepull|imagepullbackoff"),
+        r"[Ff]ailed to pull image|\b(?:ErrImagePull|ImagePullBackOff)\b",
+        any_level=True,
     ),
     Recognizer(
         "disk full",
@@ -577,10 +614,11 @@ ROWS: tuple[Recognizer, ...] = (
             "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
-            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package"
+            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package "
         ),
         (
-            r"\bNo module named\b|cannot import name|Unable to locate package|cannot open shared object file"
+            r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
+            r"|cannot open shared object file"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
@@ -724,7 +762,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "enginecore failed|enginecore encountered|enginecore died|enginecore_dp0 died|enginecoreproc"
             "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
             "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
-            "|failed to start workers|worker died|executeuserscript|algorithmerror"
+            "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
         ),
         (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
@@ -732,7 +770,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
             r"|see root cause above"
             r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
-            r"|ExecuteUserScriptError|AlgorithmError"
+            r"|ExecuteUserScriptError|AlgorithmError|training job failed"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -742,11 +780,14 @@ CASCADES: tuple[Recognizer, ...] = (
         "exit status",
         _C.SCRIPT_ERROR,
         _W.CASCADE,
-        _words("exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"),
+        _words(
+            "exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"
+            "|back-off restarting"
+        ),
         (
             r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
-            r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d"
+            r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -758,7 +799,10 @@ DEATHS: tuple[Recognizer, ...] = (
         "killed",
         _C.HOST_OOM,
         _W.STATEMENT,
-        _words("killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"),
+        _words(
+            "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
+            "|code: 137"
+        ),
         (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
@@ -781,8 +825,9 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
-            "|exitcode: -|exitcode  : -|code 139|code 134|status 139|status 134|free():|double free|malloc"
-            "|signal 11|signal 6|bus error|illegal instruction|stack trace"
+            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134"
+            "|status 139|status 134|free():|double free|malloc|signal 11|signal 6|bus error"
+            "|illegal instruction|stack trace"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"

@@ -67,6 +67,8 @@ OF_ROWS: dict[str, str] = {
     "compare what the pod asks for with what the node has free (kubectl describe node)",
     "driver or device missing": "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then "
     "dmesg; reload the driver or replace the instance if a device does not come back",
+    "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
+    "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
@@ -85,12 +87,17 @@ OF_ROWS: dict[str, str] = {
     "compile again",
     "a runtime call failed, in the framework's words": _RUNTIME_LINES,
     "execution failed": _RUNTIME_LINES,
+    "a program in TorchScript failed": "The exception below TorchScript's own traceback states the reason",
     "Ray guesses why a worker died": "Ray does not know why the worker died: its own log (worker-*.err below "
     "/tmp/ray) and dmesg say more",
     "host memory limit, perhaps": "The worker ended without a word, as the kernel ends what exceeds a limit of "
     "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
     "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
     "the container; dmesg names the process",
+    "pod evicted": "Kubernetes removed the pod for want of what the line names: request enough of it (memory, "
+    "ephemeral-storage), keep caches and checkpoints on a volume, then run it again",
+    "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
+    "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
