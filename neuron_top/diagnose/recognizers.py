@@ -438,7 +438,10 @@ ROWS: tuple[Recognizer, ...] = (
         "collective hangs",
         _C.COLLECTIVE,
         _W.REASON,
-        _words("collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|=120|: 120"),
+        _words(
+            "collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|status=120|status: 120"
+            "|err=120|err: 120|error=120|error: 120"
+        ),
         (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
@@ -474,7 +477,10 @@ ROWS: tuple[Recognizer, ...] = (
         "hardware",
         _C.RUNTIME_EXEC,
         _W.REASON,
-        _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error|=120|: 120|nrt_exec_unit"),
+        _words(
+            "neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error|status=120|status: 120|err=120"
+            "|err: 120|error=120|error: 120|nrt_exec_unit"
+        ),
         (
             r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"
             r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b"
@@ -574,12 +580,14 @@ ROWS: tuple[Recognizer, ...] = (
             "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
             "|by signal: bus|by signal: killed|exceeded memory limit|exceeded job memory limit"
+            "|defaultcpuallocator"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
-            r"|[Kk]illed by signal: (?:Bus error|Killed)|exceeded (?:job )?memory limit"
+            r"|[Kk]illed by signal: (?:Bus error|Killed)|exceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
         ),
     ),
     Recognizer(
@@ -637,13 +645,13 @@ ROWS: tuple[Recognizer, ...] = (
             "unrecognized arguments|arguments are required|invalid choice|expected one argument|no such option"
             "|unknown flag|unknown option|invalid value for|expected at least one argument|unknown argument"
             "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
-            "|flag provided but|unexpected keyword argument '-"
+            "|flag provided but|unexpected keyword argument '-|: unbound variable"
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
             r"|at least one) argument"
             r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
-            r"|is not a valid option|flag provided but not defined"
+            r"|is not a valid option|flag provided but not defined|: line \d+: \w+: unbound variable$"
         ),
     ),
     Recognizer(
@@ -714,7 +722,7 @@ ROWS: tuple[Recognizer, ...] = (
             "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
             "|canceled at|preempt|spot instance|signalexception|exitcode: -15|exitcode  : -15|exit code 143"
             "|exit code 130|status 143|status 130|stopping job|terminated by user|interrupted by user|evicted"
-            "|maxruntimeexceeded"
+            "|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
@@ -723,7 +731,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:(?:preempted|spot (?:instance )?interruption|terminated by user|interrupted by user"
             r"|pod was evicted))"
-            r"|MaxRuntimeExceeded"
+            r"|MaxRuntimeExceeded|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
+            r"|code=killed, status=(?:15/TERM|2/INT)"
         ),
     ),
 )
@@ -782,12 +791,13 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words(
             "exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"
-            "|back-off restarting"
+            "|back-off restarting|main process exited"
         ),
         (
             r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
+            r"|main process exited, code=exited, status=[1-9]"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -801,11 +811,11 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
-            "|code: 137"
+            "|code: 137|status=9/kill"
         ),
         (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
-            r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+            r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)|status=9/KILL"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -228,4 +228,67 @@ Events:
 >>>slurmstepd: error: Job 77 exceeded memory limit (9000 > 8000), being killed
 """,
     ),
+    Case(
+        "a unit of systemd that ends with a status",
+        "script_error",
+        """
+Mar 04 05:06:06 n-1 fit[77]: loading
+>>>Mar 04 05:06:07 n-1 systemd[1]: fit.service: Main process exited, code=exited, status=3/NOTIMPLEMENTED
+""",
+    ),
+    Case(
+        "a unit of systemd that is killed",
+        "host_oom",
+        """
+>>>Mar 04 05:06:07 n-1 systemd[1]: fit.service: Main process exited, code=killed, status=9/KILL
+""",
+    ),
+    Case(
+        "a unit of systemd that ends well",
+        "",
+        """
+Mar 04 05:06:07 n-1 systemd[1]: fit.service: Deactivated successfully.
+""",
+    ),
+    Case(
+        "an array that does not fit the host",
+        "host_oom",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 7, in run
+>>>numpy._core._exceptions._ArrayMemoryError: Unable to allocate 90.0 GiB for an array
+""",
+    ),
+    Case(
+        "a tensor that does not fit the host",
+        "host_oom",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 7, in run
+>>>RuntimeError: DefaultCPUAllocator: not enough memory: you tried to allocate 99 bytes.
+""",
+    ),
+    Case(
+        "a variable that the job's script lacks",
+        "bad_usage",
+        """
+>>>./start.sh: line 3: WORLD: unbound variable
+""",
+    ),
+    Case(
+        "a shell says that the job was terminated",
+        "interrupted",
+        """
+step 3 loss 2.0
+>>>./start.sh: line 9:  4711 Terminated              python fit.py
+""",
+    ),
+    Case(
+        "words about something else that terminated",
+        "",
+        """
+Terminated 3 idle workers, 5 are left
+step 3 loss 2.0
+""",
+    ),
 )
