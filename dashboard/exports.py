@@ -54,10 +54,11 @@ def as_parquet(rows: list[dict[str, Any]]) -> bytes:
         raise NothingToShow(
             "Parquet needs pyarrow, which is not installed: `pip install 'neuron-top[parquet]'`, or take the CSV"
         )
-    import pandas as pd
+    import pyarrow as pa  # type: ignore[import-untyped]  # carries no types
+    from pyarrow import parquet
 
     out = io.BytesIO()
-    pd.DataFrame(rows).to_parquet(out, index=False)
+    parquet.write_table(pa.Table.from_pylist(rows), out)
     return out.getvalue()
 
 

@@ -1,7 +1,7 @@
 """neuron-top: live observability and cache management for AWS Neuron compile and training runs.
 
 In a notebook: `neuron_top.open_run("last")` and `neuron_top.open_cache(root)` give pandas tables and plotly figures;
-`neuron_top.open_fleet(store)` those of many nodes.
+`neuron_top.open_fleet(store)` those of many nodes. The extra `[notebook]` brings pandas.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __version__ = "0.2.0.dev0"
 
 
 def __getattr__(name: str) -> Any:
-    # pandas is loaded by those who ask for tables: a training process imports this package too.
+    # Loaded by those who ask for it: a training process imports this package too.
     if name in ("open_cache", "open_fleet", "open_run"):
         return getattr(import_module("neuron_top.notebook"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,8 @@
 
 Every column has one type whatever the data (pandas' nullable ones: a missing value is unknown, never 0), every time
 is UTC, sizes are bytes and durations seconds unless a column's text says otherwise. What stands here is public: names
-of functions, tables and columns change with a major version only.
+of functions, tables and columns change with a major version only. Tables need pandas, which the extra `[notebook]`
+brings (without it they raise neuron_top.errors.UsageError); figures do not.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pandas as pd
 
+from neuron_top.errors import UsageError
 from neuron_top.services import tables as service
 from neuron_top.settings import Settings, load
 from neuron_top.views.alerts import Alert, alerts
@@ -39,6 +40,7 @@ from neuron_top.views.tables import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go  # type: ignore[import-untyped]
 
     from neuron_top.views.model import Run
@@ -102,12 +104,17 @@ class RunTables:
         self._end = service.end_of(run)
 
     def __repr__(self) -> str:
-        return f"<run {self._run.job.run or 'of a log'}: {len(self.graphs)} graphs, {len(self.samples)} samples>"
+        counts = f"{len(self._graph_rows)} graphs, {len(self._events.samples)} samples"
+        return f"<run {self._run.job.run or 'of a log'}: {counts}>"
+
+    @cached_property
+    def _graph_rows(self) -> Sequence[GraphRow]:
+        return graph_rows(self._run, self._end)
 
     @cached_property
     def graphs(self) -> pd.DataFrame:
         """A row per graph: state, `seconds` of its newest compile and how they are `known`, counts of lookups."""
-        return _frame(graph_rows(self._run, self._end), GraphRow, _GRAPH_COLUMNS)
+        return _frame(self._graph_rows, GraphRow, _GRAPH_COLUMNS)
 
     @cached_property
     def lookups(self) -> pd.DataFrame:
@@ -168,15 +175,19 @@ class RunTables:
         from neuron_top.dashboard.figures import empty, layout
 
         colors = chart_colors(theme)
-        with_loss = self.steps[~self.steps["extracting"] & self.steps["loss"].notna() & self.steps["step"].notna()]
-        if with_loss.empty:
+        printed = [
+            (row.step, row.loss)
+            for row in self._events.steps
+            if not row.extracting and row.loss is not None and row.step is not None
+        ]
+        if not printed:
             return _drawn(empty(colors, "no loss was printed"))
         trace = {
             "type": "scatter",
             "mode": "lines",
             "name": "loss",
-            "x": with_loss["step"].astype(int).tolist(),
-            "y": with_loss["loss"].astype(float).tolist(),
+            "x": [step for step, _ in printed],
+            "y": [loss for _, loss in printed],
             "line": {"color": colors.accent},
         }
         return _drawn(
@@ -242,6 +253,10 @@ class FleetTables:
 
 def _frame(rows: Sequence[msgspec.Struct], kind: type[msgspec.Struct], names: Sequence[str] = ()) -> pd.DataFrame:
     """The rows with a column per field, typed by the fields: also where there is no row, or nothing but None."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise UsageError("tables need pandas: pip install 'neuron-top[notebook]'") from None
     hints = typing.get_type_hints(kind)
     return pd.DataFrame(
         {
@@ -252,6 +267,8 @@ def _frame(rows: Sequence[msgspec.Struct], kind: type[msgspec.Struct], names: Se
 
 
 def _column(values: list[Any], dtype: str) -> pd.Series[Any]:
+    import pandas as pd
+
     if dtype == "moment":
         moments = pd.to_datetime(pd.Series(values, dtype="Float64"), unit="s", utc=True, errors="coerce")
         return moments.astype("datetime64[ns, UTC]")  # pandas chooses a unit by the values

@@ -20,6 +20,7 @@ _EXTRAS = {
     "fleet": "psycopg",
     "slurm": "submitit",
     "ray": "ray",
+    "notebook": "pandas",
     "parquet": "pyarrow",
 }
 """An extra of the package, and the distribution that it is for."""

@@ -1,16 +1,33 @@
 """The wheel, built from the source archive, holds one top-level name and starts."""
 
+import importlib.metadata
 import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
+# fmt: off
+BASE = {
+    "ahocorasick-rs", "annotated-doc", "annotated-types", "anyio", "backports-zstd", "blinker", "certifi",
+    "charset-normalizer", "click", "comm", "dash", "dash-ag-grid", "fastapi", "flask", "google-re2", "h11",
+    "httptools", "idna", "importlib-metadata", "itsdangerous", "janus", "jinja2", "lazy-importer", "linkify-it-py",
+    "markdown-it-py", "markupsafe", "mdit-py-plugins", "mdurl", "msgspec", "narwhals", "nest-asyncio", "numpy",
+    "opentelemetry-api", "packaging", "platformdirs", "plotly", "prometheus-client", "psutil", "pydantic",
+    "pydantic-core", "pygments", "requests", "retrying", "rich", "setuptools", "shtab", "starlette", "textual",
+    "tomlkit", "typing-extensions", "typing-inspection", "urllib3", "uvicorn", "watchdog", "websockets", "werkzeug",
+    "zipp",
+}
+# fmt: on
+"""All that `pip install neuron-top` may bring, on any Python; docs/install.md has what they weigh."""
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +68,41 @@ def test_the_wheel_brings_what_is_not_code(wheel: Path) -> None:
     assert "neuron_top/assets/examples/train_bert_tp.py" in names
     assert "neuron_top/py.typed" in names
     assert not [name for name in names if "/screenshots/" in name], "pictures of the documentation"
+
+
+def test_the_wheel_is_small(wheel: Path) -> None:
+    assert wheel.stat().st_size < 2.5e6
+    with zipfile.ZipFile(wheel) as archive:
+        assert sum(member.file_size for member in archive.infolist()) < 7e6
+        large = [member.filename for member in archive.infolist() if member.file_size > 200_000]
+    assert large == ["neuron_top/assets/web/plotly/plotly.min.js"]
+
+
+def test_an_install_without_extras_stays_below_330_mb() -> None:
+    """The packages that are required here, and theirs, by their own lists of files. pip adds byte code; together with
+    its sources that is taken for 2.2 times their size, as it was measured."""
+    found: dict[str, importlib.metadata.Distribution] = {}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [(Requirement(text), "") for text in project["dependencies"]]
+    seen = set()
+    while wanted:
+        requirement, extra = wanted.pop()
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        distribution = found.setdefault(
+            canonicalize_name(requirement.name), importlib.metadata.distribution(requirement.name)
+        )
+        for chosen in {"", *requirement.extras}:
+            if (distribution.metadata["Name"], chosen) not in seen:
+                seen.add((distribution.metadata["Name"], chosen))
+                wanted += [(Requirement(text), chosen) for text in distribution.requires or ()]
+    assert set(found) <= BASE
+    total = 0.0
+    for name, distribution in found.items():
+        files = [file for file in distribution.files or () if file.suffix != ".pyc" and file.size is not None]
+        assert files, name
+        total += sum(file.size * (2.2 if file.suffix == ".py" else 1) for file in files if file.size)
+    assert total < 330e6 - 20e6, "20 MB are kept for what neuron-top itself weighs"
 
 
 def test_the_installed_program_starts(wheel: Path, tmp_path: Path) -> None:

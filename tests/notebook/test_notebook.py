@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,9 +123,21 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         neuron_top.open_cache(tmp_path / "gone")
 
 
-def test_the_package_loads_pandas_only_for_those_who_ask() -> None:
-    code = "import sys, neuron_top as n; assert 'pandas' not in sys.modules; n.open_run; assert 'pandas' in sys.modules"
+def test_the_package_loads_pandas_for_tables_only() -> None:
+    code = "import sys, neuron_top; neuron_top.open_run; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_pandas_figures_are_drawn_and_tables_say_what_to_install(
+    recording: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    run = neuron_top.open_run(recording)
+    assert repr(run) == f"<run {RUN}: 2 graphs, 4 samples>"
+    for figure in (run.plot_compiles(), run.plot_memory(), run.plot_loss()):
+        assert isinstance(figure, go.Figure)
+    with pytest.raises(UsageError, match=re.escape("pip install 'neuron-top[notebook]'")):
+        _ = run.graphs
 
 
 @pytest.mark.parametrize("name", LOGS or ["-"])
