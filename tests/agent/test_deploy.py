@@ -7,6 +7,8 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
+from fnmatch import fnmatch
 from importlib.resources import files
 from pathlib import Path
 
@@ -61,11 +63,37 @@ def test_the_manifest_is_what_the_published_schema_asks_for(*, break_it: bool) -
         schema.validate(manifest, schema.latest_version(), strict=True)
 
 
+def instructions() -> list[list[str]]:
+    """The lines of the Dockerfile, in words; continued ones joined."""
+    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
 def test_the_image_has_no_root() -> None:
-    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
-    users = [line for line in lines if line.startswith("USER ")]
-    assert users
-    assert users[-1] not in ("USER root", "USER 0")
+    users = [words[1] for words in instructions() if words[0] == "USER"]
+    uid, _, group = users[-1].partition(":")
+    assert int(uid) > 0, "a number, so that Kubernetes can see that it is not root's"
+    assert int(group) > 0
+    (made,) = [words for words in instructions() if "useradd" in words]
+    assert made[made.index("--uid") + 1] == uid
+    (state,) = [words[1] for words in instructions() if words[0] == "ENV"]
+    assert state == f"NEURONTOP_STATE_DIR={made[made.index('--home-dir') + 1]}"
+    assert instructions()[-1] == ["CMD", '["agent"]']
+    parsed([])
+
+
+def test_the_image_is_built_from_all_that_the_wheel_needs_and_nothing_that_git_ignores() -> None:
+    root = Path(__file__).parents[2]
+    left_out = {line.strip("/") for line in (root / ".dockerignore").read_text().splitlines() if line[:1] not in "#"}
+    assert ["COPY", ".", "."] in instructions()
+    for line in (root / ".gitignore").read_text().splitlines():
+        name = line.strip("/")
+        assert any(fnmatch(name, pattern.removeprefix("**/")) for pattern in left_out), f".dockerignore lacks {name}"
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    for name in needed.union(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]):
+        assert (root / name).exists(), name
+        assert not any(fnmatch(name, pattern.removeprefix("**/")) for pattern in left_out), f".dockerignore has {name}"
 
 
 @pytest.mark.parametrize("context", ["prolog_slurmd", "epilog_slurmd"])
