@@ -6,7 +6,7 @@
 
 The run trained a small BERT with tensor parallelism and compiled its graphs with neurontop's own torch.compile backend:
 it misses the cache, ranks wait for one another's compiles, one compiler is killed and its graph compiled again, and the
-training ends well. It is played faster than it ran; space pauses, the arrows move in time, + and - change the speed.
+training ends well. It is played faster than it ran; space pauses, [ and ] move in time, + and - change the speed.
 Nothing of this machine is shown except its own caches, on the Cache screen, and nothing can be changed.
 
 exit status: 0 fine · 2 the port is in use · 130 interrupted

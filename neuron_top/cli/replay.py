@@ -4,7 +4,7 @@
     neurontop replay 20260214-0930          a unique prefix of an id
     neurontop replay baseline               the newest recording of that name
 
-Keys: space pauses and resumes, the arrows move in time, + and - change the speed. Without a terminal the final state
+Keys: space pauses and resumes, [ and ] move in time, + and - change the speed. Without a terminal the final state
 is printed.
 
 exit status: 0 fine · 3 recording not found

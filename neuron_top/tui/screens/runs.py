@@ -68,14 +68,14 @@ COLUMNS = (
            lambda row: row.hit_rate, True, least=90, down=True),
     Column("Graphs", 6, lambda row, theme, width: [(count_text(row.graphs), theme.text)], lambda row: row.graphs, True,
            least=100, down=True),
-    Column("Why", 16, lambda row, theme, width: [(row.reason, theme.bad)], lambda row: row.reason or None, grow=2,
-           least=100),
+    Column("Why", 13, lambda row, theme, width: [(row.reason, theme.bad)], lambda row: row.reason or None, grow=2,
+           least=110),
     Column("Tags", 14, lambda row, theme, width: [(" ".join(row.tags), theme.accent)], lambda row: row.tags or None,
-           least=130),
+           least=135),
     Column("Size", 9, lambda row, theme, width: [(bytes_text(row.bytes), theme.quiet)], lambda row: row.bytes, True,
-           least=110, down=True),
-    Column("Command", 20, lambda row, theme, width: [(" ".join(row.command), theme.quiet)], None, grow=2, least=150),
-    Column("Id", 20, lambda row, theme, width: [(row.id, theme.quiet)], lambda row: row.id, least=170),
+           least=120, down=True),
+    Column("Command", 20, lambda row, theme, width: [(" ".join(row.command), theme.quiet)], None, grow=2, least=156),
+    Column("Id", 20, lambda row, theme, width: [(row.id, theme.quiet)], lambda row: row.id, least=177),
 )  # fmt: skip
 
 
