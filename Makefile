@@ -68,8 +68,7 @@ docs: $(VENV)/.dev
 
 man: $(VENV)/.dev
 	mkdir -p build
-	COLUMNS=100 $(BIN)/argparse-manpage --module neuron_top.cli.command_tree --function whole_parser --prog neurontop \
-	  --project-name neuron-top --manual-title neurontop --output build/neurontop.1
+	$(BIN)/python docs/manual.py build/neurontop.1
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

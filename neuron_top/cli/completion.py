@@ -4,6 +4,9 @@
     neurontop completion zsh > ~/.zfunc/_neurontop          with ~/.zfunc in fpath before compinit
     neurontop completion fish > ~/.config/fish/completions/neurontop.fish
 
+The shell makes the file but not its folder: `mkdir -p` it first. bash reads that folder where the package
+bash-completion is installed.
+
 exit status: 0 fine · 2 no such shell
 """
 

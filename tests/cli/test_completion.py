@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,10 +44,33 @@ def test_the_whole_parser_reads_what_the_program_reads() -> None:
     assert [state.value for state in arguments.state] == ["failed"]
 
 
-def test_the_manual_page_names_every_command(tmp_path: Path) -> None:
-    page = tmp_path / "neurontop.1"
-    options = ["--module", "neuron_top.cli.command_tree", "--function", "whole_parser", "--prog", "neurontop"]
-    command = [sys.executable, "-W", "ignore", "-c", "from argparse_manpage.cli import main; main()", *options]
-    subprocess.run([*command, "--output", str(page)], check=True, capture_output=True)
-    text = page.read_text()
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page as `make man` writes it."""
+    page = tmp_path_factory.mktemp("man") / "neurontop.1"
+    script = Path(__file__).parents[2] / "docs" / "manual.py"
+    subprocess.run([sys.executable, "-W", "ignore", str(script), str(page)], check=True, capture_output=True)
+    return page
+
+
+def test_the_manual_page_names_every_command(manual: Path) -> None:
+    text = manual.read_text()
     assert [row.name for row in COMMANDS if f"neurontop {row.name}" not in text] == []
+
+
+def test_the_manual_page_says_what_the_program_is_and_keeps_the_lines_of_examples(manual: Path) -> None:
+    text = manual.read_text()
+    assert re.search(r"^\.SH NAME\nneurontop \\- Live observability", text, re.MULTILINE), "whatis and apropos read it"
+    assert re.search(r"^\.nf\n    neurontop demo +in this terminal\n", text, re.MULTILINE)
+    assert len(re.findall(r"^\.nf$", text, re.MULTILINE)) == len(re.findall(r"^\.fi$", text, re.MULTILINE))
+    filled = re.sub(r"^\.nf\n.*?^\.fi$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in filled.splitlines() if line.startswith(" ")] == []
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="no man here")
+def test_man_shows_the_page_without_a_complaint(manual: Path) -> None:
+    command = ["man", "--warnings", "--local-file", str(manual)]
+    environ = os.environ | {"MANPAGER": "cat", "MANWIDTH": "100"}
+    result = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "neurontop cache ls" in result.stdout
