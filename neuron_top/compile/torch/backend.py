@@ -38,7 +38,15 @@ from neuron_top.compile.graphs import (
     torch_settings,
     vector_instructions,
 )
-from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, machine_locks, worker_memory
+from neuron_top.compile.torch import (
+    dispatch_cache,
+    equal_blocks,
+    in_job,
+    loading,
+    machine_locks,
+    saved_strides,
+    worker_memory,
+)
 from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
@@ -230,12 +238,12 @@ def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[
         return _here(empty_runner(gm))
     watch = worker_memory.watch(direction)
     kept = "" if cut is not None or renamed else graph.key.name
+    saved = saved_strides.expected_strides(gm) if direction == "forward" else saved_strides.NOTHING
 
     def function(runner: loading.Runner) -> CachedGraph:
         around = runner if cut is None else cut.around(runner)
-        return CachedGraph(
-            kept, watch, equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
-        )
+        run = equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
+        return CachedGraph(kept, watch, run, saved)
 
     if runner := loading.known(graph):
         return function(runner)
@@ -248,7 +256,7 @@ def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[
     load = functools.partial(loading.load, wrapper, graph, inputs_left, beside.finish)
     if not beside.is_under_way:
         return function(load())
-    later = CachedGraph(kept, watch, None)
+    later = CachedGraph(kept, watch, None, saved)
     ready = functools.partial(_or_in_job, job, direction, gm, inputs, lambda: function(load()))
     job.later.append((later, ready))
     return later

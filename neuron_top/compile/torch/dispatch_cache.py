@@ -34,11 +34,11 @@ from torch._inductor.output_code import OutputCode
 
 from neuron_top.compile.graphs import hashing, own_code
 from neuron_top.compile.graphs.hashing import NotCacheable
-from neuron_top.compile.torch import equal_blocks, machine_locks, worker_memory
+from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 2"
+_FORMAT = "neuron-top dispatch 3"
 _NAMESPACES = ("aten", "prims")
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
@@ -56,16 +56,20 @@ class CachedGraph(OutputCode):
     """`MODULE_…`; empty for a graph that our cache does not hold."""
     watch: worker_memory.Watch | None
     run: Runner | None
+    saved: saved_strides.ExpectedStrides = saved_strides.NOTHING
+    """What the backward graph expects of the tensors that are saved for it."""
 
     def __post_init__(self) -> None:
         """AOTAutograd's mark of such functions; on the instance, from where Dynamo's wrappers copy it."""
         self._boxed_call = True
+        self._saved_strides = saved_strides.SavedStrides(self.saved)
 
     def __call__(self, inputs: Any) -> Any:
         """AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
         taken = list(inputs)
         inputs.clear()
-        return self.run(taken)  # type: ignore[misc]  # an instance without it exists in files only
+        outputs = self.run(taken)  # type: ignore[misc]  # an instance without it exists in files only
+        return self._saved_strides.applied(outputs) if self.saved.strides else outputs
 
     def prepare_for_serialization(self) -> None:
         """What goes into PyTorch's cache: no code. Raises BypassAOTAutogradCache where there is no key to keep."""
@@ -79,6 +83,7 @@ class CachedGraph(OutputCode):
         if runner is None:
             raise FXGraphCacheMiss
         self.run = equal_blocks.counting(worker_memory.watching(runner, self.watch), self.module, self.watch)
+        self._saved_strides = saved_strides.SavedStrides(self.saved)
 
 
 def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Sequence[str]) -> str:
