@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from dash import html
 
-from neuron_top.dashboard.components import attributes, panel, table
+from neuron_top.dashboard.components import attributes, panel, table, with_commands
 from neuron_top.services.dropped_logs import IDLE_SECONDS, MOST_BYTES
 from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.overview import Overview
@@ -22,7 +22,7 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
     """All of it."""
     parts = [
         panel("What you can do", *(_command(command, text) for command, text in NEXT)),
-        panel("What was looked for", html.Ul([html.Li(line) for line in _found(view)], className="found")),
+        panel("What was looked for", html.Ul([html.Li(with_commands(line)) for line in _found(view)], className="found")),
     ]
     if runs:
         rows = [

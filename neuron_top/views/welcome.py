@@ -9,7 +9,7 @@ NEXT = (
     ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
     ("neurontop watch train.log", "follow a job that runs elsewhere"),
     ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
-    ("neurontop replay", "play the newest recording here"),
+    ("neurontop demo", "see every screen with a recorded run"),
     ("neurontop doctor", "check what this machine offers"),
 )
 
