@@ -28,8 +28,9 @@ def duration_text(seconds: float | None) -> str:
     """A duration for people: `350 ms`, `4.2 s`, `3 m 05 s`, `2 h 07 m`, `3 d 04 h`, from ten days on `1,197 d`."""
     if seconds is None:
         return UNKNOWN
-    if seconds < 0:
+    if seconds < -0.0005:
         return "-" + duration_text(-seconds)
+    seconds = max(seconds, 0.0)  # what rounds to nothing has no sign
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 59.95:

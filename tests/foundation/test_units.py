@@ -40,6 +40,8 @@ def test_bytes_are_powers_of_1024_and_say_so(value: float | None, text: str) -> 
         (86400 * 10, "10 d"),
         (86400 * 1197 + 4 * 3600, "1,197 d"),
         (-5, "-5.0 s"),
+        (-0.00007, "0 ms"),
+        (-0.002, "-2 ms"),
     ],
 )
 def test_durations_read_as_people_say_them(value: float | None, text: str) -> None:
