@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_gr
 PARTS_OF_ONE_TENSOR = """
 import torch
 def loss(x, weight, left, right):
-    one, other = torch.nn.functional.silu(x @ weight).split([16, 8], -1)  # each is saved as a view with gaps
+    one, other = torch.nn.functional.silu(twice(x @ weight)).split([16, 8], -1)  # each is saved as a view with gaps
     return (one @ left).sum() + (other @ right).sum()
 parameters = [torch.randn(shape, requires_grad=True) for shape in ((8, 24), (16, 5), (8, 5))]
 compiled = torch.compile(loss, backend="neurontop", dynamic=DYNAMIC)
@@ -34,16 +34,30 @@ print("gradients right")
 """
 
 
+OWN_OPERATOR = """
+import torch
+@torch.library.custom_op("neurontop_tests::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+twice.register_fake(torch.empty_like)
+twice.register_autograd(lambda _context, gradient: twice(gradient))
+"""
+"""Its graphs are compiled in the job, the forward one when the backward one has been compiled."""
 NO_TRACE = {"NEURONTOP_SKIP_TRACE": "1"}
 
 
 @pytest.mark.parametrize(
-    ("dynamic", "rows", "settings"), [(False, (2,), ({}, {}, NO_TRACE, NO_TRACE)), (True, (2, 5, 3), ({},))]
+    ("dynamic", "rows", "before", "settings"),
+    [
+        (False, (2,), "twice = lambda x: x * 2", ({}, {}, NO_TRACE, NO_TRACE)),
+        (True, (2, 5, 3), "twice = lambda x: x * 2", ({},)),
+        (False, (2,), OWN_OPERATOR, ({},)),
+    ],
 )
 def test_parts_of_one_tensor_that_are_saved_give_right_gradients_cold_and_warm(
-    tmp_path: Path, dynamic: bool, rows: tuple[int, ...], settings: tuple[dict[str, str], ...]
+    tmp_path: Path, dynamic: bool, rows: tuple[int, ...], before: str, settings: tuple[dict[str, str], ...]
 ) -> None:
-    program = f"DYNAMIC, ROWS = {dynamic}, {rows}\n{PARTS_OF_ONE_TENSOR}"
+    program = f"{before}\nDYNAMIC, ROWS = {dynamic}, {rows}\n{PARTS_OF_ONE_TENSOR}"
     environment = os.environ | {
         "NEURON_COMPILE_CACHE_URL": str(tmp_path / "cache"),
         "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(tmp_path / "inductor")),
