@@ -22,7 +22,9 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
     """All of it."""
     parts = [
         panel("What you can do", *(_command(command, text) for command, text in NEXT)),
-        panel("What was looked for", html.Ul([html.Li(with_commands(line)) for line in _found(view)], className="found")),
+        panel(
+            "What was looked for", html.Ul([html.Li(with_commands(line)) for line in _found(view)], className="found")
+        ),
     ]
     if runs:
         rows = [

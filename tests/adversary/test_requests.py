@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -29,13 +30,27 @@ NASTY = (
 BROKEN_ESCAPES = ("%00", "%ff", "%c0%80", "%ed%a0%80", "%f4%90%80%80", "%80", "%e2%82", "a%00b", "%u0000", "%", "%zz")
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@contextlib.contextmanager
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that whoever reaches it may look at, with a cache."""
     root = tmp_path_factory.mktemp("cache")
     caches.entry(root, 1)
     feed = StillFeed([*job(), *samples(4, 3), *compiles()])
     with serving(feed, tmp_path_factory.mktemp("state"), roots=(str(root),)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all tests, which refuses more requests than it allows in a second."""
+    with open_server(tmp_path_factory) as running:
+        yield running
+
+
+@pytest.fixture
+def rested(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One that nobody has asked anything."""
+    with open_server(tmp_path_factory) as running:
         yield running
 
 
@@ -93,13 +108,13 @@ def test_nothing_that_stands_in_an_address_is_an_error_of_ours(served: Served) -
     assert not wrong
 
 
-def test_what_is_no_text_is_reported_in_a_sentence(served: Served) -> None:
+def test_what_is_no_text_is_reported_in_a_sentence(rested: Served) -> None:
     for value in BROKEN_ESCAPES[:8]:
-        answer = served.ask(f"/api/overview?run={value}")
+        answer = rested.ask(f"/api/overview?run={value}")
         assert answer.status == 400
         assert "UTF-8" in answer.json["error"]
     for count in ("0", "-1", "5001", "9" * 5000, "0000000019999999", "%00", "²", "1e3"):
-        assert served.ask(f"/api/logs?count={quote(count, safe='%')}").status == 400, count[:20]
+        assert rested.ask(f"/api/logs?count={quote(count, safe='%')}").status == 400, count[:20]
 
 
 texts = st.one_of(st.sampled_from(NASTY), st.text(st.characters(), max_size=60))
