@@ -65,8 +65,10 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
         JobState.RUNNING: (glyphs.running, theme.accent),
         JobState.CUT_OFF: (glyphs.warn, theme.warn),
     }.get(job.state, (glyphs.failed, theme.bad))
-    line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong).gap()
-    line.put(job.name, theme.quiet).gap(2).put(counted_nodes_text(job), theme.text).gap(2)
+    line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong)
+    if job.name != job.job:
+        line.gap().put(job.name, theme.quiet)
+    line.gap(2).put(counted_nodes_text(job), theme.text).gap(2)
     line.put(phases_text(job), theme.accent).gap(2).put(f"step {steps_text(job)}", theme.text).gap(2)
     if job.graphs_left:
         line.put(f"{count_text(job.graphs_left)} graphs left", theme.warn).gap(2)
