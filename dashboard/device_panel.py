@@ -109,8 +109,9 @@ def _places(shown: DeviceMap, devices: Sequence[int], links: dict[int, tuple[int
         return {
             device: (2 * math.sin(turn * place), -math.cos(turn * place)) for place, device in enumerate(shown.ring)
         }
-    across = shown.sides[1] if shown.sides is not None else min(ACROSS, len(devices))
-    known = sorted(links) if shown.sides is not None else devices
+    is_torus = shown.sides is not None and set(links) >= set(devices)
+    across = shown.sides[1] if shown.sides is not None and is_torus else min(ACROSS, len(devices))
+    known = sorted(links) if is_torus else devices
     return {device: (float(place % across), float(place // across)) for place, device in enumerate(known)}
 
 

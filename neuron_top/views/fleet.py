@@ -196,7 +196,7 @@ def fleet_page(
     ]
     by_job = _by_job(nodes)
     states = {job.run: _job_state(now, job, by_job.get(job.run, [])) for job in jobs}
-    nodes = [_without_loose_end(node, states.get(node.job)) for node in nodes]
+    nodes = [_with_end_of_job(node, states.get(node.job)) for node in nodes]
     by_job = _by_job(nodes)
     rows = tuple(_job_row(job, states[job.run], by_job.get(job.run, [])) for job in jobs)
     return FleetPage(now=now, jobs=rows, nodes=tuple(nodes))
@@ -209,7 +209,7 @@ def _by_job(nodes: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
     return found
 
 
-def _without_loose_end(node: NodeRow, job_state: JobState | None) -> NodeRow:
+def _with_end_of_job(node: NodeRow, job_state: JobState | None) -> NodeRow:
     """Of a job that finished, also the nodes whose logs tell no end have finished: most jobs let one rank tell it."""
     if job_state is JobState.FINISHED and node.phase == JobState.CUT_OFF:
         return msgspec.structs.replace(node, phase=JobState.FINISHED)
