@@ -25,6 +25,24 @@ print(own_code.foreign())
 """
 )
 
+REGISTERED = """
+import sys, types, torch
+from neuron_top.compile.graphs import own_code
+kept = torch.library.Library("aten", "IMPL")
+kept.impl("lerp.Scalar", lambda *given: given[0], "PythonTLSSnapshot")
+print(repr(own_code.foreign()))
+sys.modules["torch.of_another_version"] = types.ModuleType("torch.of_another_version")
+sys.modules["torch.of_another_version"].kept = kept
+print(repr(own_code.foreign()))
+"""
+
+
+def test_a_kernel_that_a_module_of_pytorch_registers_keeps_no_graph_out_of_the_cache() -> None:
+    """PyTorch 2.14 registers two as it is imported."""
+    by_the_script, by_pytorch = _said(REGISTERED)
+    assert "aten/lerp.Scalar/PythonTLSSnapshot" in by_the_script
+    assert by_pytorch == "''"
+
 
 def test_a_use_of_vmap_keeps_no_graph_out_of_the_cache() -> None:
     """PyTorch registers kernels in Python at its first use."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
+from torch.library import Library
 
 _OWN_NAMESPACES = ("aten", "prims")
 _NAMESPACES_OF_PYTORCH = frozenset(
@@ -79,9 +80,9 @@ def foreign() -> str:
 
 
 def _found() -> Iterator[str]:
-    for kernel in torch.library._impls - rules_of_vmap():
-        if kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS:
-            yield f"the script replaces kernels of PyTorch: {kernel}"
+    kernels = {name for name in torch.library._impls - rules_of_vmap() if _replaces(name)}
+    if kernels and (replaced := kernels - _registered_by_pytorch(len(sys.modules))):
+        yield f"the script replaces kernels of PyTorch: {min(replaced)}"
     for name, function in _decompositions().items():
         if not own(function) and _of_pytorch(name):
             yield f"the script decomposes {name} in its own way"
@@ -93,6 +94,22 @@ def _found() -> Iterator[str]:
             if not all(own(entry) for entry in entries):
                 yield f"the script adds a pattern to {place}"
     yield from _backends()
+
+
+def _replaces(kernel: str) -> bool:
+    """Whether a kernel of `torch.library`, as namespace/operator/key, stands where PyTorch has one in C++."""
+    return kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS
+
+
+@functools.lru_cache(maxsize=1)
+def _registered_by_pytorch(modules: int) -> frozenset[str]:
+    """The kernels of the libraries that PyTorch's modules hold. `modules`: how many are imported, of all.
+
+    PyTorch 2.14 replaces `aten::to_dense` for two keys as it is imported. Each process of this version has the same.
+    """
+    own_modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "torch"]
+    libraries = {item for module in own_modules for item in list(vars(module).values()) if type(item) is Library}
+    return frozenset(kernel for library in libraries for kernel in library._op_impls)
 
 
 def rules_of_vmap() -> set[str]:
