@@ -10,6 +10,7 @@ both sides.
 from __future__ import annotations
 
 import importlib.util
+import operator
 import os
 import shutil
 import subprocess
@@ -25,9 +26,10 @@ import msgspec
 
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Plan, Totals
+from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.reasons import Reason, ReasonCode
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import index, scanner
@@ -89,19 +91,32 @@ def planning(count: int) -> None:
         milliseconds = [seconds * 1000 for seconds in best[name]]
         spread = f"{min(milliseconds):.0f}–{max(milliseconds):.0f}"
         what = f"plan for {count:,} entries, {name}, processor time"
-        summarize(Row(what, min(milliseconds), "ms", aim, "a loop that reads and sorts alone", loop, spread))
+        summarize(
+            Row(what, min(milliseconds), "ms", aim, "a loop that sorts entries and makes their steps", loop, spread)
+        )
     for name, seconds in best.items():
         aim_text = f" (aim: {aims[name]} ms)" if name in aims else ""
         print(f"plan {count:,} entries, {name}: {min(seconds) * 1000:.0f} ms of processor time{aim_text}", flush=True)
 
 
-def loop_alone(snapshot: Snapshot) -> list[tuple[float, str]]:
-    """The least that Python must do for a plan: look at each entry, put it in order, write its path."""
-    return sorted(
-        (entry.read_at or entry.compiled_at or 0.0, f"{entry.compiler}/{entry.module}")
-        for entry in snapshot.entries
-        if entry.state and entry.artifact and entry.changed_at and not entry.problems and not entry.links
+def loop_alone(snapshot: Snapshot) -> list[Step]:
+    """The least that Python must do for a plan of all entries: put them in order, make what a step is made of."""
+    order = sorted(
+        ((entry.read_at or entry.compiled_at or 0.0, entry) for entry in snapshot.entries), key=operator.itemgetter(0)
     )
+    return [
+        Step(
+            action=Action.EVICT,
+            path=entry.path,
+            cause=Reason(ReasonCode.UNUSED, "", used),
+            frees=entry.allocated,
+            files=5,
+            fingerprint=Fingerprint.of(entry),
+            rebuild_seconds=entry.compile_seconds,
+            last_used=used,
+        )
+        for used, entry in order
+    ]
 
 
 def plan(snapshot: Snapshot, policy: EvictCriteria, facts: PlanContext) -> Plan:

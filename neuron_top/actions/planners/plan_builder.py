@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 
 from neuron_top.actions.plan import (
@@ -21,6 +22,7 @@ from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
+_FILES, _FREES, _ACTION = map(operator.attrgetter, ("files", "frees", "action"))
 
 
 def step_of(
@@ -95,8 +97,8 @@ def build_plan(
 
 
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
-    files, freed = sum([step.files for step in steps]), sum([step.frees for step in steps])
-    whole = [step.action for step in steps].count(Action.EVICT)
+    files, freed = sum(map(_FILES, steps)), sum(map(_FREES, steps))
+    whole = list(map(_ACTION, steps)).count(Action.EVICT)
     return Totals(
         entries=before.entries - whole,
         files=before.files - files,
