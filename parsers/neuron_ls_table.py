@@ -27,6 +27,8 @@ _MEMORY = late_pattern(r"(\d{1,6}(?:\.\d+)?)\s*([GMT])i?B", re.IGNORECASE)
 _ADDRESS = late_pattern(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 _RANGES = late_pattern(r"\d+(?:-\d+)?(?:\s*,\s*\d+(?:-\d+)?)*")
 _VERSION = late_pattern(r"NA|\d+\.\d+[\w.+-]*")
+_LEFT_OUT = late_pattern(r"\s*[\[(<|]?\s*(?:\.{3,}|…)\s*[\])>|]?\s*")
+"""What a person writes in place of rows."""
 _UNITS = {"M": 1024**2, "G": 1024**3, "T": 1024**4}
 _RULE = frozenset("+-=:|─━═┄┈╌┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯┏┳┓┣╋┫┗┻┛ ")
 
@@ -78,7 +80,7 @@ def _tables(lines: Iterable[str]) -> Iterator[Devices]:
         if cells is not None:
             block.append(cells)
             continue
-        if _is_rule(line):
+        if _is_rule(line) or _LEFT_OUT.fullmatch(line):
             continue
         if block:
             for devices in _table(block, instance, lnc):

@@ -54,7 +54,12 @@ def in_text(text: str) -> str:
     return f"$ sudo neuron-ls\r\n{text}\nOn this host | two devices | are used.\n$ exit\n"
 
 
-@pytest.mark.parametrize("form", [str, squeezed, boxed, as_markdown, prefixed, in_text])
+def with_rows_left_out(text: str) -> str:
+    *before, last, end = text.splitlines()
+    return "\n".join([*before, "...", last, " […] ", end])
+
+
+@pytest.mark.parametrize("form", [str, squeezed, boxed, as_markdown, prefixed, in_text, with_rows_left_out])
 def test_every_form_says_the_same(form: type[str]) -> None:
     ((tenth, eleventh),) = read_tables(form(TABLE))
     assert (tenth.index, tenth.core_count, tenth.cores, tenth.memory) == (10, 4, (40, 41, 42, 43), 96 * GIB)
