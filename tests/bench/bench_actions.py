@@ -94,6 +94,7 @@ def planning(count: int) -> None:
         summarize(
             Row(what, min(milliseconds), "ms", aim, "a loop that sorts entries and makes their steps", loop, spread)
         )
+    print(f"a loop that sorts {count:,} entries and makes their steps: {loop:.0f} ms of processor time", flush=True)
     for name, seconds in best.items():
         aim_text = f" (aim: {aims[name]} ms)" if name in aims else ""
         print(f"plan {count:,} entries, {name}: {min(seconds) * 1000:.0f} ms of processor time{aim_text}", flush=True)

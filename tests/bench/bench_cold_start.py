@@ -2,7 +2,9 @@
 
 Each start is a fresh set of processes that trains the same small transformer for two steps; wall time from start to
 the end of the last rank. A second start, with the caches that the first one left, gives the warm figure of the same
-job, whole processes this time (bench_warm_start measures the first step alone).
+job, whole processes this time (bench_warm_start measures the first step alone). Of the small job, imports are the
+largest part; the large one, eight layers of eight widths, is compiled for longer than it is imported. That one starts
+cold only, once more with NEURONTOP_SKIP_TRACE=1, so that one rank traces for all.
 """
 
 from __future__ import annotations
@@ -15,24 +17,31 @@ from pathlib import Path
 
 from tests.bench.figures import DEFAULT, PEERS, Figure, cpu_of_children, own_folders, report
 
-OURS = "neurontop"
+OURS, INDUCTOR = "neurontop", "inductor"
 RANKS = 4
 RANK = """
 import sys, torch
 from torch import nn
 torch.manual_seed(0)
-layers = [nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, dropout=0.0, activation=a) for a in ("relu", "gelu")]
+layers = []
+for place in range(int(sys.argv[2])):
+    activation = ("relu", "gelu")[place % 2]
+    width = 128 + 16 * place
+    layers.append(nn.TransformerEncoderLayer(64, 4, width, batch_first=True, dropout=0.0, activation=activation))
 model = torch.compile(nn.Sequential(*layers, nn.Linear(64, 10)), backend=sys.argv[1])
 for _ in range(2):
     model(torch.randn(2, 16, 64)).square().sum().backward()
 """
+SMALL, LARGE = 2, 8
+"""Layers."""
+ONE_TRACES = {"NEURONTOP_SKIP_TRACE": "1"}
 
 
-def start(backend: str, environ: Mapping[str, str], folder: Path) -> tuple[float, float]:
+def start(backend: str, layers: int, environ: Mapping[str, str], folder: Path) -> tuple[float, float]:
     """Wall and processor seconds that all ranks need, started together."""
     began, used = time.perf_counter(), cpu_of_children()
     with (folder / "output").open("w+b") as output:
-        command = [sys.executable, "-c", RANK, backend]
+        command = [sys.executable, "-c", RANK, backend, str(layers)]
         environ = {**environ, "OMP_NUM_THREADS": "1"}
         ranks = [subprocess.Popen(command, env=environ, stdout=output, stderr=output) for _ in range(RANKS)]
         statuses = [rank.wait() for rank in ranks]
@@ -42,8 +51,8 @@ def start(backend: str, environ: Mapping[str, str], folder: Path) -> tuple[float
     return time.perf_counter() - began, cpu_of_children() - used
 
 
-def measure(repeats: int = 3) -> list[Figure]:
-    """Turn by turn, so that a change in the machine's load meets all."""
+def small_job(repeats: int = 3) -> list[Figure]:
+    """Cold, then warm. Turn by turn, so that a change in the machine's load meets all."""
     starters: Mapping[str, Mapping[str, str]] = {OURS: {}, **PEERS}
     wall: dict[tuple[str, str], list[float]] = {}
     cpu: dict[tuple[str, str], list[float]] = {}
@@ -51,7 +60,7 @@ def measure(repeats: int = 3) -> list[Figure]:
         for name, more in starters.items():
             with own_folders() as (folder, environ):
                 for state in ("cold", "warm"):
-                    seconds, used = start(OURS if name == OURS else "inductor", {**environ, **more}, folder)
+                    seconds, used = start(OURS if name == OURS else INDUCTOR, SMALL, {**environ, **more}, folder)
                     wall.setdefault((state, name), []).append(seconds)
                     cpu.setdefault((state, name), []).append(used)
     return [
@@ -68,5 +77,30 @@ def measure(repeats: int = 3) -> list[Figure]:
     ]
 
 
+def large_job(repeats: int = 2) -> list[Figure]:
+    """Cold, turn by turn."""
+    ours = {"every rank traces": {}, "one rank traces": ONE_TRACES}
+    wall: dict[str, list[float]] = {}
+    cpu: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        for name, more in {**ours, DEFAULT: PEERS[DEFAULT]}.items():
+            with own_folders() as (folder, environ):
+                seconds, used = start(OURS if name in ours else INDUCTOR, LARGE, {**environ, **more}, folder)
+                wall.setdefault(name, []).append(seconds)
+                cpu.setdefault(name, []).append(used)
+    return [
+        Figure(
+            f"cold start, {RANKS} ranks, {LARGE} layers, {name}",
+            f"{DEFAULT}, its caches cold",
+            wall[name],
+            wall[DEFAULT],
+            0.7,
+            cpu[name],
+            cpu[DEFAULT],
+        )
+        for name in ours
+    ]
+
+
 if __name__ == "__main__":
-    sys.exit(report(measure()))
+    sys.exit(report([*small_job(), *large_job()]))
