@@ -9,6 +9,8 @@ from neuron_top.events.diagnosis import CauseClass, Diagnosis
 
 FAILED_WITHOUT_MESSAGE = "failed compile without a message"
 """Stands for a row: a failed compile whose message was not printed."""
+TORN_TRACEBACK = "a traceback that is cut off"
+"""Stands for a row: the log ends before the exception."""
 
 
 class Remark(Enum):
@@ -29,7 +31,7 @@ class CauseAdvice(NamedTuple):
 
     cause_class: CauseClass
     row: str = ""
-    """Name of the row of `recognizers` that knows the line, or FAILED_WITHOUT_MESSAGE; "" = advice of the class."""
+    """Name of the row of `recognizers` that knows the line, or what stands for one; "" = advice of the class."""
     remarks: frozenset[Remark] = frozenset()
     exit_code: int | None = None
     """The job's, for ONLY_EXIT_CODE."""

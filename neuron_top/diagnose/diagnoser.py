@@ -135,12 +135,13 @@ class Diagnoser:
 
     def diagnosis(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
-        return self._diagnosis(self._findings, exit_code)
+        return self._diagnosis(self._findings, exit_code, is_torn=self._tracebacks.is_torn)
 
     def so_far(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of a log that is still written, as if it ended behind its last whole line.
 
-        A failed compile whose message is still open counts; reading goes on as if nobody had asked.
+        A failed compile whose message is still open counts, a traceback whose exception has not come does not; reading
+        goes on as if nobody had asked.
         """
         findings = self._findings
         if self._message is not None:
@@ -154,7 +155,7 @@ class Diagnoser:
                     self._keep(finding, line, raw)
         return self._diagnosis(findings, exit_code)
 
-    def _diagnosis(self, findings: Findings, exit_code: int | None) -> CodedDiagnosis:
+    def _diagnosis(self, findings: Findings, exit_code: int | None, *, is_torn: bool = False) -> CodedDiagnosis:
         whole = self._tail[-ending.TAIL_BYTES :]
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
@@ -167,6 +168,7 @@ class Diagnoser:
             self.source,
             exit_code,
             in_traceback=self._tracebacks.in_frames,
+            is_torn=is_torn,
             recommends_pages=self._recommends_pages,
         )
 

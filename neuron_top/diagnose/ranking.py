@@ -18,8 +18,8 @@ confidence.
 
 from __future__ import annotations
 
-from neuron_top.diagnose.advice import CauseAdvice, CodedDiagnosis, Remark
-from neuron_top.diagnose.ending import End
+from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
+from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
@@ -41,20 +41,22 @@ def diagnosis(
     exit_code: int | None = None,
     *,
     in_traceback: bool = False,
+    is_torn: bool = False,
     recommends_pages: bool = False,
 ) -> CodedDiagnosis:
-    """The diagnosis of a log that was read to its end (or so far)."""
+    """The diagnosis of a log that was read to its end (or so far); `is_torn`: it ends inside a traceback."""
     succeeded = exit_code == 0 or end.success_line is not None
     real = [finding for finding in findings if not _went_on(finding, progress, lines)]
     open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
     if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
         # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
         open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
-    failed = bool(open_failures) or (exit_code not in (None, 0))
+    is_torn = is_torn and not open_failures and exit_code is None
+    failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
     causes = _ordered(open_failures if failed else overcome)
     if failed and not causes:
-        causes = _by_exit_code(exit_code, end)
+        causes = _torn(end) if is_torn else _by_exit_code(exit_code, end)
     causes = causes[:MOST_CAUSES]
     answer = Diagnosis(
         failed=failed,
@@ -111,9 +113,18 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
     cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
     advice = row.name if row is not None else ""
     verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, ReasonGiven.MISSING, exit_code=exit_code)
-    line, offset, text = end.last
-    finding = Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
-    return [finding]
+    return [_at_last_line(end.last, verdict)]
+
+
+def _torn(end: End) -> list[Finding]:
+    """The last frame, as the nearest to an exception that the log does not hold."""
+    verdict = CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.DEATH, TORN_TRACEBACK, Confidence.LOW, ReasonGiven.MISSING)
+    return [] if end.last is None else [_at_last_line(end.last, verdict)]
+
+
+def _at_last_line(last: LastLine, verdict: CauseVerdict) -> Finding:
+    line, offset, text = last
+    return Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
 
 
 def _job_end(

@@ -90,6 +90,8 @@ class Tracebacks:
         self._lines = 0
         self._ignores_next = False
         self._leads: dict[str, _Lead] = {}
+        self._since_frame: int | None = None
+        """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
 
     @property
     def open(self) -> bool:
@@ -101,9 +103,16 @@ class Tracebacks:
         """Whether a traceback has begun whose exception has not come."""
         return any(state.in_frames and not state.ignored for state in self._open.values())
 
+    @property
+    def is_torn(self) -> bool:
+        """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one behind it."""
+        return self._since_frame is not None and self._since_frame <= 1
+
     def read(self, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         """What the statement is; for an exception its parts (None where it is to be ignored)."""
         self._lines += 1
+        if self._since_frame is not None and statement.text:
+            self._since_frame += 1
         if self._open and self._lines % _PURGE_EVERY == 0:
             self._purge()
         self._without_lead(statement)
@@ -173,7 +182,12 @@ class Tracebacks:
         if state is None or state.in_frames or not state.left:
             state = self._begin(key, statement)
         state.in_frames, state.left = True, _MOST_LINES
+        self._mark_frame(state)
         return state
+
+    def _mark_frame(self, state: _Open) -> None:
+        if not state.ignored and not state.level.is_mild:
+            self._since_frame = 0
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
         if len(self._open) >= _MOST_PROCESSES:
@@ -199,6 +213,8 @@ class Tracebacks:
                 state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
+                if statement.text:
+                    self._mark_frame(state)
                 return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
         if raised is None:
@@ -208,7 +224,7 @@ class Tracebacks:
                 if statement.speaker or statement.level.is_error
                 else (TracebackPart.INSIDE, None)
             )
-        state.in_frames, state.left = False, _LINK_LINES
+        state.in_frames, state.left, self._since_frame = False, _LINK_LINES, None
         if state.twin is not None:
             self._open.pop(state.twin, None)
             state.twin = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, CauseAdvice, CodedDiagnosis, Remark
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.events.diagnosis import CauseClass, Diagnosis
 
 _READ_COMPILER_LOG = (
@@ -119,6 +119,8 @@ OF_ROWS: dict[str, str] = {
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
     "--verbose=info",
+    TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
+    "line. Read the process's own log to its end",
 }
 """By the name of a row in `diagnose/recognizers.py`."""
 SAY_NOT_STATED = frozenset(
@@ -136,6 +138,7 @@ SAY_NOT_STATED = frozenset(
         "crashed",
         "exit status",
         FAILED_WITHOUT_MESSAGE,
+        TORN_TRACEBACK,
     }
 )
 """Rows whose sentence says by itself that the log does not state the reason, or where to read it."""

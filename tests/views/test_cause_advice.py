@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import string
 
-from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, CauseAdvice, Remark
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK, CauseAdvice, Remark
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS, ReasonGiven
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
 ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
+STANDS_FOR_ROWS = {FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK}
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
-    assert set(cause_advice.OF_ROWS) == {row.name for row in ALL_ROWS} | {FAILED_WITHOUT_MESSAGE}
+    assert set(cause_advice.OF_ROWS) == {row.name for row in ALL_ROWS} | STANDS_FOR_ROWS
     assert set(cause_advice.OF_CLASSES) == set(CauseClass)
     assert set(cause_advice.REMARKS) == set(Remark)
     tables = (cause_advice.OF_ROWS, cause_advice.OF_CLASSES, cause_advice.REMARKS)
@@ -22,7 +23,7 @@ def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
 
 
 def test_only_rows_that_state_no_reason_say_so_by_themselves() -> None:
-    without_reason = {row.name for row in ALL_ROWS if row.reason is ReasonGiven.MISSING} | {FAILED_WITHOUT_MESSAGE}
+    without_reason = {row.name for row in ALL_ROWS if row.reason is ReasonGiven.MISSING} | STANDS_FOR_ROWS
     assert without_reason >= cause_advice.SAY_NOT_STATED
 
 
