@@ -353,6 +353,7 @@ class Diagnoser:
         self._mark_progress(block, position)
         finding, is_new = self._findings.add(statement, verdict, self._progress)
         finding.terminal |= verdict.row is not None and verdict.row.name in recognizers.TERMINAL
+        finding.terminal |= general.ends_process(statement.text)
         finding.terminal |= statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK  # aborts
         if is_new:
             self._add_evidence(finding, block)

@@ -23,7 +23,7 @@ WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"[e0", b"[e1", b"] e0", b"] e1", b") e0", b") e1", b"[f0",
-    b"[f1", b": e ", b": f ", b"\ne ", b"\nf ", b"what():",
+    b"[f1", b": e ", b": f ", b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[",
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
 
@@ -68,6 +68,8 @@ _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
 )
 """`Model export failed.`, `train.py FAILED`."""
+_HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
+"""The heading of torchrun's report: the worker that ended is named below it."""
 _WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
@@ -117,7 +119,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     raised = EXCEPTION.match(statement.text)
     if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
         return exception(statement, raised)
-    if _PYTEST.match(statement.text):
+    if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     return _by_level(statement) or _by_opening(statement)
 
@@ -148,6 +150,11 @@ def exception(statement: Statement, raised: re.Match[str], *, in_compiler: bool 
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
     whose = CauseClass.COMPILE_ERROR if in_compiler else CauseClass.SCRIPT_ERROR
     return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
+
+
+def ends_process(text: str) -> bool:
+    """Whether a line outside a traceback shows by its shape that a process has ended: a panic of Go or Rust."""
+    return _PANIC.match(text) is not None
 
 
 def is_probe(raised: re.Match[str]) -> bool:

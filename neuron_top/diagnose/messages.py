@@ -37,6 +37,7 @@ _FOREIGN = late_pattern(
     r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:"
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
+_REMARK = late_pattern(r"(?i:warning|note|info): ")
 _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
@@ -94,6 +95,8 @@ class CompilerMessage(msgspec.Struct):
     def _keep(self, statement: Statement) -> None:
         """The first line, unless a later one holds what the compiler names the reason with."""
         if self.best is None or (_named(statement) and not _named(self.best)):
+            if _REMARK.match(statement.text):
+                return
             if general.NOISE.search(statement.text) or DETAIL.match(statement.text):
                 return
             self.best = statement

@@ -101,6 +101,9 @@ _COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tens
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
+_LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
+"""The header of Go's logger on a terminal; fields follow the message, behind blanks."""
+_LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLevel.FATAL, "WARN": LogLevel.WARNING}
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
@@ -108,7 +111,7 @@ _COMPILER = late_pattern(
 )
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
-    r"|k8s-neuron-[\w-]+|nobs)(?:\[\d+\])?: ?"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
 )
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
 _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
@@ -317,6 +320,16 @@ def _logfmt(statement: Statement) -> bool:
     return True
 
 
+def _logrus(statement: Statement) -> bool:
+    found = _LOGRUS.match(statement.text)
+    if found is None:
+        return False
+    statement.level = _LOGRUS_LEVELS.get(found["level"], LogLevel.INFO)
+    statement.speaker = Speaker.TOOL
+    statement.text = re.sub(r"\s{2,}", " ", statement.text[found.end() :])
+    return True
+
+
 def _tool(statement: Statement) -> bool:
     found = _TOOL.match(statement.text)
     if found is None:
@@ -363,4 +376,4 @@ def _level(statement: Statement) -> bool:
     return True
 
 
-_READERS = (_glog, _native, _compiler, _bare_runtime, _kernel, _tool, _logfmt, _stamp, _level)
+_READERS = (_glog, _native, _compiler, _bare_runtime, _kernel, _tool, _logrus, _logfmt, _stamp, _level)

@@ -41,4 +41,60 @@ ready
 """,
     ),
 )
-FOURTH_CASES = CUT_OFF
+SPOKEN = (
+    Case(
+        "a remark of the compiler in front of the reason",
+        "compile_error",
+        """
+2026-01-05T07:00:00Z ERROR 71 [neuronxcc.driver.CommandDriver]: *****************************
+2026-01-05T07:00:00Z ERROR 71 [neuronxcc.driver.CommandDriver]:  An Internal Compiler Error has occurred
+2026-01-05T07:00:00Z ERROR 71 [neuronxcc.driver.CommandDriver]: *****************************
+2026-01-05T07:00:00Z USER 71 [neuronxcc.driver.CommandDriver]: Warning: a location that nothing reads: {scale.3}@SB<0,0>
+>>>[NLA001]  Unhandled exception with message: a tile lies outside of its buffer
+""",
+    ),
+    Case(
+        "the heading of torchrun's report is not the reason",
+        "script_error",
+        """
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+==============================
+jobs/pretrain.py FAILED
+------------------------------
+Root Cause (first observed failure):
+[0]:
+  rank      : 0 (local_rank: 0)
+>>>  exitcode  : -11 (pid: 8123)
+  traceback : Signal 11 (SIGSEGV) received by PID 8123
+==============================
+""",
+        "failed",
+    ),
+    Case(
+        "a vendor's tool with the Go logger's header on a terminal",
+        "tool_error",
+        """
+instance-type: trn1.2xlarge
+>>>FATA[0003] Failed to ask the driver                      error="no answer from the kernel module"
+""",
+    ),
+    Case(
+        "a panic of Rust ends its process",
+        "script_error",
+        """
+loading 3 programs
+>>>thread 'main' panicked at src/runner.rs:31:5:
+assertion failed: handle.is_some()
+""",
+        "failed",
+    ),
+    Case(
+        "a job that Slurm does not take",
+        "tool_error",
+        """
+>>>sbatch: error: invalid account or partition: trn7
+sbatch: error: Batch job submission failed: try another one
+""",
+    ),
+)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN)

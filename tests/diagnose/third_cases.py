@@ -132,7 +132,7 @@ Traceback of TorchScript, serialized code (most recent call last):
     ),
     Case(
         "a number with a point in front of the word failed",
-        "script_error",
+        "tool_error",
         """
 >>>srun: error: Task launch for 77.0 failed on node n-1: the credential has expired
 srun: error: Application launch failed: the credential has expired
