@@ -1,11 +1,12 @@
 """What launchers, containers and log services put in front of a line: stripped only to learn rank and process.
 
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
-Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and vLLM's `(Name pid=123)`, the model
-server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
+Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and vLLM's `(Name pid=123)`, SkyPilot's
+`(head, rank=0, pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
 docker compose's `name-1  |` and SageMaker's `algo-1-x2y4z  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, the
-trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, the journal's
-`Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, and the bare `INFO: ` of the vendor's pages.
+trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, its tables'
+`| 1679087716684 |`, the journal's `Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, and the bare
+`INFO: ` of the vendor's pages.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ _PREFIX = late_pattern(
     r"|\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>:\s?"
     r"|[a-z][\w-]{0,60}/\d{1,5} (?=\[\d{1,6}\]:)"
     r"|\[pod/[^\]\s]{1,300}\]\s"
-    r"|\((?P<actor>\w[\w.:-]{0,80}) (?:rank=\d+ )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"
+    r"|\((?P<actor>\w[\w.:()=-]{0,80}),? (?:rank=\d+,? )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"
     r"|(?:\[?(?:INFO|WARN|ERROR|DEBUG) ?\]?\s+)?PyProcess\s+(?:-\s+)?W-\d{1,9}-[\w.-]{1,80}?-std(?:out|err):\s?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)(?: std(?:out|err) [FP])?"
     r"|(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP])\s"
     r"|(?:[\w.-]{1,60}-\d{1,4}|algo-\d{1,4}-\w{1,12})\s+\|\s"
+    r"|\|\s{1,3}\d{13}\s{1,3}\|\s"
     r"|INFO: (?=\s*[{}\"]|\d{4}-\d\d-\d\d )"
     r"|(?P<task>\d{1,5}): (?=\d{4}-\d\d-\d\d |\.+(?:\d{4}-|\s|$)|Compiler status |\[(?:rank|default)\d{1,6}\]:)"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[(?P<unit>\d{1,10})\])?: ?"

@@ -109,6 +109,11 @@ _COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
     r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,10})? \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
+_COMPILER_WITHIN = late_pattern(
+    r".{1,100}? (?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
+    r"(?P<level>[A-Z]{4,8})(?: \d{1,10})? \[(?P<component>[^\]]{1,200})\]: ?"
+)
+"""The whole header behind what some launcher puts in front."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
@@ -122,7 +127,7 @@ _STAMP = late_pattern(
 _LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
     rf"|[A-Z][\w-]{{2,40}}(?= \[)"
-    rf"|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
+    rf"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
 )
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
@@ -287,12 +292,13 @@ def _native(statement: Statement) -> bool:
 
 
 def _compiler(statement: Statement) -> bool:
-    found = _COMPILER.match(statement.text)
+    text = statement.text.lstrip()
+    found = _COMPILER.match(text) or _COMPILER_WITHIN.match(text)
     if found is None:
         return False
     statement.speaker = Speaker.COMPILER
     statement.level = LogLevel.named(found["level"] or "") or statement.level
-    statement.text = statement.text[found.end() :]
+    statement.text = text[found.end() :]
     return True
 
 

@@ -30,6 +30,8 @@ FRAME = late_pattern(
 """Lines between the heading and the exception, besides those that are indented."""
 _LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """What launchers put in front: it stands in front of every line."""
+_KEY_PRESSED = "^C"
+"""What a terminal shows of the key, in front of the heading alone."""
 _LONGEST_LEAD = 160
 _MOST_LEADS = 64
 _LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b")
@@ -149,8 +151,8 @@ class Tracebacks:
 
     def _heading(self, statement: Statement, start: int) -> None:
         """Begin with the heading of a traceback, which starts there in the statement's text."""
-        lead = _LEAD.fullmatch(statement.text, 0, start)
-        front = statement.text[:start]
+        front = statement.text[:start].removesuffix(_KEY_PRESSED)
+        lead = _LEAD.fullmatch(front)
         plain = statement.process
         if lead is not None:
             self._learn_lead(front, int(lead["number"]) if lead["number"] else None, statement)

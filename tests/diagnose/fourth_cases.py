@@ -97,4 +97,35 @@ sbatch: error: Batch job submission failed: try another one
 """,
     ),
 )
-FOURTH_CASES = (*CUT_OFF, *SPOKEN)
+FRONTED = (
+    Case(
+        "a table of a log service, stamps between bars",
+        "script_error",
+        """
+| 1767225600123 | loading
+| 1767225600200 | terminate called after throwing an instance of 'c10::Error'
+>>>| 1767225600201 |   what():  a tuple was expected
+| 1767225600202 | frame #3: python3() [0x51a2]
+""",
+        "failed",
+    ),
+    Case(
+        "a name and a stamp in front of the level",
+        "script_error",
+        """
+[Keeper] 2026-01-01T00:00:01 INFO 16 devices
+>>>[Keeper] 2026-01-01T00:00:02 ERROR device 4 does not answer, the job is stopped
+""",
+    ),
+    Case(
+        "a failed compile whose lines SkyPilot marks",
+        "compile_error",
+        """
+(head, rank=0, pid=71) ..waiting for the server
+>>>(head, rank=0, pid=71) 2026-06-21 09:33:40.000866:  38  ERROR ||NEURON_CC_WRAPPER||: Failed compilation with ['neuronx-cc', 'compile', '/tmp/x.pb']: 2026-06-21T09:33:40Z
+(head, rank=0, pid=71) .
+(head, rank=0, pid=71) 2026-06-21 09:33:40.000867:  38  ERROR ||NEURON_CC_WRAPPER||: Compilation failed for /tmp/x.pb after 0 retries.
+""",
+    ),
+)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN, *FRONTED)
