@@ -83,7 +83,7 @@ NOISE = late_pattern(
     r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
 )
 """Error lines that are none."""
-_INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
+_INITIAL = late_pattern(r"(?i)(?:\b|_)init|allocate_neuron_cores|\bconfig|_open\b|device")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")

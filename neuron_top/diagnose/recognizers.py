@@ -384,6 +384,32 @@ ROWS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "no node for a pod",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("nodes are available:"),
+        r"\b0/\d+ nodes are available: ",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "no capacity, or a limit of the account",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words(
+            "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
+            "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
+        ),
+        (
+            r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
+            r"|\b(?:Resource|Instance|Vcpu|Service|Volume|Spot)\w*LimitExceeded|MaxSpotInstanceCountExceeded"
+            r"|ReservationCapacityExceeded|(?i:insufficient capacity|requested ml compute capacity|more vcpu capacity)"
+            r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
+            r"|Unable to allocate resources|Requested node configuration is not available"
+        ),
+        any_level=True,
+    ),
+    Recognizer(
         "no devices for a pod",
         _C.TOOL_ERROR,
         _W.REASON,
@@ -396,15 +422,18 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
-            "|devices found|neuron_device|compatible driver"
+            "|devices found|neuron_device|compatible driver|module neuron|neuron:fw_io|device information from"
+            "|open the device|open the nd"
         ),
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
             r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
-            r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
-            r"|installed|found))"
+            r"|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
+            r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
+            r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
+            r"|Could not open the (?:device index|nd)"
         ),
     ),
     Recognizer(
@@ -412,7 +441,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_INIT,
         _W.STATEMENT,
         _words("return status for module build|kernel headers for this kernel|module neuron not found"),
-        r"Bad return status for module build|kernel headers for this kernel .{0,40}not|FATAL: Module neuron not found",
+        r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found",
     ),
     Recognizer(
         "runtime does not start",
@@ -420,10 +449,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
-            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd"
+            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd|unknown backend|pjrt"
         ),
         (
-            r"Unable to initialize backend '?neuron|(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
+            r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt (?:backend|plugin|device))"
+            r"|(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
             r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
             r"|could not).{0,60}nrt_init"
@@ -466,7 +496,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
-            r"|\bDist(?:Backend|Store|Network)Error\b"
+            r"|\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -524,8 +554,8 @@ ROWS: tuple[Recognizer, ...] = (
         "a runtime call failed, in the framework's words",
         _C.RUNTIME_EXEC,
         _W.REASON,
-        _words("nrt::|nrt status code"),
-        r"\b[Nn]rt::\w+ failed|\bnrt status code [1-9]",
+        _words("nrt::"),
+        r"\b[Nn]rt::\w+ failed",
         Confidence.MEDIUM,
     ),
     Recognizer(
@@ -534,13 +564,15 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
-            "|status_code=|nrt_load|nrt_tensor|execution failed"
+            "|status_code=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
+            "|stage graph|nrt status code"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
-            r"|status_code=[1-9]"
+            r"|status_code=[1-9]|\bnrt status code [1-9]"
+            r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b)"
         ),
         Confidence.MEDIUM,
     ),
@@ -591,6 +623,14 @@ ROWS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "node short of memory",
+        _C.HOST_OOM,
+        _W.REASON,
+        _words("low on resource: memory"),
+        r"low on resource: memory",
+        any_level=True,
+    ),
+    Recognizer(
         "pod evicted",
         _C.INTERRUPTED,
         _W.REASON,
@@ -602,16 +642,16 @@ ROWS: tuple[Recognizer, ...] = (
         "image cannot be pulled",
         _C.NETWORK,
         _W.REASON,
-        _words("failed to pull image|pulling image|errimagepull|imagepullbackoff"),
-        r"[Ff]ailed to pull image|\b(?:ErrImagePull|ImagePullBackOff)\b",
+        _words("failed to pull image|pulling image|errimagepull|imagepullbackoff|pull access denied|manifest unknown"),
+        r"[Ff]ailed to pull image|\b(?:ErrImagePull|ImagePullBackOff)\b|pull access denied|manifest unknown",
         any_level=True,
     ),
     Recognizer(
         "disk full",
         _C.SCRIPT_ERROR,
         _W.STATEMENT,
-        _words("no space left|quota exceeded|read-only file system"),
-        r"No space left on device|[Dd]isk quota exceeded|Read-only file system",
+        _words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
+        r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
     # --- dependencies ------------------------------------------------------------------------------------------------
     Recognizer(
@@ -659,13 +699,13 @@ ROWS: tuple[Recognizer, ...] = (
         _C.BAD_USAGE,
         _W.STATEMENT,
         _words(
-            "incompatible|version mismatch|mismatched version|not compatible with|requires torch"
+            "incompatible|version mismatch|mismatched|not compatible with|requires torch"
             "|is required but found|unsupported version"
         ),
         (
-            r"(?i)version mismatch|mismatched version|incompatible .{0,40}version"
-            r"|versions? .{0,60}(?:incompatible|not compatible)"
-            r"|is required but found|requires torch|unsupported version"
+            r"(?i)^(?!.{1,200}, but you have )(?:.*?)(?:version mismatch|mismatched .{0,40}version"
+            r"|incompatible .{0,40}version|versions? .{0,60}(?:incompatible|not compatible)"
+            r"|is required but found|requires torch|unsupported version)"
         ),
         Confidence.MEDIUM,
     ),
@@ -693,7 +733,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
             "|couldn't connect|failed to connect|address already in use|no such host|httperror|urlerror|gaierror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
-            "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout"
+            "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -707,7 +747,9 @@ ROWS: tuple[Recognizer, ...] = (
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
             r"|(?i:address already in use)|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b|TooManyRequests"
-            r"|SlowDown"
+            r"|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey|InvalidAccessKeyId"
+            r"|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
+            r"|RequestTimeTooSkewed|UnrecognizedClientException|InvalidClientTokenId)\) when calling"
             r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
             r"|RepositoryNotFound"
             r"|LocalEntryNotFound"
@@ -720,17 +762,17 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
-            "|canceled at|preempt|spot instance|signalexception|exitcode: -15|exitcode  : -15|exit code 143"
-            "|exit code 130|status 143|status 130|stopping job|terminated by user|interrupted by user|evicted"
-            "|maxruntimeexceeded|terminated|status=15/term|status=2/int"
+            "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
+            "|exit code 143|exit code 130|status 143|status 130|stopping job|terminated by user"
+            "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)|CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
-            r"|(?i:(?:preempted|spot (?:instance )?interruption|terminated by user|interrupted by user"
-            r"|pod was evicted))"
+            r"|(?i:(?:preempted|spot (?:instance )?interruption|spot training interrupted|terminated by user"
+            r"|interrupted by user|pod was evicted))"
             r"|MaxRuntimeExceeded|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             r"|code=killed, status=(?:15/TERM|2/INT)"
         ),
@@ -791,13 +833,13 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words(
             "exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"
-            "|back-off restarting|main process exited"
+            "|back-off restarting|main process exited|failed with result"
         ),
         (
             r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
-            r"|main process exited, code=exited, status=[1-9]"
+            r"|main process exited, code=exited, status=[1-9]|: failed with result '"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -63,6 +63,12 @@ OF_ROWS: dict[str, str] = {
     "(NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
     "cores taken or missing": "More cores are asked for than are free: neuron-ls shows who holds them; compare "
     "NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
+    "no node for a pod": "Kubernetes has not placed the pod: no node meets what the line counts. Compare the pod's "
+    "requests, node selector and tolerations with the nodes (kubectl describe node), and see whether the group of "
+    "nodes may grow",
+    "no capacity, or a limit of the account": "No machine was to be had: the region or zone has none free, the "
+    "reservation is not active, or a limit of the account is reached. Compare the request with the reservation and "
+    "with Service Quotas; try another zone or time",
     "no devices for a pod": "The device plugin could not give the pod its devices: read the plugin's log, and "
     "compare what the pod asks for with what the node has free (kubectl describe node)",
     "driver or device missing": "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then "
@@ -94,6 +100,8 @@ OF_ROWS: dict[str, str] = {
     "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
     "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
     "the container; dmesg names the process",
+    "node short of memory": "Kubernetes removed the pod since its node ran out of memory: ask for what the job needs "
+    "(requests and limits), run fewer workers, or take a larger node",
     "pod evicted": "Kubernetes removed the pod for want of what the line names: request enough of it (memory, "
     "ephemeral-storage), keep caches and checkpoints on a volume, then run it again",
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "

@@ -97,6 +97,172 @@ sbatch: error: Batch job submission failed: try another one
 """,
     ),
 )
+NOT_PLACED = (
+    Case(
+        "a pod for which no node is free",
+        "tool_error",
+        """
+Events:
+  Type     Reason            Age   From               Message
+>>>  Warning  FailedScheduling  9s    default-scheduler  0/4 nodes are available: 4 Insufficient hugepages-2Mi.
+""",
+    ),
+    Case(
+        "a pod evicted for the memory of its node",
+        "host_oom",
+        """
+step 3 loss: 4.0
+>>>The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container bert was using 60Gi.
+""",
+    ),
+    Case(
+        "no machine to be had in the cloud",
+        "tool_error",
+        """
+>>>sagemaker.exceptions.CapacityError: Error for Training job bert-9: Failed. Reason: CapacityError: no capacity, try another type
+""",
+    ),
+    Case(
+        "a managed job whose spot machine was taken back",
+        "interrupted",
+        """
+step 3 loss: 4.0
+>>>2026-01-04 10:10:00 Interrupted - Managed spot training interrupted
+""",
+    ),
+    Case(
+        "a bucket that refuses",
+        "network",
+        """
+Traceback (most recent call last):
+  File "cache.py", line 4, in exists
+    client.head_object(Bucket=bucket, Key=key)
+>>>botocore.exceptions.ClientError: An error occurred (403) when calling the HeadObject operation: Forbidden
+""",
+        "failed",
+    ),
+    Case(
+        "an instance that the account's limit forbids",
+        "tool_error",
+        """
+>>>An error occurred (VcpuLimitExceeded) when calling the RunInstances operation: more cores than this account may have
+""",
+    ),
+    Case(
+        "a block of capacity that has ended",
+        "tool_error",
+        """
+>>>Launching an instance failed: the Capacity Block cb-77 is no longer to be used
+""",
+    ),
+    Case(
+        "nodes that Slurm does not have",
+        "tool_error",
+        """
+>>>srun: error: Unable to allocate resources: Requested node configuration is not available
+""",
+    ),
+    Case(
+        "a bucket that asks for fewer requests",
+        "network",
+        """
+Traceback (most recent call last):
+  File "cache.py", line 4, in push
+    client.put_object(Bucket=bucket, Key=key, Body=body)
+>>>botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the PutObject operation: fewer, please
+""",
+        "failed",
+    ),
+    Case(
+        "a pod that waits for a node and then runs",
+        "",
+        """
+  Warning  FailedScheduling  9s    default-scheduler  0/4 nodes are available: 4 Insufficient cpu.
+  Normal   Scheduled         1s    default-scheduler  Successfully assigned jobs/fit-0 to ip-10-0-1-9
+step 1 loss: 4.0
+step 2 loss: 3.9
+""",
+    ),
+)
+STARTS = (
+    Case(
+        "a kernel module that is not there",
+        "runtime_init",
+        """
+$ sudo modprobe neuron
+>>>modprobe: FATAL: Module neuron not found in directory /lib/modules/6.1.0-9-aws
+""",
+    ),
+    Case(
+        "a program that the runtime does not load",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "a.py", line 4, in <module>
+    y = f(x)
+>>>RuntimeError: [NRT] Failed to load NEFF: this core knows no such instruction
+""",
+        "failed",
+    ),
+    Case(
+        "a variable that collectives need is not set",
+        "collective",
+        """
+>>>2026-Feb-01 10:00:00.123456   71:90   ERROR  NRT:nrt_gather                NEURON_RT_ROOT_COMM_ID is not set
+2026-Feb-01 10:00:00.223456   71:90   ERROR  NRT:nrt_gather                no communicator
+Traceback (most recent call last):
+  File "a.py", line 4, in <module>
+    xm.mark_step()
+RuntimeError: Bad StatusOr access: INTERNAL: nrt status code 1
+""",
+        "failed",
+    ),
+    Case(
+        "pip's remark on what it has left in conflict",
+        "",
+        """
+ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
+trainer 1.0 requires torch==2.6, but you have torch 2.8.0 which is incompatible.
+Successfully installed torch-2.8.0
+""",
+    ),
+    Case(
+        "a back end that JAX does not know",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "a.py", line 2, in <module>
+    jax.devices("neuron")
+>>>RuntimeError: Unknown backend: 'neuron' requested, but there is no such platform. Platforms present are: cpu
+""",
+        "failed",
+    ),
+    Case(
+        "a plugin of another version",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "a.py", line 2, in <module>
+    jax.devices()
+>>>jax.errors.JaxRuntimeError: INVALID_ARGUMENT: Mismatched plugin API version (0.1) and framework API version (0.9).
+""",
+        "failed",
+    ),
+    Case(
+        "cores with a gap between them",
+        "runtime_init",
+        """
+>>>2026-Sep-08 23:00:05.0667     8:8     ERROR   NRT:nrt_allocate_neuron_cores          a gap between the cores
+""",
+    ),
+    Case(
+        "the kernel's word on a device that does not come back",
+        "runtime_init",
+        """
+>>>[ 4567.123456] neuron:nr_start_ncs: nd3: failed to reset after 5 tries
+""",
+    ),
+)
 FRONTED = (
     Case(
         "a table of a log service, stamps between bars",
@@ -128,4 +294,4 @@ FRONTED = (
 """,
     ),
 )
-FOURTH_CASES = (*CUT_OFF, *SPOKEN, *FRONTED)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED)
