@@ -3,6 +3,7 @@
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
 Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and vLLM's `(Name pid=123)`, SkyPilot's
 `(head, rank=0, pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
+TorchServe's `2024-01-02 10:00:00,123 [INFO ] W-9000-bert_1.0-stdout MODEL_LOG -`,
 docker compose's `name-1  |` and SageMaker's `algo-1-x2y4z  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, the
 trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, its tables'
 `| 1679087716684 |`, the journal's `Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, and the bare
@@ -36,6 +37,8 @@ _PREFIX = late_pattern(
     r"|\[pod/[^\]\s]{1,300}\]\s"
     r"|\((?P<actor>\w[\w.:()=-]{0,80}),? (?:rank=\d+,? )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"
     r"|(?:\[?(?:INFO|WARN|ERROR|DEBUG) ?\]?\s+)?PyProcess\s+(?:-\s+)?W-\d{1,9}-[\w.-]{1,80}?-std(?:out|err):\s?"
+    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d,\d{3} \[(?:INFO|WARN|ERROR|DEBUG) ?\] W-\d{1,9}-[\w.-]{1,120}?-std(?:out|err) "
+    r"[\w.$-]{1,120} - "
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)(?: std(?:out|err) [FP])?"
     r"|(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP])\s"
     r"|(?:[\w.-]{1,60}-\d{1,4}|algo-\d{1,4}-\w{1,12})\s+\|\s"

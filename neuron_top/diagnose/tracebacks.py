@@ -69,6 +69,8 @@ class _Open:
         self.ignored = ignored
         self.level = level
         self.in_frames = True
+        self.relayed = False
+        """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
         self.in_compiler = False
         """Whether the last frame is the compiler's own code."""
         self.previous: Finding | None = None
@@ -211,6 +213,8 @@ class Tracebacks:
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         if not statement.text or statement.indented or FRAME.match(statement.text):
+            if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
+                state.level, state.relayed = LogLevel.NOTSET, True
             if statement.text.startswith("File "):
                 state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
@@ -233,6 +237,8 @@ class Tracebacks:
         if state.ignored or state.level.is_mild:
             del self._open[key]
             return TracebackPart.EXCEPTION, None
+        if state.relayed:
+            statement.level = LogLevel.NOTSET
         return TracebackPart.EXCEPTION, raised
 
     def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:

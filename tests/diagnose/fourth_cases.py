@@ -294,4 +294,38 @@ FRONTED = (
 """,
     ),
 )
-FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED)
+
+_TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch.serve.wlm.WorkerLifeCycle - "
+_RELAYED = """
+Traceback (most recent call last):
+  File "/job/handler.py", line 9, in load
+    self.words = vocabulary.words
+>>>AttributeError: this vocabulary has no words
+"""
+
+
+def _relayed(front: str) -> str:
+    return "".join(f"{front}{line}\n" for line in _RELAYED.strip("\n").split("\n"))
+
+
+RELAYED = (
+    Case("a traceback that TorchServe passes on", "script_error", _relayed(_TORCHSERVE), "failed"),
+    Case(
+        "a traceback on the error stream that TorchServe passes on as a warning",
+        "script_error",
+        _relayed(_TORCHSERVE.replace("INFO", "WARN").replace("stdout", "stderr")),
+        "failed",
+    ),
+    Case("a traceback whose lines all are information", "script_error", _relayed("INFO: "), "failed"),
+    Case(
+        "a traceback that a program logs as a warning and goes on",
+        "",
+        """
+WARNING 03-04 05:06:07 [probe.py:31] Traceback (most recent call last):
+WARNING 03-04 05:06:07 [probe.py:31]   File "/job/probe.py", line 9, in ask
+WARNING 03-04 05:06:07 [probe.py:31] ImportError: no such plugin
+serving
+""",
+    ),
+)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED)
