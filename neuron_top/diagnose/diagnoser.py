@@ -18,9 +18,11 @@ from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.messages import CompilerMessage
+from neuron_top.diagnose.recognizers import ReasonGiven
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import wide
@@ -60,6 +62,8 @@ _PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
 """Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
+_RECOGNIZABLE = 60
+"""Characters by which a statement is found in its line: a progress bar may stand in front of it."""
 _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
@@ -69,6 +73,8 @@ _CONTEXT = 2
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
 _MOST_MODULES = 64
+_LINES_OF_A_STACK = 200
+"""Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
 
 class _Wanted(NamedTuple):
@@ -146,7 +152,9 @@ class Diagnoser:
         findings = self._findings
         if self._message is not None:
             findings = findings.copy()
-            finding, is_new = findings.add(*_statement_of(self._message), self._progress)
+            said, verdict = _statement_of(self._message)
+            _blame_compiler(findings, self._message, verdict)
+            finding, is_new = findings.add(said, verdict, self._progress)
             if is_new and self._wide is None:
                 position = finding.offset - self._offset + len(self._tail)
                 self._keep_before(finding, self._tail, position)
@@ -300,7 +308,9 @@ class Diagnoser:
         in_compiler = self._tracebacks.raised_in_compiler(statement)
         finding = self._add(statement, general.exception(statement, raised, in_compiler=in_compiler))
         finding.terminal = True
-        self._tracebacks.found(statement, finding, is_probe=general.is_probe(raised))
+        self._tracebacks.found(
+            statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)
+        )
         return finding
 
     def _failed_compile(self, statement: Statement) -> Finding | None:
@@ -322,7 +332,9 @@ class Diagnoser:
         message, self._message = self._message, None
         if message is None:
             return None
-        return self._with_modules(self._add(*_statement_of(message)), message.header)
+        said, verdict = _statement_of(message)
+        _blame_compiler(self._findings, message, verdict)
+        return self._with_modules(self._add(said, verdict), message.header)
 
     def _with_modules(self, finding: Finding, statement: Statement) -> Finding:
         for module in messages.MODULE.findall(statement.text):
@@ -350,7 +362,9 @@ class Diagnoser:
 
     def _add(self, statement: Statement, verdict: CauseVerdict) -> Finding:
         block, position = self._here
-        self._mark_progress(block, position)
+        end = block.find(b"\n", position)
+        said_at = block.find(statement.text[:_RECOGNIZABLE].encode(), position, len(block) if end < 0 else end)
+        self._mark_progress(block, max(position, said_at))
         finding, is_new = self._findings.add(statement, verdict, self._progress)
         finding.terminal |= verdict.row is not None and verdict.row.name in recognizers.TERMINAL
         finding.terminal |= general.ends_process(statement.text)
@@ -406,6 +420,15 @@ def _statement_of(message: CompilerMessage) -> tuple[Statement, CauseVerdict]:
     if message.best is None:
         return message.header, messages.without_reason(**flags)
     return message.best, messages.verdict(message.best, **flags)
+
+
+def _blame_compiler(findings: Findings, message: CompilerMessage, verdict: CauseVerdict) -> None:
+    """Give the compiler the exception of C++ that was printed shortly before its banner, where that says no reason."""
+    if verdict.reason is ReasonGiven.STATED or not messages.BANNER.search(message.header.text):
+        return
+    for finding in findings.all:
+        if general.WHAT.match(finding.text) and message.header.line - finding.last_line <= _LINES_OF_A_STACK:
+            finding.verdict = finding.verdict._replace(cause_class=CauseClass.COMPILE_CRASHED)
 
 
 def _failures(block: bytes) -> list[int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
-from neuron_top.diagnose.statements import Speaker, Statement
+from neuron_top.diagnose.statements import COMPILERS_SOURCE, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -61,6 +61,8 @@ _REPORTED = late_pattern(
 """A worker's trouble in its parent's words."""
 _AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S")
 """How compilers of C and of MLIR name what is wrong in a source."""
+_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}['\"] failed\b")
+"""How C and C++ end a process whose own check fails; the file stands in front of it."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
@@ -70,7 +72,7 @@ _FAILED = late_pattern(
 """`Model export failed.`, `train.py FAILED`."""
 _HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
 """The heading of torchrun's report: the worker that ended is named below it."""
-_WHAT = late_pattern(r"what\(\): {1,4}\S")
+WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
@@ -83,7 +85,8 @@ NOISE = late_pattern(
     r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
 )
 """Error lines that are none."""
-_INITIAL = late_pattern(r"(?i)(?:\b|_)init|allocate_neuron_cores|\bconfig|_open\b|device")
+_INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
+_CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
@@ -157,6 +160,11 @@ def ends_process(text: str) -> bool:
     return _PANIC.match(text) is not None
 
 
+def announces(raised: re.Match[str]) -> bool:
+    """Whether an exception only quotes another one, which is printed behind it."""
+    return (raised["text"] or "").rstrip().endswith(":")
+
+
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
     return raised["type"].split(".")[-1] in _PROBES
@@ -190,7 +198,7 @@ def _is_support(statement: Statement) -> bool:
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
     torchrun's report is."""
-    is_said = _WHAT.match(statement.text) or _SIGNAL.match(statement.text)
+    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text)
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 
@@ -221,9 +229,12 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
 
 def _by_opening(statement: Statement) -> CauseVerdict | None:
     text = statement.text
-    if _PANIC.match(text) or _WHAT.match(text):
+    if _PANIC.match(text) or WHAT.match(text):
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
+    if not statement.indented and _ASSERTION.search(text):
+        whose = CauseClass.COMPILE_ERROR if COMPILERS_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
+        return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
     if _AT_A_PLACE.match(text):
         return CauseVerdict(
             _BY_SPEAKER.get(statement.speaker, CauseClass.SCRIPT_ERROR), Weight.STATEMENT, "", Confidence.MEDIUM
@@ -237,6 +248,8 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
 
 def _runtime_class(statement: Statement) -> CauseClass:
     """Which part of the runtime complains, by the function's name and the words."""
+    if _CORES.search(statement.function):
+        return CauseClass.RUNTIME_INIT
     if _ALLOCATION.search(statement.text):
         return CauseClass.RUNTIME_OOM
     if _COLLECTIVE.search(statement.function):

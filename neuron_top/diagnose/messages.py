@@ -118,7 +118,8 @@ def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) 
     row = recognize(statement)
     named = CauseVerdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
     if row is not None and row.weight < Weight.DEATH and row.cause_class is not CauseClass.SCRIPT_ERROR:
-        named = CauseVerdict(row.cause_class, Weight.REASON, row.name, row.confidence, row.reason, row=row)
+        weight = Weight.REASON if row.reason is ReasonGiven.STATED else Weight.STATEMENT
+        named = CauseVerdict(row.cause_class, weight, row.name, row.confidence, row.reason, row=row)
     if not is_cached:
         return named
     weight = Weight.CASCADE if is_retried else Weight.REASON

@@ -22,7 +22,7 @@ from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnos
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
@@ -95,7 +95,7 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     ordered = sorted(findings, key=lambda finding: (finding.weight, finding.line))
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
-    return causes or ordered[:1]
+    return causes or sorted(ordered, key=lambda finding: finding.verdict.advice == STOPS_WORKERS)[:1]
 
 
 def _follows(finding: Finding, stated: int | None) -> bool:

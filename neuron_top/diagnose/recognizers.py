@@ -83,6 +83,8 @@ def _words(text: str) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in text.split("|"))
 
 
+STOPS_WORKERS = "the launcher stops the other workers"
+"""Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
 _C, _W = CauseClass, Weight
 _COMPILER = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
 
@@ -133,6 +135,35 @@ ROWS: tuple[Recognizer, ...] = (
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
         ),
         Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "compiler killed, told by torch-neuron",
+        _C.COMPILE_KILLED,
+        _W.REASON,
+        _words("(sig_kill|(sigkill"),
+        r"neuron compiler\) process .{0,40}\(SIG_?KILL\)",
+        any_level=True,
+    ),
+    Recognizer(
+        "compiler crashed, told by torch-neuron",
+        _C.COMPILE_CRASHED,
+        _W.REASON,
+        _words("(sig_abort|(sigabrt|(sig_segv|(sigsegv|(sig_bus"),
+        r"neuron compiler\) process .{0,40}\(SIG_?(?:ABORT|ABRT|SEGV|BUS)\)",
+        Confidence.MEDIUM,
+        any_level=True,
+    ),
+    Recognizer(
+        "a stage of the compiler failed",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("driver failed to complete|exit status (|process pool was terminated"),
+        (
+            r"^(?:Error message: {1,8})?(?:\w+ driver failed to complete|Non-zero exit status \(-?\d+\) for command"
+            r"|A process in the process pool was terminated)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "compiler interrupted",
@@ -281,7 +312,7 @@ ROWS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
-            "|command returned:|runneuronccimpl|op_requires failed"
+            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status"
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
@@ -349,11 +380,12 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_OOM,
         _W.STATEMENT,
         _words(
-            "alloc device memory|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
+            "alloc device memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
             "|resource_exhausted|resource exhausted|device memory|cache blocks|status=4"
         ),
         (
-            r"Failed to alloc(?:ate)? DEVICE memory|buffer in MLA DRAM|No more pages for ring"
+            r"Failed to alloc(?:ate)? DEVICE memory|exceeded the max number of pages allowed|buffer in MLA DRAM"
+            r"|No more pages for ring"
             r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
             r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
@@ -413,8 +445,18 @@ ROWS: tuple[Recognizer, ...] = (
         "no devices for a pod",
         _C.TOOL_ERROR,
         _W.REASON,
+        _words("allocate failed due to"),
+        r"\bAllocate failed due to\b",
+        any_level=True,
+    ),
+    Recognizer(
+        "a pod is not admitted",
+        _C.TOOL_ERROR,
+        _W.STATEMENT,
         _words("unexpectedadmissionerror"),
         r"\bUnexpectedAdmissionError\b",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "driver or device missing",
@@ -422,15 +464,15 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
-            "|devices found|neuron_device|compatible driver|module neuron|neuron:fw_io|device information from"
-            "|open the device|open the nd"
+            "|devices found|neuron_device|compatible driver|no devices|module neuron|neuron:fw_io"
+            "|device information from|open the device|open the nd"
         ),
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
             r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
-            r"|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
+            r"|\bNo devices specified|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
             r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
             r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
             r"|Could not open the (?:device index|nd)"
@@ -453,7 +495,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         (
             r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt (?:backend|plugin|device))"
-            r"|(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
+            r"|PJRT_Client_Create: |(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
             r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
             r"|could not).{0,60}nrt_init"
@@ -483,13 +525,13 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COLLECTIVE,
         _W.STATEMENT,
         _words(
-            "waiting for rx|timed out|communicator|waiting for tx|call to connect|call to accept|rendezvous"
-            "|clients joined|distbackenderror|diststoreerror|distnetworkerror"
+            "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
+            "|call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
         (
-            r"Timeout waiting for [RT]X|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
+            r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
             r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
@@ -565,14 +607,14 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
             "|status_code=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
-            "|stage graph|nrt status code"
+            "|stage graph|nrt status code|neff is invalid|invalid neff"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
             r"|status_code=[1-9]|\bnrt status code [1-9]"
-            r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b)"
+            r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b|neff is invalid|invalid neff\b)"
         ),
         Confidence.MEDIUM,
     ),
@@ -789,16 +831,26 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        STOPS_WORKERS,
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("closing signal"),
+        r"closing signal SIG",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
         "launcher's report",
         _C.SCRIPT_ERROR,
         _W.CASCADE,
         _words(
-            "childfailederror|local_rank:|closing signal|first observed failure|to enable traceback|error_file"
+            "childfailederror|local_rank:|first observed failure|to enable traceback|error_file"
             "|exit barrier"
             "|exitcode  :|exitcode :|failures:"
         ),
         (
-            r"ChildFailedError|failed \(exitcode: \d+\) local_rank|closing signal SIG|first observed failure"
+            r"ChildFailedError|failed \(exitcode: \d+\) local_rank|first observed failure"
             r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
         ),
         Confidence.LOW,
@@ -895,6 +947,7 @@ DEATHS: tuple[Recognizer, ...] = (
 
 TERMINAL = frozenset(
     {
+        STOPS_WORKERS,
         "launcher's report",
         "engine died",
         "exit status",

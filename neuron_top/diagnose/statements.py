@@ -97,7 +97,7 @@ _GLOG = late_pattern(
     r"|(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
 )
 """glog's and klog's header, Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
-_COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
+COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
@@ -219,7 +219,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
         statement.speaker = Speaker.WRAPPER
     elif record.shape is base.XLA:
         source = _SOURCE.match(text)
-        is_compiler = source is not None and _COMPILERS_SOURCE.search(source[0])
+        is_compiler = source is not None and COMPILERS_SOURCE.search(source[0])
         statement.speaker = Speaker.COMPILER if is_compiler else Speaker.FRAMEWORK
         statement.text = text[source.end() :] if source is not None else text
     elif record.shape is base.RUNTIME:
@@ -273,7 +273,7 @@ def _glog(statement: Statement) -> bool:
     statement.level = LogLevel.named(found["level"] or found["short"] or found["xla"])
     file = found["file"] or ""
     statement.speaker = Speaker.TOOL if file.endswith(".go") else Speaker.FRAMEWORK
-    if _COMPILERS_SOURCE.search(file):
+    if COMPILERS_SOURCE.search(file):
         statement.speaker = Speaker.COMPILER
     statement.text = statement.text.lstrip()[found.end() :]
     if not statement.level.is_error and statement.text.startswith(_TORCH_WARNING):

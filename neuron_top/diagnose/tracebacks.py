@@ -75,6 +75,8 @@ class _Open:
         """Whether the last frame is the compiler's own code."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
+        self.announced: Finding | None = None
+        """An exception that quotes the one to come."""
         self.twin: Process | None = None
         """The same traceback, as it reads if what stands in front of its heading stands there once (or always)."""
 
@@ -255,8 +257,13 @@ class Tracebacks:
         state = self._open.get(statement.process)
         return state is not None and state.in_compiler
 
-    def found(self, statement: Statement, finding: Finding, *, is_probe: bool) -> None:
+    def found(self, statement: Statement, finding: Finding, *, is_probe: bool, announces: bool) -> None:
         """What the exception that was just read has become."""
         state = self._open.get(statement.process)
-        if state is not None and state.previous is None:
+        if state is None:
+            return
+        if state.announced is not None:
+            state.announced.demoted = True
+        state.announced = finding if announces else None
+        if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe

@@ -26,6 +26,10 @@ OF_ROWS: dict[str, str] = {
     "compiler killed by the kernel": f"The host ran out of memory while it compiled. {_HOST_MEMORY}",
     "compiler crashed": "The compiler itself crashed: retry once, then report it with the graph; another compiler "
     "version may pass",
+    "compiler killed, told by torch-neuron": f"The compiler was killed, most often for host memory. {_HOST_MEMORY}",
+    "compiler crashed, told by torch-neuron": "The compiler itself crashed: report it with the graph; another compiler "
+    "version may pass",
+    "a stage of the compiler failed": _READ_COMPILER_LOG,
     "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
     "compile timeout": "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make "
     "the graph smaller",
@@ -71,6 +75,8 @@ OF_ROWS: dict[str, str] = {
     "with Service Quotas; try another zone or time",
     "no devices for a pod": "The device plugin could not give the pod its devices: read the plugin's log, and "
     "compare what the pod asks for with what the node has free (kubectl describe node)",
+    "a pod is not admitted": "The node has refused the pod, most often since the device plugin has no devices left: "
+    "kubectl describe pod states the reason",
     "driver or device missing": "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then "
     "dmesg; reload the driver or replace the instance if a device does not come back",
     "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
@@ -117,6 +123,8 @@ OF_ROWS: dict[str, str] = {
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
     "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "
     "reason",
+    "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
+    "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
     "engine died": "The engine or a worker ended for a reason that stands above, or in the log of that worker",
     "exit status": "The log does not state why: read what stands above, or the log of that process",
@@ -137,6 +145,7 @@ SAY_NOT_STATED = frozenset(
         "native compile failed without a message",
         "compile gave up",
         "nothing of a model was compiled",
+        "a stage of the compiler failed",
         "compiler failed, told by PyTorch/XLA's service",
         "compiler failed",
         "compiler ended with a status",

@@ -327,5 +327,145 @@ WARNING 03-04 05:06:07 [probe.py:31] ImportError: no such plugin
 serving
 """,
     ),
+    Case(
+        "an error of the runtime behind a progress bar",
+        "runtime_oom",
+        """
+ 0%|   | 1/99 [00:09<19:32,  9.60s/it]
+>>> 0%|   | 1/99 [00:09<19:32,  9.60s/it]2026-Mar-04 05:06:07.890123 77:78 ERROR  TDRV:some_reserve                  Number of pages requested exceeded the max number of pages allowed (18 of 16)
+2026-Mar-04 05:06:07.890200 77:78 ERROR  NMGR:stage                           Failed to stage graph: kelf-0.json to NeuronCore
+""",
+    ),
 )
-FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED)
+STAGES = (
+    Case(
+        "an exception of the compiler's back end, and a message that only says that a stage failed",
+        "compile_crashed",
+        """
+terminate called after throwing an instance of 'std::runtime_error'
+>>>  what():  the loop needs more registers than there are
+7# _PyObject_MakeTpCall in /job/bin/python3
+2026-03-04T05:06:07Z ERROR 77 [neuronx-cc]: ***************************************************************
+2026-03-04T05:06:07Z ERROR 77 [neuronx-cc]:  An Internal Compiler Error has occurred
+2026-03-04T05:06:07Z ERROR 77 [neuronx-cc]: ***************************************************************
+2026-03-04T05:06:07Z ERROR 77 [neuronx-cc]: Error message:  Walrus driver failed to complete
+""",
+    ),
+    Case(
+        "a check of the first compiler's C++ in front of its banner",
+        "compile_error",
+        """
+>>>SG-ERROR: File /build/src/neuroncc/compiler/be/step.cpp:20, Assertion 'step >= least' failed: the step is too small
+03/04/2026 05:06:07 AM ERROR [neuron-cc]: ***************************************************************
+03/04/2026 05:06:07 AM ERROR [neuron-cc]:  An Internal Compiler Error has occurred
+03/04/2026 05:06:07 AM ERROR [neuron-cc]: ***************************************************************
+03/04/2026 05:06:07 AM ERROR [neuron-cc]: Error message:  Non-zero exit status (1) for command: /job/stargazer.exe
+""",
+    ),
+    Case(
+        "a check of a library",
+        "script_error",
+        """
+>>>python3: ring.c:20: ring_push: Assertion `n < size' failed.
+Aborted (core dumped)
+""",
+        "failed",
+    ),
+    Case(
+        "a compiler that was killed, told at level warning",
+        "compile_killed",
+        """
+>>>...WARNING:Neuron:The neuron-cc (neuron compiler) process was killed (SIG_KILL).  The host may be short of memory
+WARNING:Neuron:torch.neuron.trace failed on _NeuronGraph$7; falling back to native python function call
+RuntimeError: No operations were successfully partitioned and compiled to neuron for this model - aborting trace!
+""",
+    ),
+    Case(
+        "a compile that ends with a status of 1",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/job/export.py", line 9, in <module>
+    export()
+>>>subprocess.CalledProcessError: Command '['neuronx-cc', 'compile', '--target=trn1']' returned non-zero exit status 1.
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that quotes the one of its subprocess",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/registry.py", line 9, in inspect
+    raise RuntimeError(text)
+RuntimeError: the subprocess has failed:
+Traceback (most recent call last):
+  File "/job/model.py", line 2, in <module>
+    import parts
+>>>AttributeError: this version has no such operator
+""",
+        "failed",
+    ),
+    Case(
+        "a launcher that stops workers before it says which one ended",
+        "script_error",
+        """
+[2026-03-04 05:06:07,890] torch.distributed.elastic.multiprocessing.api: [WARNING] Sending process 78 closing signal SIGTERM
+>>>[2026-03-04 05:06:08,890] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: 1) local_rank: 1 (pid: 77) of binary: python3
+""",
+        "failed",
+    ),
+)
+RUNTIME = (
+    Case(
+        "a client of PJRT without devices",
+        "runtime_init",
+        """
+>>>RuntimeError: Bad StatusOr access: INVALID_ARGUMENT: PJRT_Client_Create: error condition !(devices > 0):
+""",
+    ),
+    Case(
+        "a program file that is broken",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 9, in step
+>>>RuntimeError: INVALID_ARGUMENT: NEFF is invalid: /job/cache/model.neff
+""",
+        "failed",
+    ),
+    Case(
+        "cores that cannot be allocated are no memory",
+        "runtime_init",
+        """
+>>>2026-Mar-04 05:06:07.890123 77:78 ERROR   NRT:nrt_allocate_neuron_cores       Failed to allocate what was asked for
+""",
+    ),
+    Case(
+        "a worker whose peers do not come",
+        "collective",
+        """
+>>>2026-Mar-04 05:06:07.8901 77:78 [31] bootstrap.cc:89 CCOM WARN Timeout waiting for incoming connection (waited 120 sec)
+2026-Mar-04 05:06:07.8905 77:79 [29] include/socket.h:579 CCOM WARN Timeout waiting for RX (waited 120 sec) - retrying
+""",
+    ),
+    Case(
+        "the status of a pod, and the event that states why",
+        "tool_error",
+        """
+NAME    READY   STATUS                     RESTARTS   AGE
+fit-0   0/2     UnexpectedAdmissionError   0          5s
+Events:
+>>>  Warning  UnexpectedAdmissionError  9s   kubelet  Allocate failed due to rpc error: code = Unknown desc = no group of devices
+""",
+    ),
+    Case(
+        "a daemon that is given no devices",
+        "runtime_init",
+        """
+>>>nrtd[1]: [NMGR:kmgr_init_mlas] No devices specified
+nrtd[1]: [NRTD:InitTongas] Failed to initialize devices, error:2
+""",
+    ),
+)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED, *STAGES, *RUNTIME)
