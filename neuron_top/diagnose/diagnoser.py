@@ -33,6 +33,8 @@ _WINDOW = 1 << 20
 _STEPS = (
     b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"tokens/s", b'" 200 ',
 )  # fmt: skip
+_NO_STEPS = (b"?it/s", b"?s/it")
+"""A progress bar before its first step."""
 _COMPILES = (b"compiler status pass", b"successfully completed for", b"using a cached neff")
 _FAILURES = tuple(
     dict.fromkeys(
@@ -58,7 +60,7 @@ _SUPPORT = tuple(
 _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
 """Advice that says why a device's memory is full; no failure by itself."""
 _FAILURE_SEARCH = _engine((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
-_PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
+_PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES, *_NO_STEPS))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
 """Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
@@ -216,7 +218,7 @@ class Diagnoser:
             matches = _PROGRESS_SEARCH.find_matches_as_indexes(block.lower())
             self._signs = (
                 [end for index, _, end in matches if index < len(_STEPS)],
-                [end for index, _, end in matches if index >= len(_STEPS)],
+                [end for index, _, end in matches if 0 <= index - len(_STEPS) < len(_COMPILES)],
             )
         return self._signs
 

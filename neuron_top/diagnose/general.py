@@ -47,7 +47,7 @@ _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
-     "ExecuteUserScriptError"}
+     "ExecuteUserScriptError", "TrainingFailedError", "TuneError"}
 )  # fmt: skip
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
@@ -234,7 +234,8 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if not statement.indented and _ASSERTION.search(text):
         whose = CauseClass.COMPILE_ERROR if COMPILERS_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
-        return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
+        speaker_class = _BY_SPEAKER.get(statement.speaker, whose)
+        return CauseVerdict(speaker_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _AT_A_PLACE.match(text):
         return CauseVerdict(
             _BY_SPEAKER.get(statement.speaker, CauseClass.SCRIPT_ERROR), Weight.STATEMENT, "", Confidence.MEDIUM

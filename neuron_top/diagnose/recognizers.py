@@ -419,8 +419,8 @@ ROWS: tuple[Recognizer, ...] = (
         "no node for a pod",
         _C.TOOL_ERROR,
         _W.REASON,
-        _words("nodes are available:"),
-        r"\b0/\d+ nodes are available: ",
+        _words("nodes are available:|incompatible with nodepool|to schedule pod"),
+        r"\b0/\d+ nodes are available: |(?:[Ff]ailed to|[Cc]ould not) schedule pod\b",
         any_level=True,
         doubt=Doubt.MUCH,
     ),
@@ -435,11 +435,13 @@ ROWS: tuple[Recognizer, ...] = (
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
             r"|\b(?:Resource|Instance|Vcpu|Service|Volume|Spot)\w*LimitExceeded|MaxSpotInstanceCountExceeded"
-            r"|ReservationCapacityExceeded|(?i:insufficient capacity|requested ml compute capacity|more vcpu capacity)"
+            r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
+            r"|requested ml compute capacity|more vcpu capacity)"
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
         any_level=True,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "no devices for a pod",
@@ -776,6 +778,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|couldn't connect|failed to connect|address already in use|no such host|httperror|urlerror|gaierror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
+            "|inactiverpcerror"
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -793,7 +796,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
             r"|RequestTimeTooSkewed|UnrecognizedClientException|InvalidClientTokenId)\) when calling"
             r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
-            r"|RepositoryNotFound"
+            r"|RepositoryNotFound|_InactiveRpcError\b"
             r"|LocalEntryNotFound"
         ),
     ),
@@ -811,7 +814,8 @@ ROWS: tuple[Recognizer, ...] = (
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
-            r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)|CANCELL?ED AT"
+            r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
+            r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:(?:preempted|spot (?:instance )?interruption|spot training interrupted|terminated by user"
             r"|interrupted by user|pod was evicted))"
@@ -827,6 +831,15 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words("from /job:localservice"),
         r"From /job:localservice/\S{1,80}:\s*$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Slurm stops the other tasks of a step",
+        _C.INTERRUPTED,
+        _W.CASCADE,
+        _words("cancelled at|: terminated"),
+        r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\btasks? [\d,-]{1,80}: Terminated",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),

@@ -76,7 +76,7 @@ _NAMES = (
 )
 _RUNTIME = late_pattern(
     r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+"
-    r"(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
+    r"(?P<component>[A-Z]{2,10}):(?P<function>[^\s(]{1,200})\s*(?P<text>.*)",
     re.DOTALL,
 )
 _BARE_RUNTIME = late_pattern(
@@ -107,11 +107,11 @@ _LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLev
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
-    r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,10})? \[(?P<component>[^\]]{1,200})\]: ?)?"
+    r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
 _COMPILER_WITHIN = late_pattern(
     r".{1,100}? (?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
-    r"(?P<level>[A-Z]{4,8})(?: \d{1,10})? \[(?P<component>[^\]]{1,200})\]: ?"
+    r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?"
 )
 """The whole header behind what some launcher puts in front."""
 _TOOL = late_pattern(
@@ -141,6 +141,11 @@ _SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
 _SUFFIX = late_pattern(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
 _ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
+_BAR = late_pattern(
+    r"\s*(?:[^|\n%]{1,80}[:)] *)?\d{1,3}%\|[^|]{0,400}\|\s*\d+\S{0,9}/\d+\S{0,9} "
+    r"\[[^\]\n]{1,60}?(?:\]|it/s|s/it)\]?(?=\S)"
+)
+"""A progress bar that something was printed behind, without a line end between."""
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
 _TORCH_WARNING = "Warning: "
@@ -225,6 +230,9 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
     elif record.shape is base.RUNTIME:
         _read_runtime(statement)
     else:
+        bar = _BAR.match(text) if "%|" in text else None
+        if bar is not None:
+            statement.text, statement.indent = text[bar.end() :], 0
         _read_header(statement)
     statement.text = statement.text.strip(" \t\xa0\r")
     return statement

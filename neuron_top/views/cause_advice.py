@@ -123,6 +123,8 @@ OF_ROWS: dict[str, str] = {
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
     "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "
     "reason",
+    "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
+    "it: read the lines of the task that ended first, and sacct for who canceled",
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
     "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",

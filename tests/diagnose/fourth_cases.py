@@ -468,4 +468,102 @@ nrtd[1]: [NRTD:InitTongas] Failed to initialize devices, error:2
 """,
     ),
 )
-FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED, *STAGES, *RUNTIME)
+SCHEDULED = (
+    Case(
+        "a step of Slurm whose other tasks are stopped after one has ended",
+        "script_error",
+        """
+10: step 30 loss 2.1
+>>>srun: error: n-3: task 9: Exited with exit code 1
+srun: Terminating StepId=77.0
+slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+srun: error: n-1: tasks 0-7: Terminated
+""",
+        "failed",
+    ),
+    Case(
+        "a job that somebody cancels",
+        "interrupted",
+        """
+slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+>>>slurmstepd: error: *** JOB 77 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+""",
+        "failed",
+    ),
+    Case(
+        "a node that an autoscaler cannot add",
+        "tool_error",
+        """
+>>>  Warning  FailedScheduling  9s   karpenter   Failed to schedule pod, incompatible with nodepool "trn", no instance type has enough
+""",
+    ),
+    Case(
+        "capacity that does not come after a retry",
+        "tool_error",
+        """
+2026-03-04 05:06:07 Starting - Insufficient capacity error from EC2 while launching instances, retrying!
+>>>2026-03-04 06:06:07 Failed - CapacityError: no such instance is free
+""",
+    ),
+    Case(
+        "a run of Ray that only points at the exception of its worker",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/driver.py", line 9, in <module>
+    trainer.fit()
+ray.train.base_trainer.TrainingFailedError: the run has failed, see above
+ray.exceptions.RayTaskError(LookupError): ray::_Inner.train() (pid=70, ip=10.0.0.7)
+  File "/job/fit.py", line 12, in train
+>>>LookupError: no shard for this worker
+""",
+        "failed",
+    ),
+    Case(
+        "a model server that does not answer",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/job/ask.py", line 9, in <module>
+    answer = stub.Predict(request)
+>>>grpc._channel._InactiveRpcError: <_InactiveRpcError of RPC that terminated with:
+        status = StatusCode.UNAVAILABLE
+""",
+        "failed",
+    ),
+)
+BARS = (
+    Case(
+        "an exception behind a progress bar",
+        "script_error",
+        """
+>>>  0%|          | 0/10 [00:00<?, ?it/s]RuntimeError: the tensor has no storage
+""",
+    ),
+    Case(
+        "a check of C++ between two progress bars",
+        "script_error",
+        """
+>>>Epoch ... (1/10):   0%|     | 0/10 [00:00<?, ?it/s]F0304 05:06:07.890123   77 array.h:41] Check failed: n < size      | 0/118 [00:00<?, ?it/s]
+""",
+        "failed",
+    ),
+    Case(
+        "a thread's number in the compiler's header",
+        "compile_error",
+        """
+2026-03-04T05:06:07Z ERROR 77 140579525248832 [neuronxcc.driver.CommandDriver]:  An Internal Compiler Error has occurred
+2026-03-04T05:06:07Z ERROR 77 140579525248832 [neuronxcc.driver.CommandDriver]: *****************************
+>>>2026-03-04T05:06:07Z ERROR 77 140579525248832 [neuronxcc.driver.CommandDriver]: Error message:  an axis is lost
+""",
+    ),
+    Case(
+        "words of the runtime without a blank behind the function",
+        "runtime_exec",
+        """
+2026-Mar-04 05:06:07.8901 77:77 ERROR TDRV:exec_consume_status Missing notification: (end:2)
+>>>2026-Mar-04 05:06:07.8901 77:77 ERROR TDRV:consume_start_notifications(FATAL-RT-UNDEFINED-STATE) model start timeout (2000 ms)
+""",
+    ),
+)
+FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED, *STAGES, *RUNTIME, *SCHEDULED, *BARS)
