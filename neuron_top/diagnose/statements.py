@@ -110,10 +110,10 @@ _COMPILER = late_pattern(
     r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
 _COMPILER_WITHIN = late_pattern(
-    r".{1,100}? (?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
+    r".{1,400}?(?<![\w:/-])(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
     r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?"
 )
-"""The whole header behind what some launcher puts in front."""
+"""The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"

@@ -565,5 +565,24 @@ BARS = (
 >>>2026-Mar-04 05:06:07.8901 77:77 ERROR TDRV:consume_start_notifications(FATAL-RT-UNDEFINED-STATE) model start timeout (2000 ms)
 """,
     ),
+    Case(
+        "a compiler that crashed, told at level warning",
+        "compile_crashed",
+        """
+>>>WARNING:Neuron:The neuronx-cc (neuron compiler) crashed (SEGFAULT). Please tell somebody
+Traceback (most recent call last):
+  File "/job/export.py", line 9, in <module>
+RuntimeError: neuronx-cc failed with -11
+""",
+        "failed",
+    ),
+    Case(
+        "a compiler's last words behind the progress that it draws",
+        "compile_error",
+        """
+0%   10   20   30   40   50   60   70   80   90   100%
+>>>*****************************.....................03/04/2026 05:06:07 AM CRITICAL [WalrusDriver]: too much to load again
+""",
+    ),
 )
 FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED, *STAGES, *RUNTIME, *SCHEDULED, *BARS)
