@@ -13,7 +13,7 @@ repeat it.
 
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
 of a failure that is retried) are no causes where anything else states one; else the first is named, with low
-confidence.
+confidence, that a launcher stops its workers last of all. Of a log that ends inside a traceback the last line is named.
 """
 
 from __future__ import annotations

@@ -584,5 +584,23 @@ RuntimeError: neuronx-cc failed with -11
 >>>*****************************.....................03/04/2026 05:06:07 AM CRITICAL [WalrusDriver]: too much to load again
 """,
     ),
+    Case(
+        "the number of a core in front of the word failed is no count",
+        "runtime_exec",
+        """
+step 3 loss 2.0
+>>>2026-Mar-04 05:06:07.890123 77:78 ERROR  TDRV:some_execute       [nec_dev 0] MLA 0 compute core 0 failed to post the request
+2026-Mar-04 05:06:07.890200 77:78 ERROR  NMGR:dlr_infer          Inference completed with err: 1
+""",
+    ),
+    Case(
+        "counts of none",
+        "",
+        """
+ERROR summary of the checks: 12 passed, 0 failed
+ERROR the check has ended with 0 errors
+0 failed, 3 skipped
+""",
+    ),
 )
 FOURTH_CASES = (*CUT_OFF, *SPOKEN, *NOT_PLACED, *STARTS, *FRONTED, *RELAYED, *STAGES, *RUNTIME, *SCHEDULED, *BARS)
