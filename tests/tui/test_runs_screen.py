@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 from textual.pilot import Pilot
 
 from neuron_top.events.diagnosis import CauseClass
@@ -13,7 +12,6 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.runs import COLUMNS, RunsScreen, filter_text
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.tui.widgets.page import Page
-from neuron_top.tui.widgets.table import Column, column_widths
 from neuron_top.views.diagnosis import describe
 from neuron_top.views.runs import RunRow, run_row
 
@@ -103,10 +101,3 @@ def test_the_reason_comes_from_the_closing_summary() -> None:
     assert reason(reported % ("true", cause % "of-next-year")) == "no space left"
     assert reason(reported % ("false", cause % CauseClass.COMPILE_KILLED.value)) == ""
     assert reason('{"state": "failed"}') == reason("") == ""
-
-
-@pytest.mark.parametrize("width", range(90, 201))
-def test_no_column_of_recordings_is_cut(width: int) -> None:
-    marks = Column("", 1, lambda row, theme, width: [])
-    shown = [size + 1 for size in column_widths((marks, *COLUMNS), width) if size]
-    assert 1 + sum(shown) <= width

@@ -142,14 +142,14 @@ def _metric(metric: CoreMetric) -> Column:
     )
 
 
-_METRICS = {metric: _metric(metric) for metric in CORE_METRICS if metric.column}
+METRIC_COLUMNS = {metric: _metric(metric) for metric in CORE_METRICS if metric.column}
 COLUMNS = (
     Column("Core", 12, _name, _by(lambda core: core.core)),
     Column("Rank", 5, _text(_rank), _by(lambda core: core.rank)),
     Column("Use", 12, _use, None, grow=1),
-    _METRICS[UTILIZATION],
+    METRIC_COLUMNS[UTILIZATION],
     Column("Memory", 14, _memory, None, grow=2),
-    *(column for metric, column in _METRICS.items() if metric is not UTILIZATION and not metric.is_optional),
+    *(column for metric, column in METRIC_COLUMNS.items() if metric is not UTILIZATION and not metric.is_optional),
     Column("Last minute", 12, _of_core(_trend), None, grow=2, least=76),
     Column("PID", 8, _text(lambda core: f"{core.pid or ''}"), _by(lambda core: core.pid), True, least=120),
     Column("Process", 14, _text(lambda core: short_command(core.process)), _by(lambda core: core.process), least=120),
@@ -159,8 +159,8 @@ COLUMNS = (
 
 def columns(cores: Sequence[CoreRow]) -> tuple[Column, ...]:
     """The columns for these cores: metrics that only some sources report stand at the end, where one does."""
-    optional = reported([metric for metric in _METRICS if metric.is_optional], cores)
-    return (*COLUMNS, *(_METRICS[metric] for metric in optional))
+    optional = reported([metric for metric in METRIC_COLUMNS if metric.is_optional], cores)
+    return (*COLUMNS, *(METRIC_COLUMNS[metric] for metric in optional))
 
 
 def host_lines(view: CoreTable) -> int:

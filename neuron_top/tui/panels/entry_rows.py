@@ -65,7 +65,7 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
         ),
         Column(
             "Compiled in",
-            11,
+            12,
             lambda row, theme, width: [(duration_text(row.compile_seconds), theme.quiet)],
             _by(lambda row: row.compile_seconds),
             True,

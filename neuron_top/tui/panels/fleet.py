@@ -146,7 +146,7 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
         Column("", 1, lambda row, theme, width: [(theme.glyphs.dot if row.node in marked else " ", theme.title)]),
         Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
         Column("Phase", 12, _phase_cell, lambda row: row.phase),
-        Column("Step", 6, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
+        Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
                True, down=True),
         Column("A step", 9, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),

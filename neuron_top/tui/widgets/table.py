@@ -23,7 +23,10 @@ _LEAST_ROWS = 6
 
 
 class Column(NamedTuple):
-    """One column. `width` in cells; with `grow` it shares what is left; shown from a table width of `least` on."""
+    """One column. `width` in cells; with `grow` it shares what is left.
+
+    With `least` it is shown where the table has so many cells and room for it.
+    """
 
     title: str
     width: int
@@ -252,10 +255,19 @@ class Table(Lines, Generic[Row], can_focus=True):
 
 
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
-    """Cells per column: 0 for those that a narrow table leaves out; the growing ones share what is left."""
-    widths = [column.width if width >= column.least else 0 for column in columns]
-    left = width - 2 - sum(size + 1 for size in widths if size)
+    """Cells per column: 0 for those that a table has no room for; the growing ones share what is left.
+
+    Columns without `least` are always there; of the others those that ask for the widest table go first.
+    """
+    widths = [0] * len(columns)
+    left = width - 1
+    for index in sorted(range(len(columns)), key=lambda index: columns[index].least):
+        column = columns[index]
+        if not column.least or (width >= column.least and left > column.width):
+            widths[index] = column.width
+            left -= column.width + 1
     parts = sum(column.grow for column, size in zip(columns, widths, strict=True) if size)
-    if left <= 0 or not parts:
+    if left <= 1 or not parts:
         return widths
+    left -= 1
     return [size + (left * column.grow // parts if size else 0) for column, size in zip(columns, widths, strict=True)]

@@ -1,0 +1,53 @@
+"""Columns of every table: none is cut in a terminal of 80 columns or more, and a sorted one still has its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top.tui.panels import core_rows, entry_rows, fleet, graphs
+from neuron_top.tui.screens import runs
+from neuron_top.tui.widgets.table import Column, column_widths
+from neuron_top.views.core_metrics import CORE_METRICS
+from neuron_top.views.fleet import METRICS
+
+MARKS = Column("", 1, lambda row, theme, width: [])
+TABLES: dict[str, tuple[Column, ...]] = {
+    "graphs": graphs.COLUMNS,
+    "cores": core_rows.COLUMNS,
+    "cores, each metric": (
+        *core_rows.COLUMNS,
+        *(core_rows.METRIC_COLUMNS[one] for one in CORE_METRICS if one.is_optional),
+    ),
+    "entries": entry_rows.columns(lambda key: False, lambda: 1, tree=False),
+    "entries by root": entry_rows.columns(lambda key: False, lambda: 1, tree=True),
+    "recordings": (MARKS, *runs.COLUMNS),
+    **{f"nodes by {metric.name}": fleet.node_columns(metric, frozenset()) for metric in METRICS},
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_column_is_cut(name: str) -> None:
+    for width in range(80, 261):
+        shown = [size + 1 for size in column_widths(TABLES[name], width) if size]
+        assert 1 + sum(shown) <= width, width
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_wider_table_has_no_fewer_columns(name: str) -> None:
+    counts = [sum(size > 0 for size in column_widths(TABLES[name], width)) for width in range(80, 261)]
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_title_has_room_for_the_sign_of_the_order(name: str) -> None:
+    assert [column.title for column in TABLES[name] if column.sort and len(column.title) >= column.width] == []
+
+
+def test_the_table_of_cores_at_common_widths() -> None:
+    def titles(width: int) -> str:
+        columns = TABLES["cores, each metric"]
+        sizes = column_widths(columns, width)
+        return " ".join(column.title for column, size in zip(columns, sizes, strict=True) if size)
+
+    assert titles(80) == "Core Rank Use % Memory Used Last minute"
+    assert titles(96) == "Core Rank Use % Memory Used Peak Last minute Power"
