@@ -190,23 +190,16 @@ def fleet_page(
     ended = {job.run for job in jobs if job.finished is not None}
     latest = {one.node: one for one in nows}
     slow = _slow_nodes(nows)
-    nodes = [
-        _node_row(now, record, latest.get(record.node), ended, slow)
-        for record in sorted(records, key=lambda one: natural(one.node))
-    ]
-    by_job = _by_job(nodes)
+    ordered = sorted(records, key=lambda one: natural(one.node))
+    by_job: dict[str, list[NodeRow]] = {}
+    for record in ordered:
+        node = _node_row(now, record, latest.get(record.node), ended, slow)
+        by_job.setdefault(node.job, []).append(node)
     states = {job.run: _job_state(now, job, by_job.get(job.run, [])) for job in jobs}
-    nodes = [_with_end_of_job(node, states.get(node.job)) for node in nodes]
-    by_job = _by_job(nodes)
+    by_job = {run: [_with_end_of_job(node, states.get(run)) for node in nodes] for run, nodes in by_job.items()}
+    by_name = {node.node: node for nodes in by_job.values() for node in nodes}
     rows = tuple(_job_row(job, states[job.run], by_job.get(job.run, [])) for job in jobs)
-    return FleetPage(now=now, jobs=rows, nodes=tuple(nodes))
-
-
-def _by_job(nodes: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
-    found: dict[str, list[NodeRow]] = {}
-    for node in nodes:
-        found.setdefault(node.job, []).append(node)
-    return found
+    return FleetPage(now=now, jobs=rows, nodes=tuple(by_name[record.node] for record in ordered))
 
 
 def _with_end_of_job(node: NodeRow, job_state: JobState | None) -> NodeRow:
