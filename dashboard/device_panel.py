@@ -12,7 +12,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import left_out, note, table
 from neuron_top.dashboard.figures import Figure, empty, layout, plain
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, percent_text
-from neuron_top.views.core_metrics import POWER, UTILIZATION, reported
+from neuron_top.views.core_metrics import POWER, reported
 from neuron_top.views.cores import CoreTable, DeviceGroup, machine_words
 from neuron_top.views.device_map import DeviceMap, DeviceStrip, Topology
 
@@ -23,50 +23,79 @@ STUB = 0.35
 """How far a link reaches that leads from the last device of a line back to its first."""
 MARKER = 30
 HEIGHT_OF_LINE = 74
+HEIGHT_OF_RING = 330
 
 Place = tuple[float, float]
 
 
-def device_panel(view: CoreTable) -> Any:
-    """The machine in a sentence, then a row per device."""
+def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
+    """The machine in a sentence, then a row per device. `shown`: the view's map of utilization."""
     groups = _devices(view)
     if not groups:
         return left_out()
-    has_power = bool(reported([POWER], [row for group in groups for row in group.rows]))
-    head = ["device", "cores", "busy", "in use", "of", "free"]
-    head += ["power"] if has_power else []
-    rows = [_cells(group, view, has_power=has_power) for group in groups[:ROWS_SHOWN]]
-    head += ["errors of the hardware", "linked with"]
-    words = (counted(len(groups), "device"), *_topology(view), *machine_words(view))
+    rows = groups[:ROWS_SHOWN]
+    optional = {
+        "power": bool(reported([POWER], [row for group in groups for row in group.rows])),
+        "errors of the hardware": any(map(_errors, groups)),
+        "linked with": any(view.links.values()),
+    }
+    several = _several_nodes(groups)
+    cells = [_cells(group, view, with_node=several) for group in rows]
+    head = [
+        "device",
+        "cores",
+        "busy",
+        "in use",
+        "of",
+        "free",
+        *(name for name, is_shown in optional.items() if is_shown),
+    ]
+    quiet = [] if optional["errors of the hardware"] else ["no errors of the hardware told"]
+    words = (counted(len(groups), "device"), *_topology(shown), *machine_words(view), *quiet)
     return [
         note(" · ".join(words)),
-        table(head, rows, caption="Devices", right=range(1, len(head) - 2)),
+        table(
+            head,
+            [[cell for name, cell in row.items() if optional.get(name, True)] for row in cells],
+            caption="Devices",
+            right=[
+                place
+                for place, name in enumerate(head)
+                if name not in ("device", "errors of the hardware", "linked with")
+            ],
+        ),
         note(f"and {count_text(len(groups) - ROWS_SHOWN)} more devices") if len(groups) > ROWS_SHOWN else None,
-        html.Span(className="no-map", hidden=True) if _several_nodes(groups) else None,
+        html.Span(className="no-map", hidden=True) if not _has_map(groups) else None,
     ]
 
 
-def device_figure(view: CoreTable, colors: ChartColors) -> Figure:
+def device_figure(view: CoreTable, shown: DeviceMap, colors: ChartColors) -> Figure:
     """A mark per device in the places that its links make: a torus, a ring, or lines; colored by how busy it is."""
-    shown = view.devices(UTILIZATION.name)
-    strips = [strip for strip in shown.strips if strip.device is not None]
-    groups = _devices(view)
-    if not groups or _several_nodes(groups):  # links are known by device: those of one machine
+    if not _has_map(_devices(view)):
         return empty(colors, "", 60)
-    places = _places(shown, [strip.device or 0 for strip in strips], view.links)
-    xs = [x for x, _y in places.values()]
-    lines = len({round(y, 3) for _x, y in places.values()}) if shown.topology is not Topology.RING else 4
+    strips = [strip for strip in shown.strips if strip.device is not None]
+    devices = [strip.device or 0 for strip in strips]
+    in_lines = not _is_ring(shown, devices) and not _is_torus(shown, devices, view.links)
+    places = _places(shown, devices, view.links)
+    xs, ys = [x for x, _y in places.values()], [y for _x, y in places.values()]
+    lines = max(ys) - min(ys) + 1
+    height = HEIGHT_OF_RING if _is_ring(shown, devices) else 24 + HEIGHT_OF_LINE * lines
+    marked = [strip for strip in strips if strip.share is not None and not strip.stale]
     return {
         "data": [
             _links(places, view.links, colors),
-            _marks([strip for strip in strips if strip.share is not None and not strip.stale], shown, places, colors),
-            _unknown([strip for strip in strips if strip.share is None or strip.stale], places, colors),
+            _marks(marked, shown, places, colors, in_lines=in_lines),
+            _unknown([strip for strip in strips if strip not in marked], places, colors, in_lines=in_lines),
         ],
         "layout": layout(
             colors,
-            60 + HEIGHT_OF_LINE * lines,
-            xaxis={"visible": False, "fixedrange": True, "range": [min(xs) - STUB, max(xs) + 1]},
-            yaxis={"visible": False, "fixedrange": True, "autorange": "reversed"},
+            round(height),
+            xaxis={
+                "visible": False,
+                "fixedrange": True,
+                "range": [min(xs) - 0.5, max(xs) + 0.5] if in_lines else [min(xs) - STUB, max(xs) + 1],
+            },
+            yaxis={"visible": False, "fixedrange": True, "range": [max(ys) + 0.6, min(ys) - 0.4]},
         ),
     }
 
@@ -79,39 +108,57 @@ def _several_nodes(groups: Sequence[DeviceGroup]) -> bool:
     return len({group.node for group in groups}) > 1
 
 
-def _topology(view: CoreTable) -> tuple[str, ...]:
-    shown = view.devices(UTILIZATION.name)
+def _has_map(groups: Sequence[DeviceGroup]) -> bool:
+    """One device has no place among others; links are known by device: those of one machine."""
+    return len(groups) > 1 and not _several_nodes(groups)
+
+
+def _topology(shown: DeviceMap) -> tuple[str, ...]:
     if shown.sides is not None:
         return (f"a torus of {shown.sides[0]} × {shown.sides[1]}",)
     return ("a ring",) if shown.topology is Topology.RING else ()
 
 
-def _cells(group: DeviceGroup, view: CoreTable, *, has_power: bool) -> list[str]:
+def _errors(group: DeviceGroup) -> str:
+    return ", ".join(f"{kind.replace('_', ' ')} {count_text(count)}" for kind, count in group.errors.items() if count)
+
+
+def _cells(group: DeviceGroup, view: CoreTable, *, with_node: bool) -> dict[str, str]:
     headroom = 1 - group.memory / group.capacity if group.memory is not None and group.capacity else None
-    name = f"{group.node} {group.device}" if group.node and _several_nodes(_devices(view)) else f"{group.device}"
-    errors = ", ".join(f"{kind.replace('_', ' ')} {count_text(count)}" for kind, count in group.errors.items() if count)
-    return [
-        f"{name}, no longer reports" if group.stale else name,
-        f"{len(group.rows)}",
-        UNKNOWN if group.stale else percent_text(group.utilization),
-        bytes_text(group.memory),
-        bytes_text(group.capacity),
-        percent_text(headroom),
-        *([POWER.text(group.rows[0])] if has_power else []),
-        errors or "none told",
-        ", ".join(map(str, view.links.get(group.device or 0, ()))) or UNKNOWN,
-    ]
+    name = f"{group.node} {group.device}" if group.node and with_node else f"{group.device}"
+    return {
+        "device": f"{name}, no longer reports" if group.stale else name,
+        "cores": f"{len(group.rows)}",
+        "busy": UNKNOWN if group.stale else percent_text(group.utilization),
+        "in use": bytes_text(group.memory),
+        "of": bytes_text(group.capacity),
+        "free": percent_text(headroom),
+        "power": POWER.text(group.rows[0]),
+        "errors of the hardware": _errors(group) or "none told",
+        "linked with": ", ".join(map(str, view.links.get(group.device or 0, ()))) or UNKNOWN,
+    }
+
+
+def _is_ring(shown: DeviceMap, devices: Sequence[int]) -> bool:
+    """Whether the links are a ring that has all of these devices."""
+    return shown.topology is Topology.RING and set(shown.ring) >= set(devices)
+
+
+def _is_torus(shown: DeviceMap, devices: Sequence[int], links: dict[int, tuple[int, ...]]) -> bool:
+    """Whether the links are a torus that has all of these devices."""
+    return shown.sides is not None and set(links) >= set(devices)
 
 
 def _places(shown: DeviceMap, devices: Sequence[int], links: dict[int, tuple[int, ...]]) -> dict[int, Place]:
-    if shown.topology is Topology.RING and set(shown.ring) >= set(devices):
+    if _is_ring(shown, devices):
         turn = 2 * math.pi / len(shown.ring)
         return {
             device: (2 * math.sin(turn * place), -math.cos(turn * place)) for place, device in enumerate(shown.ring)
         }
-    is_torus = shown.sides is not None and set(links) >= set(devices)
-    across = shown.sides[1] if shown.sides is not None and is_torus else min(ACROSS, len(devices))
-    known = sorted(links) if is_torus else devices
+    if shown.sides is not None and _is_torus(shown, devices, links):
+        across, known = shown.sides[1], sorted(links)
+    else:
+        across, known = min(ACROSS, len(devices)), list(devices)
     return {device: (float(place % across), float(place // across)) for place, device in enumerate(known)}
 
 
@@ -142,9 +189,11 @@ def _links(places: dict[int, Place], links: dict[int, tuple[int, ...]], colors: 
     }
 
 
-def _marks(strips: Sequence[DeviceStrip], shown: DeviceMap, places: dict[int, Place], colors: ChartColors) -> Figure:
+def _marks(
+    strips: Sequence[DeviceStrip], shown: DeviceMap, places: dict[int, Place], colors: ChartColors, *, in_lines: bool
+) -> Figure:
     odd = [any(row.key in shown.outliers for row in strip.rows) for strip in strips]
-    return _scatter(strips, places, colors) | {
+    return _scatter(strips, places, colors, in_lines=in_lines) | {
         "marker": {
             "symbol": "square",
             "size": MARKER,
@@ -163,20 +212,21 @@ def _marks(strips: Sequence[DeviceStrip], shown: DeviceMap, places: dict[int, Pl
     }
 
 
-def _unknown(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors) -> Figure:
+def _unknown(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors, *, in_lines: bool) -> Figure:
     marker = {"symbol": "hash-open", "size": MARKER - 8, "color": colors.quiet}
-    return _scatter(strips, places, colors) | {"marker": marker}
+    return _scatter(strips, places, colors, in_lines=in_lines) | {"marker": marker}
 
 
-def _scatter(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors) -> Figure:
+def _scatter(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: ChartColors, *, in_lines: bool) -> Figure:
+    """Marks with their labels: below them where eight stand in a line, which a phone is too narrow for otherwise."""
     at = [places[strip.device or 0] for strip in strips]
     return {
         "type": "scatter",
         "mode": "markers+text",
         "x": [round(x, 3) for x, _y in at],
         "y": [round(y, 3) for _x, y in at],
-        "text": [plain(_label(strip)) for strip in strips],
-        "textposition": "bottom right",
+        "text": [_label(strip, "<br>" if in_lines else " ") for strip in strips],
+        "textposition": "bottom center" if in_lines else "bottom right",
         "textfont": {"color": colors.text, "size": 11},
         "hovertext": [plain(_hover(strip)) for strip in strips],
         "hoverinfo": "text",
@@ -184,9 +234,14 @@ def _scatter(strips: Sequence[DeviceStrip], places: dict[int, Place], colors: Ch
     }
 
 
-def _label(strip: DeviceStrip) -> str:
+def _label(strip: DeviceStrip, between: str) -> str:
     share = "stale" if strip.stale else percent_text(strip.share)
-    return f"{strip.device}: {share}" + (f" ✗ {count_text(strip.errors)}" if strip.errors else "")
+    parts = (
+        f"{strip.device}:" if between == " " else f"{strip.device}",
+        share,
+        f"✗ {count_text(strip.errors)}" if strip.errors else "",
+    )
+    return between.join(filter(None, parts))
 
 
 def _hover(strip: DeviceStrip) -> str:

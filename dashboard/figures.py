@@ -21,6 +21,8 @@ from neuron_top.views.model import CoreKind, Point
 
 Figure = dict[str, Any]
 GIB = 1024**3
+LEGEND_ROW = 20
+"""Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 WIDE = 128
 """Cores in a row of the heat map, at most."""
 
@@ -54,7 +56,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
         "hoverlabel": {"font": {"family": "ui-monospace, monospace"}},
         "uirevision": "kept",
         "showlegend": False,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
         "colorway": list(colors.hues.values()),
         "xaxis": dict(axis),
         "yaxis": dict(axis),
@@ -259,7 +261,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
         "data": data,
         "layout": layout(
             colors,
-            190,
+            110 + LEGEND_ROW * len(data),
             barmode="stack",
             showlegend=True,
             shapes=shapes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, memory_area, memory_marker
-from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, moments, plain
+from neuron_top.dashboard.figures import GIB, LEGEND_ROW, Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.views.bands import Bands
 from neuron_top.views.colors import Hue
@@ -15,9 +15,10 @@ from neuron_top.views.memory import MemoryKinds, MemoryTable
 from neuron_top.views.model import CoreKind
 
 __all__ = ["bars", "busy_over_time", "empty", "exhausted", "kinds_over_time", "lines", "over_time"]
+HEIGHT = 320
+TALL = 500
+"""Beside a panel of two charts."""
 _EXHAUSTED_DRAWN = 128
-_LEGEND_ROW = 20
-"""Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 
 
 def core_label(row: CoreRow) -> str:
@@ -73,7 +74,7 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
     }
 
 
-def bars(view: MemoryTable, colors: ChartColors) -> Figure:
+def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
     """A bar per core stacked by kind; unattributed memory is gray; peak and capacity are marks."""
     rows = [series.row for series in view.series]
     if not rows:
@@ -127,7 +128,7 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
         "data": data,
         "layout": layout(
             colors,
-            260 + _LEGEND_ROW * len(data),
+            height - 60 + LEGEND_ROW * len(data),
             barmode="stack",
             showlegend=True,
             xaxis={"type": "category"},
@@ -136,21 +137,21 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
     }
 
 
-def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
+def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
     """What filled one core, one kind upon the other, at the moments when they were most; its whole memory as a line.
 
     The open stretch of time waits: its fullest moment may still come.
     """
     if view is None or not view.kinds:
         return empty(colors, "no breakdown by category was reported for this core", 320)
-    moments = [iso(time) for time in view.times[:-1]]
+    times = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",
             "mode": "lines",
             "stackgroup": "kinds",
             "name": plain(kind.replace("_", " ")),
-            "x": list(moments),
+            "x": list(times),
             "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
             **memory_area(colors, kind),
         }
@@ -167,7 +168,7 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
         }
     )
     axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
-    return {"data": data, "layout": layout(colors, 320, showlegend=True, yaxis=axis)}
+    return {"data": data, "layout": layout(colors, height, showlegend=True, yaxis=axis, xaxis=moments(times))}
 
 
 def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:

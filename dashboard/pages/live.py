@@ -32,6 +32,7 @@ from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
+from neuron_top.views.device_map import device_map, summary_text
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
@@ -71,6 +72,7 @@ PARTS = (
     "live-only",
     "live-lines",
     "live-core-words",
+    "live-heat-words",
 )
 CHARTS = ("live-heat", "live-kinds", "live-answers")
 _PART_CLASSES = {
@@ -112,6 +114,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel(
                 "Cores",
                 chart("live-heat", "Cores as a heat map", 110),
+                html.Div(id="live-heat-words"),
                 tools=[nodes, measure],
                 wide=True,
                 extra=_about(Subject.DEVICES),
@@ -196,6 +199,7 @@ def render(
         if core is not None
         else "Click a cell of the heat map to see the history of a core."
     )
+    whole["live-heat-words"] = _heat_words(view, measure)
     if view.cores:
         whole["live-heat"] = PageChart(figures.heat(view.cores, measure_of(measure), colors), HEAT_MOVES)
     else:
@@ -224,6 +228,17 @@ def _missing(view: Overview) -> Any:
 def measure_of(name: str) -> CoreMetric:
     """The metric that the heat map shows; utilization where the browser asks for none of ours."""
     return next((metric for metric in SHARES if metric.name == name), UTILIZATION)
+
+
+def _heat_words(view: Overview, measure: str) -> Any:
+    """How far the cores differ, what marks those that stand out; the style sheet leaves out what no core reports."""
+    shown = device_map(view.cores, view.now, measure_of(measure).name)
+    unknown = [one.name for one in SHARES if all(one.share is None or one.share(row) is None for row in view.cores)]
+    marked = f" · □ {counted(len(shown.outliers), 'core')} far from the median" if shown.outliers else ""
+    return [
+        note(f"{summary_text(shown)}{marked}") if shown.typical is not None else None,
+        html.Span(className=" ".join(f"no-{name}" for name in unknown), hidden=True),
+    ]
 
 
 def of_node(view: Overview, node: str) -> Overview:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
@@ -20,9 +22,9 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words, empty
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
-from neuron_top.units import bytes_text, count_text, counted
-from neuron_top.views.core_metrics import CORE_METRICS, reported
-from neuron_top.views.core_rows import silence_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
+from neuron_top.views.core_metrics import CORE_METRICS, UTILIZATION, CoreMetric, reported
+from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import CoreTable, core_table
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
@@ -120,23 +122,35 @@ def render(
     first run, by device.
     """
     nothing = figures.empty(colors, "choose a second run above", 320)
+    height = figures.TALL if one.utilization is not None else figures.HEIGHT
     return {
         "memory-summary": _summary(one),
         "memory-cores": _cores(one),
-        "memory-devices": device_panel(cores) if cores is not None else left_out(),
-        "memory-device-map": PageChart(device_figure(cores, colors) if cores is not None else empty(colors, "", 60)),
+        **_devices(cores, colors),
         "memory-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
         "memory-many": "many" if one.utilization is not None else "",
         "memory-busy": figures.busy_over_time(one, colors),
         "memory-lines": figures.over_time(one, colors),
-        "memory-kinds": PageChart(figures.bars(one, colors)),
+        "memory-kinds": PageChart(figures.bars(one, colors, height=height)),
         "memory-other-summary": _summary(other) if other is not None else "",
         "memory-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
-        "memory-other-kinds": PageChart(figures.bars(other, colors) if other is not None else nothing),
+        "memory-other-kinds": PageChart(figures.bars(other, colors, height=height) if other is not None else nothing),
         "memory-core-words": _which(core, one.now),
-        "memory-core": AppendChart(figures.kinds_over_time(core, colors)),
+        "memory-core": AppendChart(figures.kinds_over_time(core, colors, height=height)),
         "memory-other-core-words": _which(other_core, other.now) if other is not None else "",
-        "memory-other-core": AppendChart(figures.kinds_over_time(other_core, colors) if other is not None else nothing),
+        "memory-other-core": AppendChart(
+            figures.kinds_over_time(other_core, colors, height=height) if other is not None else nothing
+        ),
+    }
+
+
+def _devices(cores: CoreTable | None, colors: ChartColors) -> dict[str, Any]:
+    if cores is None:
+        return {"memory-devices": left_out(), "memory-device-map": PageChart(empty(colors, "", 60))}
+    shown = cores.devices(UTILIZATION.name)
+    return {
+        "memory-devices": device_panel(cores, shown),
+        "memory-device-map": PageChart(device_figure(cores, shown, colors)),
     }
 
 
@@ -147,34 +161,41 @@ def _which(core: MemoryKinds | None, now: float) -> str:
 
 def _summary(view: MemoryTable) -> str:
     if not view.rows:
-        return "No core or worker has reported memory yet."
+        return "No core or worker has reported memory."
     peaks = [row.peak for row in view.rows if row.peak is not None]
     highest = max(peaks, default=None)
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
     words = f"{counted(len(view.rows), 'core')}, highest peak {bytes_text(highest)}"
     words += f", {len(full)} with less than a tenth free" if full else ""
     if silence := silence_text(view.rows, view.now):
-        words += f"; {silence} of {counted(sum(row.stale for row in view.rows), 'core')}"
+        words += f"; {counted(sum(row.stale for row in view.rows), 'core')}: {silence}"
     return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
 
 
 def _cores(view: MemoryTable) -> Any:
-    metrics = reported(CORE_METRICS, view.rows)
-    rows = [
-        (
-            row.node or "—",
-            f"{row.kind} {row.core}",
-            "—" if row.rank is None else row.rank,
-            *(metric.text(row) for metric in metrics),
-        )
-        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
-    ]
-    if not rows:
+    if not view.rows:
         return left_out()
-    head = ("node", "core", "rank", *(metric.title for metric in metrics))
-    shown = table(head, rows, caption="Metrics of each core, the highest peak first", right=range(2, len(head)))
+    most = sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
+    columns: dict[str, Callable[[CoreRow], str]] = {
+        "node": lambda row: row.node or UNKNOWN,
+        "core": lambda row: f"{row.kind} {row.core}" + (", no longer reports" if row.stale else ""),
+        "rank": lambda row: UNKNOWN if row.rank is None else str(row.rank),
+        **{metric.title: partial(_metric_text, metric) for metric in reported(CORE_METRICS, view.rows)},
+    }
+    if len({row.node for row in view.rows}) < 2:
+        del columns["node"]
+    if all(row.rank is None for row in view.rows):
+        del columns["rank"]
+    rows = [[text(row) for text in columns.values()] for row in most]
+    right = [place for place, name in enumerate(columns) if name not in ("node", "core")]
+    shown = table(list(columns), rows, caption="Metrics of each core, the highest peak first", right=right)
     left = len(view.rows) - len(rows)
     return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
+
+
+def _metric_text(metric: CoreMetric, row: CoreRow) -> str:
+    """A metric of a core; how busy one is that no longer reports is not known."""
+    return UNKNOWN if row.stale and metric is UTILIZATION else metric.text(row)
 
 
 def zoomed(change: dict[str, Any] | None) -> tuple[float | None, float | None]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.run.history import median
+from neuron_top.units import duration_text, percent_text
 from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow
 
@@ -124,6 +125,23 @@ def device_map(
 def metric_of(name: str) -> CoreMetric:
     """The metric of this name; utilization where there is none."""
     return next((metric for metric in METRICS if metric.name == name), UTILIZATION)
+
+
+def summary_text(view: DeviceMap) -> str:
+    """What is shown, and its spread: `utilization · min 0.4 % med 88 % max 99 %`."""
+    words = [metric_of(view.metric).title]
+    if view.typical is not None:
+        words += [
+            f"min {percent_text(view.low)} med {percent_text(view.typical)} max {percent_text(view.high)}",
+        ]
+    if view.stale:
+        age = duration_text(view.now - view.newest) if view.newest is not None else "never sampled"
+        words.append(f"{view.stale} stale, last {age} ago" if view.newest is not None else age)
+    if view.topology is Topology.RING:
+        words.append("ring")
+    if view.sides is not None:
+        words.append(f"{view.sides[0]}×{view.sides[1]} torus")
+    return " · ".join(words)
 
 
 def share_of(metric: CoreMetric, row: CoreRow) -> float | None:

@@ -40,10 +40,16 @@ class VerdictState(StrEnum):
     CUT_OFF = "cut off"
 
 
+LATE_SECONDS = 60.0
+"""After so long without news the pill is no longer green."""
+
+
 class Freshness(StrEnum):
     """How what is shown relates to now; that the server is lost is seen by the browser alone."""
 
     LIVE = "live"
+    LATE = "late"
+    """Goes on as far as is known, but nothing was heard of it for a while."""
     REPLAY = "replay"
     ENDED = "ended"
 
@@ -200,7 +206,9 @@ def _freshness(view: Overview, age: float | None, *, replayed: bool) -> Freshnes
         return Freshness.REPLAY
     state = state_of(view.header)
     is_old = state is VerdictState.IDLE and age is not None and age > SILENT_SECONDS
-    return Freshness.ENDED if state in ENDED or is_old else Freshness.LIVE
+    if state in ENDED or is_old:
+        return Freshness.ENDED
+    return Freshness.LATE if age is not None and age >= LATE_SECONDS else Freshness.LIVE
 
 
 def _age(view: Overview, clock: float) -> float | None:

@@ -129,6 +129,14 @@ def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
         assert len(keys) == cores
 
 
+def test_words_below_the_heat_map_tell_the_spread_and_what_no_core_reports() -> None:
+    cores = tuple(ev.CoreSample(core=core, utilization=0.01 if core == 3 else 0.9) for core in range(8))
+    feed = StillFeed([ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START, cores=cores)], now=START)
+    words = lived(feed)["live-heat-words"]
+    assert "utilization · min 1.0 % med 90 % max 90 % · □ 1 core far from the median" in words_of(words)
+    assert "no-memory no-power" in str(words)
+
+
 def test_thousands_of_cores_are_one_heat_map_of_bounded_height() -> None:
     rows = StillFeed([*job(), *samples(2048, 1)], now=START).read(overview).cores
     figure = figures.heat(rows, MEMORY, LIGHT)
@@ -476,7 +484,7 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     assert all(value is None for line in now for value in line)
     assert any(value is not None for line in old for value in line)
     shown = memory.render(feed.read(lambda run, now: memory_table(run, now + 60)), None, DARK)
-    assert "no data for 1 m 01 s of 4 cores" in shown["memory-summary"]
+    assert "; 4 cores: no data for 1 m 01 s" in shown["memory-summary"]
 
 
 def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:

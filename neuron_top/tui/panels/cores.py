@@ -14,12 +14,12 @@ from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import SMALL, BarPart, Line, bar, rule, short_command, spark, stacked
-from neuron_top.tui.panels.device_rows import device_rows, summary
+from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
-from neuron_top.views.device_map import ROW, device_map
+from neuron_top.views.device_map import ROW, device_map, summary_text
 from neuron_top.views.model import CoreKind
 
 MANY = 16
@@ -56,7 +56,7 @@ def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, 
         return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
     view = device_map(cores, now)
     return [
-        rule(theme, width, "Cores", f"{len(cores)} · {summary(view)}"),
+        rule(theme, width, "Cores", f"{len(cores)} · {summary_text(view)}"),
         *device_rows(theme, view, width, height - 1),
     ]
 

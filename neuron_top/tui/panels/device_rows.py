@@ -7,31 +7,14 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, duration_text, percent_text
+from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import MEMORY
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.device_map import DeviceMap, DeviceStrip, Topology, metric_of, share_of
+from neuron_top.views.device_map import DeviceMap, DeviceStrip, metric_of, share_of
 
 GAP = 1
 NUMBERS = 6
 """Cells of a strip's share."""
-
-
-def summary(view: DeviceMap) -> str:
-    """What is shown, and its spread: `utilization min 0 % · median 88 % · max 99 %`."""
-    words = [metric_of(view.metric).title]
-    if view.typical is not None:
-        words += [
-            f"min {percent_text(view.low)} med {percent_text(view.typical)} max {percent_text(view.high)}",
-        ]
-    if view.stale:
-        age = duration_text(view.now - view.newest) if view.newest is not None else "never sampled"
-        words.append(f"{view.stale} stale, last {age} ago" if view.newest is not None else age)
-    if view.topology is Topology.RING:
-        words.append("ring")
-    if view.sides is not None:
-        words.append(f"{view.sides[0]}×{view.sides[1]} torus")
-    return " · ".join(words)
 
 
 def device_lines(view: DeviceMap, width: int, most: int) -> int:

@@ -15,7 +15,7 @@ from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
 from neuron_top.tui.panels.cores import MANY, legend_line, memory_scale
-from neuron_top.tui.panels.device_rows import device_lines, device_rows, summary
+from neuron_top.tui.panels.device_rows import device_lines, device_rows
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.theme import Theme
@@ -24,7 +24,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.cores import CoreTable, core_page, core_table
-from neuron_top.views.device_map import METRICS, DeviceMap, share_of
+from neuron_top.views.device_map import METRICS, DeviceMap, share_of, summary_text
 from neuron_top.views.model import Run
 
 LEAST_TABLE = 12
@@ -175,7 +175,7 @@ def _map(theme: Theme, shown: tuple[DeviceMap, int, int] | None, width: int, hei
     if shown is None or height < 1:
         return []
     view = shown[0]
-    return [rule(theme, width, "Devices", summary(view)), *device_rows(theme, view, width, height - 1)]
+    return [rule(theme, width, "Devices", summary_text(view)), *device_rows(theme, view, width, height - 1)]
 
 
 def _legend(theme: Theme, cores: Sequence[CoreRow], width: int, height: int) -> list[Strip]:
