@@ -14,7 +14,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.severity import SEVERITIES, Severity
 from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
-from neuron_top.views.diagnosis import describe
+from neuron_top.views.diagnosis import describe, sentence_part
 
 __all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
 
@@ -61,7 +61,8 @@ def _in_words(alert: RaisedAlert) -> Alert:
 def _job_failed(alert: RaisedAlert) -> str:
     if alert.cause is None:
         return f"exit status {alert.exit_code}" if alert.exit_code is not None else "the log does not state why"
-    return f"{describe(alert.cause.cause_class)}: {_first_line(alert.cause.text)} (line {count_text(alert.cause.line)})"
+    said = sentence_part(_first_line(alert.cause.text))
+    return f"{describe(alert.cause.cause_class)}: {said} (line {count_text(alert.cause.line)})"
 
 
 def _lock(alert: RaisedAlert) -> str:

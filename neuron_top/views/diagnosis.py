@@ -119,11 +119,16 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
     """What it failed of, or has overcome, and the line that states it."""
     if not diagnosis.causes:
         return _UNSTATED
-    text = view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…"
+    text = sentence_part(view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…")
     certainty = f", {view.certainty}" if view.certainty else ""
     return (
         f"{describe(diagnosis.causes[0].cause_class)}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
     )
+
+
+def sentence_part(line: str) -> str:
+    """A line of a log inside of a sentence: without the colon behind which further lines stood."""
+    return line.rstrip(" :,")
 
 
 def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:

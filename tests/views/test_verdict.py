@@ -11,6 +11,7 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.run.alerts import AlertKind
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, SILENT_SECONDS
 from neuron_top.run.model import Run
+from neuron_top.views.diagnosis import sentence_part
 from neuron_top.views.overview import overview
 from neuron_top.views.verdict import (
     Freshness,
@@ -156,3 +157,8 @@ def test_the_alert_of_the_compile_that_failed_the_job_is_told_once_and_of_anothe
     assert {alert.kind for alert in view.alerts} >= {AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED}
     told = [alert.kind for alert in view.alerts if alert not in untold(view)]
     assert told == [AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED][: 2 if message == CAUSE.text else 1]
+
+
+@pytest.mark.parametrize("line", ["no room left:", "no room left: ,", "no room left"])
+def test_a_line_of_a_log_ends_without_its_colon_inside_a_sentence(line: str) -> None:
+    assert sentence_part(line) == "no room left"
