@@ -41,11 +41,13 @@ class DashboardCaches:
     def __init__(
         self,
         settings: Settings,
-        named: Sequence[str] = (),
+        named: Sequence[str] | None = (),
         changed: Callable[[], None] = lambda: None,
         service: CacheService | None = None,
     ) -> None:
-        """`named`: roots besides those that this machine uses; `changed` is called when an execution has moved on."""
+        """`named`: roots besides those that this machine uses (None: list none); `changed` is called when
+        an execution has moved on.
+        """
         self._service = service or CacheService(settings)
         self._listing, self._changed = CacheListing(settings, named, self._service), changed
         self._lock = threading.Lock()

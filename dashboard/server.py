@@ -39,10 +39,11 @@ def serve(
     host: str,
     port: int,
     prefix: str,
-    roots: Sequence[str],
+    roots: Sequence[str] | None,
     opened: Callable[[str], None],
 ) -> None:
-    """Serve; returns after SIGINT or SIGTERM. `roots` are caches that were named; `opened` is told the address.
+    """Serve; returns after SIGINT or SIGTERM. `roots` are caches that were named, None: list none of this machine.
+    `opened` is told the address.
 
     Raises UsageError for a taken port.
     """

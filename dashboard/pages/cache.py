@@ -30,7 +30,7 @@ from neuron_top.services.caches import Disk, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
-from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
+from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable, entry_filter
 from neuron_top.views.growth import growth_curve
 
 PATH, NAME = "cache", "Cache"
@@ -217,10 +217,12 @@ def opened_groups(state: dict[str, str]) -> list[str]:
 
 
 def _summary(view: EntryTable) -> Any:
+    if not view.roots:
+        return [*(note(words, kind="quiet no-caches") for words in NO_CACHES), note(OWN_CACHES)]
     problems = [note(problem, kind="warn") for problem in view.problems]
     existing = [root for root, _origin, exists in view.roots if exists]
     if not existing:
-        searched = ", ".join(root for root, _origin, _exists in view.roots) or "nothing"
+        searched = ", ".join(root for root, _origin, _exists in view.roots)
         return [
             note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
             *problems,

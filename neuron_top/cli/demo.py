@@ -7,7 +7,7 @@
 The run trained a small BERT with tensor parallelism and compiled its graphs with neurontop's own torch.compile backend:
 it misses the cache, ranks wait for one another's compiles, one compiler is killed and its graph compiled again, and the
 training ends well. It is played faster than it ran; space pauses, [ and ] move in time, + and - change the speed.
-Nothing of this machine is shown except its own caches, on the Cache screen, and nothing can be changed.
+Nothing of this machine is shown, its caches neither, and nothing can be changed.
 
 exit status: 0 fine · 2 the port is in use · 130 interrupted
 """
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
         from neuron_top.services.feeds import estimator
         from neuron_top.tui.app import TopApp
 
-        return show(TopApp(demo_feed(settings), settings, past=partial(estimator, settings)))
+        return show(TopApp(demo_feed(settings), settings, past=partial(estimator, settings), caches=None))
 
 
 def _serve(settings: Settings, port: int) -> int:
@@ -65,7 +65,7 @@ def _serve(settings: Settings, port: int) -> int:
         host="127.0.0.1",
         port=port,
         prefix="/",
-        roots=[],
+        roots=None,
         opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
     )
     return 0

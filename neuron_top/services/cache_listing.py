@@ -40,12 +40,15 @@ class CacheListing:
     def __init__(
         self,
         settings: Settings,
-        named: Sequence[str] = (),
+        named: Sequence[str] | None = (),
         caches: CacheService | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`named`: caches that the user named for this program, listed before those that are configured."""
-        self._named, self._caches, self._clock = tuple(named), caches or CacheService(settings), clock
+        """`named`: caches that the user named for this program, listed before those that are configured; None: a
+        recording of another machine is shown, so no cache of this one is listed.
+        """
+        self._lists, self._named = named is not None, tuple(named or ())
+        self._caches, self._clock = caches or CacheService(settings), clock
         self._others = OtherCaches()
         self._turn = threading.Lock()
         self._listed: dict[str, _Listed] = {}
@@ -64,6 +67,8 @@ class CacheListing:
             return self._entries(refresh=refresh)
 
     def _entries(self, *, refresh: bool) -> EntryTable:
+        if not self._lists:
+            return EntryTable(roots=(), rows=())
         found = [root for root in roots.find(named=self._named) if root.kind is roots.CacheKind.NEURON]
         listed = [root for root in found if root.exists or root.remote]
         for root in listed:

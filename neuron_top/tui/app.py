@@ -79,12 +79,12 @@ class TopApp(App[int], inherit_bindings=False):
         *,
         past: Callable[[], Estimator] | None = None,
         services: Services | None = None,
-        caches: Sequence[str] = (),
+        caches: Sequence[str] | None = (),
         memory: Path | None = None,
     ) -> None:
         """`past` gives past compile times, read in a thread after the first frame; `services` are by default
-        this user's, `caches` those caches that were named. `memory` is the folder that keeps the last screen and
-        theme, and how each screen's rows were arranged; None keeps nothing.
+        this user's, `caches` those caches that were named, None: list none of this machine. `memory` is the folder
+        that keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
         self._state_folder = memory
@@ -110,7 +110,7 @@ class TopApp(App[int], inherit_bindings=False):
         self._refresher: Refresher | None = None
         self._begun_at = time.monotonic()
         self._verdict: tuple[Run, float, Verdict, AlertHistory] | None = None
-        """The newest, with its run, when it was made, and what was handled then."""
+        """The newest, with its run, when it was made (monotonic seconds), and what was handled then."""
         for palette in (DARK, LIGHT, HIGH_CONTRAST):
             self.register_theme(textual_theme(palette))
         self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"

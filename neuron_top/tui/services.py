@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Services:
     """The services of this user on this machine. Every call reads disks, so screens make it in a thread."""
 
-    def __init__(self, settings: Settings, caches: Sequence[str] = ()) -> None:
-        """`caches`: those that were named for this program, listed before the configured ones."""
-        self._settings, self._named_caches = settings, tuple(caches)
+    def __init__(self, settings: Settings, caches: Sequence[str] | None = ()) -> None:
+        """`caches`: those that were named for this program, listed before the configured ones; None: list none."""
+        self._settings, self._named_caches = settings, caches
 
     @cached_property
     def runs(self) -> RunService:

@@ -78,6 +78,13 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
     )
 
 
+NO_CACHES = (
+    "This is a recording of another machine: its cache is not here, and the caches of this machine are not shown.",
+    "What its job looked up, and what that came to: Compile.",
+)
+"""Where a recording is played that has nothing to do with this machine: the demo."""
+OWN_CACHES = "To see your own caches: `neurontop cache ls`."
+
 _TERM = re.compile(r"(!?)(?:(state|compiler|root):(\S+)|(size|used)([<>])(\d+(?:\.\d+)?)([a-zA-Z]*)|(\S+))")
 _SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1024**2, "mb": 1024**2, "mib": 1024**2,
           "g": 1024**3, "gb": 1024**3, "gib": 1024**3, "t": 1024**4, "tb": 1024**4, "tib": 1024**4}  # fmt: skip

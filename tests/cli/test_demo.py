@@ -14,16 +14,29 @@ import pytest
 import neuron_top
 from neuron_top import events as ev
 from neuron_top.cli.main import main
+from neuron_top.dashboard.caches import DashboardCaches
+from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.layout import run_options
+from neuron_top.dashboard.pages import cache
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import SCREENS
+from neuron_top.views.entries import NO_CACHES
+from tests.actions.caches import entry
+from tests.dashboard.test_pages import words_of
+from tests.tui.test_fleet import text_of
 
 MOST_BYTES = 3 * 1024**2
+
+
+def made_cache(folder: Path) -> Path:
+    """A cache of one entry, as this machine may have."""
+    entry(folder / "cache", 1)
+    return folder / "cache"
 
 
 def test_the_recording_holds_what_the_help_promises() -> None:
@@ -85,6 +98,37 @@ async def test_every_screen_is_there_at_once() -> None:
                 await pilot.press(spec.key)
                 await pilot.pause(0.2)
         assert feed.read(lambda run, now: len(run.compiles.graphs)) > 0
+
+
+async def test_the_cache_screen_shows_no_cache_of_this_machine_and_offers_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(made_cache(tmp_path)))
+    with demo_settings(Settings()) as settings:
+        app = TopApp(demo_feed(settings), settings, caches=None)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await pilot.press("4")
+            shown = ""
+            for _ in range(50):
+                await pilot.pause(0.1)
+                shown = text_of(app)
+                if NO_CACHES[0] in shown:
+                    break
+        assert NO_CACHES[0] in shown
+        assert "evict" not in shown
+        assert str(tmp_path) not in shown
+
+
+def test_the_cache_page_shows_no_cache_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(made_cache(tmp_path)))
+    with demo_settings(Settings()) as settings:
+        caches = DashboardCaches(settings, None)
+        caches.use([str(tmp_path)])
+        view = caches.table(fresh=True)
+        assert (view.roots, view.rows, caches.trash) == ((), (), ())
+        page = cache.render(view, [], (), [], DARK)
+        assert NO_CACHES[0] in words_of(page["cache-summary"])
+        assert DashboardCaches(settings, ()).table(fresh=True).rows, "which a server of this machine lists"
 
 
 def test_the_page_is_served_and_changes_nothing() -> None:

@@ -14,7 +14,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow, head_key
 from neuron_top.views.model import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.views.words import entry_state_words
@@ -145,9 +145,12 @@ def summary(view: EntryTable) -> str:
     return f"{len(view.rows):,} entries · {total}{version} · {where}"
 
 
-def places(view: EntryTable) -> tuple[str, ...]:
-    """The roots that were looked for, a line each."""
-    return tuple(f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
+def nothing(view: EntryTable) -> tuple[str, ...]:
+    """What is said where there is no entry: the roots that were looked for, a line each."""
+    if not view.roots:
+        return (*NO_CACHES, OWN_CACHES.replace("`", ""))
+    places = (f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
+    return "No compile cache entry was found. Looked in:", *places
 
 
 def problems_panel(theme: Theme, problems: Sequence[str], width: int, height: int) -> list[Strip]:

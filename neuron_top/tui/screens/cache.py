@@ -125,7 +125,7 @@ class CacheScreen(TableScreen):
             self.table.nothing = (f"The catalog cannot be read: {view}",)
             view = EntryTable(roots=(), rows=())
         else:
-            self.table.nothing = ("No compile cache entry was found. Looked in:", *entry_rows.places(view))
+            self.table.nothing = entry_rows.nothing(view)
         by_key = {row.key: row for row in view.rows}
         self.marked = {key: by_key[key] for key in self.marked if key in by_key}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)

@@ -40,9 +40,8 @@ class KeyBar(Lines):
         for key in self._fitting(width):
             label = self.host.key_label(key)
             start = line.gap().used
-            usable = self.host.key_usable(key)
-            line.put(key.shown, self.theme.key if usable else self.theme.faint).gap()
-            line.put(label, self.theme.quiet if usable else self.theme.faint).gap()
+            line.put(key.shown, self.theme.key).gap()
+            line.put(label, self.theme.quiet).gap()
             self._spans.append((start, line.used, key))
         if self._notice:
             if line.left < len(self._notice) + 1:
@@ -51,16 +50,17 @@ class KeyBar(Lines):
         return [line.strip()]
 
     def _fitting(self, width: int) -> list[Key]:
-        """As many keys as there is room for; help and quit are never among those left out."""
-        sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in self._keys}
-        left = width - sum(sizes[key] for key in self._keys[-ALWAYS:])
+        """As many keys that do something now as there is room for; help and quit are never among those left out."""
+        keys = [key for key in self._keys if self.host.key_usable(key)]
+        sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in keys}
+        left = width - sum(sizes[key] for key in keys[-ALWAYS:])
         fitting = []
-        for key in self._keys[:-ALWAYS]:
+        for key in keys[:-ALWAYS]:
             if sizes[key] > left:
                 break
             left -= sizes[key]
             fitting.append(key)
-        return [*fitting, *self._keys[-ALWAYS:]]
+        return [*fitting, *keys[-ALWAYS:]]
 
     async def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""
