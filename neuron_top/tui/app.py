@@ -202,21 +202,22 @@ class TopApp(App[int], inherit_bindings=False):
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
         """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert."""
         view = screen.read(run, now)
-        one = self._fresh_verdict(run, now)
+        one = self._fresh_verdict(run)
         if one is None or isinstance(view, Overview):
             whole = view if isinstance(view, Overview) else overview(run, now, self.estimator, self.limits)
             history = self.alert_keeper.take(job_key(run), whole.alerts)
             whole = without_handled(whole, history)
             view = whole if isinstance(view, Overview) else view
             one = verdict(whole, replayed=self.playback.clock is not None)
-            self._verdict = run, now, one, history
+            self._verdict = run, time.monotonic(), one, history
         return Band(header(run, now), one), view
 
-    def _fresh_verdict(self, run: Run, now: float) -> Verdict | None:
+    def _fresh_verdict(self, run: Run) -> Verdict | None:
+        """The newest one, for a second of our own time: a replay's stands still at its end."""
         if self._verdict is None:
             return None
         of, at, one, history = self._verdict
-        return one if of is run and now - at < 1.0 and history is self.alert_keeper.history else None
+        return one if of is run and time.monotonic() - at < 1.0 and history is self.alert_keeper.history else None
 
     def delay_update(self, delay: float = 0.05) -> None:
         """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""
@@ -423,8 +424,8 @@ class TopApp(App[int], inherit_bindings=False):
         return "continue" if key.action == "app.pause" and self.paused else key.label
 
     def key_usable(self, key: Key) -> bool:
-        """Whether a key does anything now; others are drawn dim."""
-        if self.settings.read_only and key.action.startswith(("plan", "pin", "undo")):
+        """Whether a key does anything now; others are not offered."""
+        if self.settings.read_only and key.action.startswith(("plan", "pin", "undo", "room", "bring_back")):
             return False
         return self.playback.clock is not None or not key.action.startswith(("app.seek", "app.speed"))
 
@@ -439,7 +440,7 @@ class TopApp(App[int], inherit_bindings=False):
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
         front = self.front
         for key in keys_for(front.NAME) if front is not None else ():
-            if key.action != "app.command_palette":
+            if key.action != "app.command_palette" and self.key_usable(key):
                 yield SystemCommand(key.label.capitalize(), f"{key.text} ({key.shown})", partial(self._do, key.action))
         for name in THEMES:
             yield SystemCommand(

@@ -260,3 +260,13 @@ def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]
     for index in order[: max(0, whole - sum(given))]:
         given[index] += 1
     return given
+
+
+def whole_clauses(text: str, room: int) -> str:
+    """As many clauses as there is room for, none of them cut; the first one is cut where it alone is too long."""
+    first, *others = text.split(" · ")
+    for clause in others:
+        if cells_in(first) + 3 + cells_in(clause) > room:
+            break
+        first += f" · {clause}"
+    return first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, rule, whole_clauses
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.torch_trace import BreakRow, FrameRow, FrameState, TorchView, cache_words, summary_words
@@ -42,11 +42,10 @@ def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[
 
 def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
     """Where compiling spends its time, the longest first; phases nest, so they are no shares of a whole."""
-    line = Line(theme, width).put("phases", theme.quiet, 13)
+    line = Line(theme, width).put("phases", theme.quiet, 13).gap()
     longest = sorted(view.phases, key=lambda row: -row.seconds)
-    for index, row in enumerate(longest):
-        line.gap().put(("· " if index else "") + f"{row.meaning.strip()} {duration_text(row.seconds)}", theme.text)
-    return line.strip()
+    words = " · ".join(f"{row.meaning.strip()} {duration_text(row.seconds)}" for row in longest)
+    return line.put(whole_clauses(words, line.left), theme.text).strip()
 
 
 def _frame(theme: Theme, row: FrameRow, width: int) -> Strip:

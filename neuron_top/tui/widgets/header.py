@@ -8,7 +8,7 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, cells_in
+from neuron_top.tui.drawing import Line, cells_in, whole_clauses
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text
@@ -78,16 +78,6 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     return line.end(end, theme.text).strip()
 
 
-def whole_clauses(text: str, room: int) -> str:
-    """As many clauses as there is room for, none of them cut; the first one is cut where it alone is too long."""
-    first, *others = text.split(" · ")
-    for clause in others:
-        if cells_in(first) + 3 + cells_in(clause) > room:
-            break
-        first += f" · {clause}"
-    return first
-
-
 def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
     glyphs = theme.glyphs
@@ -127,6 +117,8 @@ class Tabs(Lines):
             self._spans.append((start, line.used, place.name))
         words = self.host.time_text
         if words:
+            if cells_in(words) + 1 > line.left:
+                words = words.partition(" of ")[0]  # how long a replay is has no room
             return [line.end(f"{words} ", theme.warn).strip()]
         marks = ((f"{theme.glyphs.warn}{self._alerts}", theme.warn, "app.alerts") if self._alerts else None,
                  ("^P commands", theme.quiet, "app.command_palette"), ("? help", theme.quiet, "app.help"))  # fmt: skip

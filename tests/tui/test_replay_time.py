@@ -1,0 +1,33 @@
+"""A replay on a terminal: its end is told on every screen, and its moment has room in 80 columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.services.demo import demo_feed, demo_settings
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+
+from .feeds import START, StillFeed, job
+from .test_fleet import until
+
+
+async def test_the_end_is_told_though_the_recorded_time_stands_still() -> None:
+    feed = StillFeed([*job(), ev.StepReported(step=3, loss=2.0, at=START)], now=START + 1)
+    app = TopApp(feed, Settings(), "runs")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(app, pilot, lambda text: "TRAINING" in text)
+        feed.push(ev.RunFinished(run="r", exit_code=0, at=START + 1), now=START + 1)
+        await until(app, pilot, lambda text: "COMPLETED" in text)
+
+
+@pytest.mark.parametrize("width", [80, 96, 120])
+async def test_the_second_line_says_that_it_is_a_replay(width: int) -> None:
+    with demo_settings(Settings()) as settings:
+        feed = demo_feed(settings)
+        feed.clock.pause()
+        app = TopApp(feed, settings, caches=None)
+        async with app.run_test(size=(width, 24)) as pilot:
+            text = await until(app, pilot, lambda text: "replay 00:0" in text)
+        assert ("of 00:07:38 at 8×" in text) is (width > 80)
