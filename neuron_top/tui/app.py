@@ -101,6 +101,7 @@ class TopApp(App[int], inherit_bindings=False):
         self.playback = ReplayController(feed, self.announce)
         self._jobs = JobList(self)
         self.alert_keeper = AlertKeeper(self)
+        self.fleet_words = ""
         self._gate = OutputGate(self, self._send)
         self.services = services or Services(self.settings, caches)
         self.estimator, self._past = Estimator(), past

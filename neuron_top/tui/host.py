@@ -31,6 +31,8 @@ class Host(Protocol):
     limits: Limits
     alert_keeper: AlertKeeper
     """What people did about the alerts of the job that is shown."""
+    fleet_words: str
+    """The fleet in a few words, as last read; "" before."""
     table_states: dict[str, TableState]
     """How the rows of each screen were arranged when the program was left."""
 

@@ -11,7 +11,7 @@ from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.store.fleet_records import JobRecord
 from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
-from neuron_top.views.fleet_text import fleet_text, phases_text, steps_text, trouble_text, wait_text
+from neuron_top.views.fleet_text import attribute_text, fleet_text, phases_text, steps_text, trouble_text, wait_text
 from neuron_top.views.spread import natural
 from neuron_top.views.states import JobState
 from tests.fleet.samples import GIB, NOW, job, page, reported
@@ -172,3 +172,8 @@ def test_one_node_of_four_can_be_compared_and_nobody_is_distinguished_by_its_nam
         differences(found, ["n7"])
     with pytest.raises(NothingToShow, match="not all of them"):
         differences(found, [node.node for node in found.nodes])
+
+
+def test_when_a_node_was_started_is_a_date() -> None:
+    assert attribute_text("booted", 1_795_508_698) == "2026-11-24 08:24:58 UTC"
+    assert attribute_text("kernel", "6.1") == "6.1"

@@ -69,7 +69,10 @@ async def test_the_first_line_tells_the_fleet_where_no_job_of_this_machine_runs(
         text = await until(app, pilot, lambda text: "FLEET" in text.splitlines()[0])
         assert "FLEET 4 nodes · 1 job running · 1 slow" in text.splitlines()[0]
         assert "IDLE" not in text
-        await pilot.press("1")
+        await pilot.press("C")  # and on the pages that are opened there
+        text = await until(app, pilot, lambda text: "Changes on nodes" in text)
+        assert "FLEET 4 nodes" in text.splitlines()[0]
+        await pilot.press("escape", "1")
         text = await until(app, pilot, lambda text: "FLEET" not in text)
         assert "IDLE" in text.splitlines()[0]
 

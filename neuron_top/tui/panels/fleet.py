@@ -11,7 +11,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.fleet import METRICS, CoreSpread, FleetMetric, FleetPage, JobRow, NodeReporting, NodeRow
 from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells, cell_mark
 from neuron_top.views.fleet_differences import Differences
@@ -202,7 +202,7 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
     row = page.row
     facts = (
         ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", row.job),
-        ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
+        ("step", count_text(row.step) + (f", {duration_text(row.step_seconds)} each" if row.step_seconds else "")),
         ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
         ("heard of", f"{duration_text(row.silent_seconds)} ago"),
         ("clock", f"off by {duration_text(row.clock_offset)}"),
@@ -229,10 +229,11 @@ def _cores(theme: Theme, name: str, values: Sequence[float | None], width: int) 
     """A glyph for each core of a metric, 64 a line at most."""
     known = [value for value in values if value is not None]
     top = 1.0 if name == "utilization" else max(known, default=0.0) or 1.0
-    words = f"{len(values)} cores"
+    words = counted(len(values), "core")
     metric = next((metric for metric in METRICS if metric.name == name), None)
     if metric is not None:
-        words += f", {metric.text(min(known, default=None))} to {metric.text(max(known, default=None))}"
+        ends = (metric.text(min(known, default=None)), metric.text(max(known, default=None)))
+        words += f", {' to '.join(dict.fromkeys(ends))}"
     strips = [rule(theme, width, f"Cores: {name}", words)]
     per_line = max(8, min(64, (width - 10) // 8 * 8))
     for first in range(0, len(values), per_line):

@@ -92,7 +92,8 @@ class FleetScreen(TableScreen):
     def _show_page(self) -> None:
         if self._page is None:
             return
-        self.query_one(HeaderLine).show_fleet(fleet_text(self._page))
+        self.host.fleet_words = fleet_text(self._page)
+        self.query_one(HeaderLine).redraw()
         self.query_one("#jobs", RenderWidget).show(self._page)
         nodes = sorted_nodes(self._page.nodes, self._metric)
         self.table.show_columns(panel.node_columns(self._metric, self._marked))

@@ -9,6 +9,7 @@ from textual import events
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, cells_in, whole_clauses
+from neuron_top.tui.keys import FLEET
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text
@@ -34,21 +35,16 @@ class HeaderLine(Lines):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._band: Band | None = None
-        self._fleet = ""
 
     def show(self, band: Band) -> None:
         """Take a newer one."""
         self._band = band
         self.redraw()
 
-    def show_fleet(self, words: str) -> None:
-        """Say this of the fleet where no job of this machine is shown."""
-        self._fleet = words
-        self.redraw()
-
     def draw(self, width: int, height: int) -> list[Strip]:
-        """One line."""
-        return [header_line(self.theme, self._band, width, self._fleet)]
+        """One line; of the fleet on its screen and the pages opened there."""
+        fleet = self.host.fleet_words if self.host.current_mode == FLEET.name else ""
+        return [header_line(self.theme, self._band, width, fleet)]
 
 
 def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") -> Strip:
