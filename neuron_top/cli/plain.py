@@ -176,7 +176,7 @@ def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
     rows = [
         ("wall time", units.duration_text(closing.wall_seconds)),
         ("compile time", compile_line),
-        ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}{_all_from_cache(closing)}"),
+        ("cache", f"{_hits_and_misses(closing)}, {_failures(closing)}{_all_from_cache(closing)}"),
         ("lock waits", waits),
     ]
     if closing.torch is not None and not closing.graphs:  # a plain PyTorch job has no Neuron cache to speak of
@@ -192,6 +192,10 @@ def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
     rows.append(("recorded", folder))
     title = f"{closing.name or closing.run}: {closing.state_text}"
     return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _hits_and_misses(closing: Summary) -> str:
+    return f"{units.counted(closing.hits, 'hit')}, {units.counted(closing.misses, 'miss', 'misses')}"
 
 
 def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:

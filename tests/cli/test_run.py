@@ -72,7 +72,7 @@ def test_standard_input_reaches_the_command(here: Here) -> None:
 
 def test_the_recording_holds_what_happened(here: Here) -> None:
     done = here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r}); print('step')")
-    assert b"1 hits, 0 misses" in done.stderr
+    assert b"1 hit, 0 misses" in done.stderr
     with here.store() as store:
         record = find_recording(store, "demo")
         run = load_run(store, record.id)
