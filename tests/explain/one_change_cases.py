@@ -1,7 +1,7 @@
 """Misses made by changing exactly one thing, and the answer that must come first.
 
 `hlo_cases` change a training step as an HLO module, `cache_cases` what surrounds a graph, `torch_cases` a real training
-script. `python -m tests.explain.write_page` writes docs/explain.md from them.
+script. `python -m tests.explain.write_page` writes docs/explain-cases.md from them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes docs/explain.md: every case with the answer that came first, in a table for each set.
+"""Writes docs/explain-cases.md: every case with the answer that came first, in a table for each set.
 
     python -m tests.explain.write_page
 
@@ -16,7 +16,7 @@ from tests.explain import gqa_vit_unet_cases, moe_lora_audio_cases
 from tests.explain.mlp_conv_rnn_cases import first_cases, second_cases
 from tests.explain.one_change_cases import ExplainedCase, answers, cache_cases, hlo_cases, torch_cases
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "explain.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "explain-cases.md"
 
 
 class Met(NamedTuple):
@@ -43,11 +43,12 @@ THIRD_MET = Met(48, 53, (
 FOURTH_MET = Met(43, 46, (
     "norms before instead of behind", "mean of the losses → sum", "momentum of the first step",
 ))  # fmt: skip
-_HEAD = """# What `neurontop explain` answers
+_HEAD = """# How often the reason of a miss is right
 
-Each row is a miss made by changing exactly one thing; the answer is the cause named first. Written by
-`python -m tests.explain.write_page`. Cases marked HLO are HLO modules that the tests write, no compiler made them;
-those marked forward, backward, optimizer and clip are graphs of real training scripts, traced by PyTorch.
+What [`neurontop explain`](explain.md) answers, measured. Each row is a miss made by changing exactly one thing; the
+answer is the cause named first. Written by `python -m tests.explain.write_page`. Cases marked HLO are HLO modules that
+the tests write, no compiler made them; those marked forward, backward, optimizer and clip are graphs of real training
+scripts, traced by PyTorch.
 
 How far this goes, by set:
 
