@@ -16,6 +16,8 @@ from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 LANES_SHOWN = 64
 BARS_SHOWN = 4000
 MARKS_SHOWN = 4000
+MOST_TICKS = 6
+"""Counts up to this have a tick each: half a lookup there is not."""
 FEW = 60
 """Below this many points each gets a marker."""
 POINTS = 1000
@@ -238,9 +240,11 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
     )
     if len(times) < FEW:
         data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
+    whole_numbers = {"dtick": 1} if max(sums.values()) <= MOST_TICKS else {"tickformat": ",d"}
+    counts = {"rangemode": "tozero", **whole_numbers}
     figure: Figure = {
         "data": data,
-        "layout": layout(colors, height, showlegend=True, yaxis={"rangemode": "tozero"}, xaxis=moments(times)),
+        "layout": layout(colors, height, showlegend=True, yaxis=counts, xaxis=moments(times)),
     }
     figure["layout"]["yaxis2"] = {
         "overlaying": "y",

@@ -123,7 +123,7 @@ def layout(_state: dict[str, str]) -> Any:
                 "One core",
                 html.P(id="live-core-words", className="quiet"),
                 chart("live-core", "Utilization and memory of the selected core", 240),
-                chart("live-kinds", "Memory of the selected core by category", 190),
+                chart("live-kinds", "Memory of the selected core by category", 130),
                 extra=_about(Subject.DEVICES),
             ),
             panel(
@@ -205,7 +205,7 @@ def render(
     else:
         whole["live-heat"] = PageChart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = PageChart(
-        figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 190)
+        figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 130)
     )
     whole["live-answers"] = PageChart(compile_figures.rate(lookups, colors, height=200))
     whole["live-core"] = AppendChart(_core_lines(core, colors))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 from urllib.parse import quote_plus
@@ -23,6 +24,7 @@ from neuron_top.dashboard import (
     memory_figures,
 )
 from neuron_top.dashboard.access import Permission
+from neuron_top.dashboard.app import PAGES
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
@@ -32,6 +34,7 @@ from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
+from neuron_top.dashboard.sign_in import wrong_page
 from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -512,3 +515,9 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in reported
     assert "bert-tp" in reported
     assert lived(full(4))["live-idle"] is None
+
+
+def test_the_page_of_a_wrong_address_names_the_pages_as_the_navigation_does() -> None:
+    text = wrong_page("/", "this path is not served")
+    named = re.findall(r'<a href="/(\w*)">(\w+)</a>', text)
+    assert named == [(page.PATH, page.NAME) for page in PAGES if page.NAME != "Fleet"]

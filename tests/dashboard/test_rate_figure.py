@@ -41,3 +41,10 @@ def test_of_many_lookups_the_curve_keeps_its_end_and_is_a_part_of_the_whole() ->
         sum(kind is wanted for kind, _graph in asked) for wanted in (LookupResult.HIT, LookupResult.MISS)
     ]
     assert thinned[0]["y"] == sorted(thinned[0]["y"])
+
+
+def test_counts_have_whole_numbers_at_their_axis() -> None:
+    few = rate(made([(LookupResult.MISS, "a"), (LookupResult.HIT, "a")]), chart_colors("dark"))
+    assert few["layout"]["yaxis"]["dtick"] == 1
+    many = rate(made([(LookupResult.HIT, "a")] * 40), chart_colors("dark"))
+    assert "dtick" not in many["layout"]["yaxis"]
