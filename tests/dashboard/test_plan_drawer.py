@@ -8,12 +8,18 @@ from typing import Any
 
 import plotly
 
+from neuron_top import events as ev
+from neuron_top.dashboard.caches import DashboardCaches
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.views.plan import act_choice, act_sum
 from tests.actions.caches import entry
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import serving
+from tests.tui.feeds import START, StillFeed
 
 
 def executions(tmp_path: Path) -> list[PlanExecution]:
@@ -56,3 +62,27 @@ def test_room_is_made_on_a_disk_once(tmp_path: Path) -> None:
     service = CacheService(Settings(), trash=tmp_path / "trash")
     (plan,) = service.plan_room([str(tmp_path / "cache")], 1)
     assert plan.steps == (), "a byte is free already"
+
+
+def test_the_cache_that_a_job_names_is_listed_wherever_it_is(tmp_path: Path) -> None:
+    root = tmp_path / "of-the-job"
+    entry(root, 1)
+    feed = StillFeed([ev.CachePathAnnounced(pid=1, path=str(root), at=START)])
+    feeds, caches = FeedRegistry(Settings(state_dir=str(tmp_path / "state")), feed), DashboardCaches(Settings())
+    assert str(root) not in {row.root for row in caches.table().rows}
+    caches.use(feeds.cache_roots(LIVE))
+    assert str(root) in {row.root for row in caches.table().rows}
+
+
+def test_nothing_selected_plans_nothing(browser: Any, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    for number in range(3):
+        entry(root, number)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(root),)) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "entries")
+        seen.page.click("#cache-evict")
+        seen.until("#cache-refused", "Nothing is selected: tick entries, or “all that match the filter”")
+        assert "plan=" not in seen.page.evaluate("location.search")
+        assert seen.page.evaluate("document.querySelector('#cache-plans').innerText") == ""

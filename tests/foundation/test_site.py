@@ -36,6 +36,17 @@ def test_commands_are_found_in_pages() -> None:
     assert sum(len(_commands(page.read_text(encoding="utf-8"))) for page in PAGES) > 40
 
 
+def test_every_test_that_the_page_of_findings_names_is_there_and_each_finding_has_one() -> None:
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    findings = re.split(r"^### (\d+)\. ", page, flags=re.MULTILINE)[1:]
+    assert sorted(map(int, findings[::2])) == list(range(1, 26))
+    for number, text in zip(findings[::2], findings[1::2], strict=True):
+        named = re.findall(r"`(test_\w+)`", text)
+        assert named, number
+        assert [name for name in named if f"def {name}(" not in tests] == [], number
+
+
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [
         sys.executable,
