@@ -73,7 +73,7 @@ def _lock(alert: RaisedAlert) -> str:
 
 
 def _cached_failure(alert: RaisedAlert) -> str:
-    return f"{alert.graph} met {alert.count}×: {_first_line(alert.text) or 'no message stored'}"
+    return f"{alert.graph}, served {counted(alert.count, 'time')}: {_first_line(alert.text) or 'no message stored'}"
 
 
 def _failed_compile(alert: RaisedAlert) -> str:
@@ -84,7 +84,7 @@ def _failed_compile(alert: RaisedAlert) -> str:
 
 def _failed_workers(alert: RaisedAlert) -> str:
     reason = f"{alert.names[0]}: {_first_line(alert.names[1])}" if alert.names else alert.text
-    return f"{alert.count} of {alert.total} worker(s) met an exception: {reason}"
+    return f"{alert.count} of {alert.total} worker(s) ended by an exception: {reason}"
 
 
 def _memory_low(alert: RaisedAlert) -> str:

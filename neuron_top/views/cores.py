@@ -13,7 +13,7 @@ from neuron_top.units import counted, duration_text
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
-from neuron_top.views.overview import HostCard
+from neuron_top.views.overview import HostCard, header
 
 HISTORY_POINTS = 600
 
@@ -41,6 +41,8 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     """All cores, grouped."""
 
     now: float
+    over: bool
+    """Whether the job has ended: no core will report any more."""
     instance_type: str
     lnc: int | None
     host: HostCard
@@ -85,6 +87,7 @@ def core_table(run: Run, now: float) -> CoreTable:
     host, cores = run.cores.host, run.cores
     return CoreTable(
         now=now,
+        over=header(run, now).over,
         instance_type=cores.instance_type,
         lnc=cores.lnc,
         host=HostCard(

@@ -155,7 +155,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
     late = sum(line.after_warm_up for line in basis.lines)
     after_wait = sum(graph.hits_after_wait for graph in run.compiles.graphs.values())
     for name, label, value, note in (
-        ("graphs", "graphs", summary.graphs, "distinct graphs met"),
+        ("graphs", "graphs", summary.graphs, "distinct graphs"),
         ("graphs_hit", "graphs from the cache", summary.graphs_hit, "compiled by nobody in this run"),
         ("graphs_missed", "graphs compiled", summary.graphs_missed, "distinct"),
         ("extracted", "graphs extracted", _extracted(run), "extracted for a compile beforehand, distinct"),
@@ -179,7 +179,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
         ),
         ("misses", "compiles begun", summary.misses, "every occurrence counts"),
         ("failures", "compiles failed", summary.failures, "in this run, every occurrence counts"),
-        ("cached_failures", "stored failures met", summary.cached_failures, "served from the cache, not tried again"),
+        ("cached_failures", "stored failures", summary.cached_failures, "served from the cache, not tried again"),
         (
             "nameless_failures",
             "compiler errors that name no graph",
@@ -241,7 +241,7 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
             "torch_recompiles",
             "recompiles by PyTorch",
             recompiles,
-            "a function met again in a form it was not compiled for",
+            "a function called again in a form it was not compiled for",
         ),
         (
             "torch_hits",

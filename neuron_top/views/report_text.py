@@ -130,7 +130,7 @@ def _went_wrong(summary: Summary, known: Metrics) -> Iterator[str]:
     if summary.failures:
         yield f"{counted(summary.failures, 'compile')} failed"
     if summary.cached_failures:
-        yield f"{counted(summary.cached_failures, 'stored failure')} met in the cache"
+        yield f"{counted(summary.cached_failures, 'stored failure')} served from the cache"
     if summary.lock_waits:
         text = f"{counted(summary.lock_waits, 'wait')} for another's compile"
         yield text + (f" ({metric_text(known['waiting'])})" if known["waiting"].value else "")

@@ -164,4 +164,4 @@ def test_a_worker_of_a_parallel_compile_that_met_an_exception_is_reported_with_i
     )
     alert = found["parallel compile worker failed"]
     assert alert.severity == "error"
-    assert alert.evidence == ("1 of 2 worker(s) met an exception: subprocess.CalledProcessError: exit status 70")
+    assert alert.evidence == ("1 of 2 worker(s) ended by an exception: subprocess.CalledProcessError: exit status 70")

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, percent_text
+from neuron_top.units import bytes_text, counted, percent_text
 from neuron_top.views.core_metrics import MEMORY
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.device_map import DeviceMap, DeviceStrip, metric_of, share_of
@@ -70,7 +70,7 @@ def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
     if memory:
         line.gap().put(memory, theme.quiet)
     if strip.errors and size - (line.used - start) > 12:
-        line.gap().put(f"{theme.glyphs.failed} {strip.errors:,} errors", theme.bad)
+        line.gap().put(f"{theme.glyphs.failed} {counted(strip.errors, 'error')}", theme.bad)
 
 
 def _memory_text(view: DeviceMap, strip: DeviceStrip, room: int) -> str:

@@ -66,7 +66,7 @@ def _count(value: int | None, theme: Theme) -> Cell:
 
 COLUMNS = (
     Column("State", 16, _state, lambda row: STATE_ORDER.index(row.state)),
-    Column("Rank", 7, _who, lambda row: row.rank),
+    Column("Worker", 7, _who, lambda row: row.rank),
     Column("Time", 9, _time, lambda row: row.elapsed if row.elapsed is not None else row.seconds, True, down=True),
     Column("Left", 12, _left, lambda row: row.left.high if row.left is not None else None, True, least=96, down=True),
     Column("Hits", 6, lambda row, theme, width: _count(row.hits, theme), lambda row: row.hits, True, down=True),

@@ -149,7 +149,7 @@ def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:
 
 
 def _loss_chart(theme: Theme, card: TrainingCard, width: int, height: int) -> list[Strip]:
-    """The printed losses by step: height is the loss between its least and its most, below stand the steps."""
+    """The printed losses by step: height is the loss between its least and its most, below stand the steps if known."""
     low, high = min(card.losses), max(card.losses)
     span = high - low or abs(high) or 1.0
     start, room = _axis_place(card, width)
@@ -164,5 +164,9 @@ def _loss_chart(theme: Theme, card: TrainingCard, width: int, height: int) -> li
         text = number_text(high) if number == 0 else number_text(low) if number == len(rows) - 1 else ""
         line = Line(theme, width).put(text, theme.quiet, label, right=True).gap()
         strips.append(line.put(row, theme.accent).strip())
-    axis = Line(theme, width).to(label + 1).put(f"step {count_text(card.first_step)}", theme.quiet)
+    axis = Line(theme, width).to(label + 1)
+    if card.first_step is None or card.step is None or card.step <= card.first_step:  # no step was printed beside them
+        axis.put("in the order in which they were printed", theme.quiet)
+        return [*strips, axis.strip()]
+    axis.put(f"step {count_text(card.first_step)}", theme.quiet)
     return [*strips, axis.end(count_text(card.step), theme.quiet).strip()]

@@ -36,6 +36,11 @@ NOTHING = (
     "To start one: neurontop run -- torchrun --nproc_per_node=4 train.py",
     "neurontop doctor checks what this machine offers.",
 )
+NOTHING_CAME = (
+    "No core reported.",
+    "The job has ended, and nothing that was read has telemetry: neither neuron-monitor, nor the driver, nor a worker.",
+    "To have it next time: neurontop run -- torchrun --nproc_per_node=4 train.py",
+)
 
 
 class CoresScreen(TableScreen):
@@ -87,7 +92,7 @@ class CoresScreen(TableScreen):
         self.query_one("#map", RenderWidget).show(self._device_map(view, cores))
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
-        self.table.nothing = (*NOTHING, *map(safe, view.absent))
+        self.table.nothing = NOTHING_CAME if view.over else (*NOTHING, *map(safe, view.absent))
         self.table.show_columns(core_rows.columns(cores))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
