@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from zlib import crc32
 
-from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.chart_colors import ChartColors, readable
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, line, plain
 from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, counted
@@ -16,6 +16,8 @@ from neuron_top.views.entries import EntryRow
 AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
 TREEMAP_HEIGHT = 520
+_LEGIBLE = {"minsize": 9, "mode": "hide"}
+"""A part that is too small for letters of this size has none; it is told to who points at it."""
 COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
 _HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
@@ -38,6 +40,7 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
             part[0] += row.bytes
             part[1] += 1
     paths = sorted(sums)
+    fills = [_color(path, colors, by) for path in paths]
     trace = {
         "type": "treemap",
         "branchvalues": "total",
@@ -48,15 +51,15 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "text": [f"{bytes_text(sums[path][0])}, {counted(sums[path][1], 'entry', 'entries')}" for path in paths],
         "hovertemplate": "%{label}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
-        "textfont": {"color": [colors.text if len(path) < 3 else colors.ground for path in paths], "size": 13},
+        "textfont": {"color": [readable(fill, colors) for fill in fills], "size": 13},
         "marker": {
-            "colors": [_color(path, colors, by) for path in paths],
+            "colors": fills,
             "line": {"color": colors.ground, "width": 1},
         },
         "tiling": {"pad": 2},
         "pathbar": {"visible": True},
     }
-    return {"data": [_settled(trace, paths)], "layout": layout(colors, TREEMAP_HEIGHT)}
+    return {"data": [_settled(trace, paths)], "layout": layout(colors, TREEMAP_HEIGHT, uniformtext=_LEGIBLE)}
 
 
 def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory], colors: ChartColors) -> Figure:

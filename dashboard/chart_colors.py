@@ -43,6 +43,23 @@ def chart_colors(theme: str | None) -> ChartColors:
     return PALETTES.get(theme or "", DARK)
 
 
+def readable(fill: str, colors: ChartColors) -> str:
+    """Which of text and ground stands out more from a filled part."""
+    return max((colors.text, colors.ground), key=lambda color: contrast(color, fill))
+
+
+def contrast(one: str, other: str) -> float:
+    """How far two colors are apart, as WCAG counts it: 1 to 21."""
+    dark, bright = sorted((_luminance(one), _luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: str) -> float:
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def memory_marker(colors: ChartColors, kind: str) -> dict[str, Any]:
     """How bars of a kind of memory are filled."""
     return _marker(colors, memory_sign(kind))

@@ -107,7 +107,13 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0,
         "ygap": 2 if len(cells) <= 40 else 0,
         "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
-        "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
+        "colorbar": {
+            "tickformat": ".0%",
+            "thickness": 10,
+            "outlinewidth": 0,
+            "xpad": 24,
+            "tickfont": {"color": colors.quiet},
+        },  # beside the chart's menu, not under it
     }
     grays = {"z": _values(cells, shares, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
     one_by_one = {"dtick": 1, "tickformat": "d"}

@@ -18,7 +18,15 @@
     follow();
   }
 
+  /* How far down a drawer begins: under the head of the page, which has more rows where the window is narrow. */
+  function measure() {
+    const head = document.querySelector(".top"), root = document.documentElement;
+    if (head && getComputedStyle(head).position === "sticky") { root.style.setProperty("--head", head.offsetHeight + "px"); }
+    else { root.style.removeProperty("--head"); }
+  }
+
   function follow() {
+    measure();
     const drawer = document.getElementById("detail"), name = named();
     if (!drawer) { return; }
     drawer.hidden = !name;
@@ -55,6 +63,7 @@
 
   document.addEventListener("click", click, true);
   document.addEventListener("keydown", key);
+  addEventListener("resize", measure);
   setInterval(look, LOOK_MS);
   window.neurontopDrawer = {open: write, follow: follow};
 })();

@@ -26,7 +26,7 @@ from neuron_top.dashboard import (
 from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.app import PAGES
 from neuron_top.dashboard.caches import DashboardCaches
-from neuron_top.dashboard.chart_colors import DARK, LIGHT
+from neuron_top.dashboard.chart_colors import DARK, LIGHT, ChartColors, contrast, readable
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import current_permission
@@ -321,6 +321,17 @@ def test_groups_of_entries_fold_and_leave_none_out(by: str) -> None:
     identities = [entry_rows.row(one, by)["id"] for one in closed]
     assert entry_rows.toggled(entry_rows.toggled([], identities[0]), identities[0]) == []
     assert sorted(entry_rows.keys_of([*identities, rows[0].key], rows)) == sorted(one.key for one in rows)
+
+
+@pytest.mark.parametrize("colors", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("by", cache_figures.COLORED_BY)
+def test_words_on_the_treemap_stand_out_from_their_part(colors: ChartColors, by: str) -> None:
+    figure = cache_figures.treemap(catalog().rows, colors, by)
+    trace = figure["data"][0]
+    pairs = set(zip(trace["textfont"]["color"], trace["marker"]["colors"], strict=True))
+    assert min(contrast(word, fill) for word, fill in pairs) >= 3.5
+    assert min(contrast(readable(fill, colors), fill) for fill in colors.heat) >= 3.5
+    assert figure["layout"]["uniformtext"]["mode"] == "hide", "no words that are too small to be read"
 
 
 def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly
+import pytest
 
 from neuron_top import events as ev
 from neuron_top.dashboard.caches import DashboardCaches
@@ -86,3 +87,22 @@ def test_nothing_selected_plans_nothing(browser: Any, tmp_path: Path) -> None:
         seen.until("#cache-refused", "Nothing is selected: tick entries, or “all that match the filter”")
         assert "plan=" not in seen.page.evaluate("location.search")
         assert seen.page.evaluate("document.querySelector('#cache-plans').innerText") == ""
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1440])
+def test_a_drawer_begins_under_the_head_of_the_page(browser: Any, tmp_path: Path, width: int) -> None:
+    for number in range(3):
+        entry(tmp_path / "cache", number)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser, viewport={"width": width, "height": 900})
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "entries")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        seen.page.locator("#cache-plans", has_text="before → after").wait_for(state="attached")
+        head, drawer = (
+            seen.page.locator(".top").bounding_box(),
+            seen.page.locator("#cache-plans .drawer").bounding_box(),
+        )
+        assert drawer["y"] >= head["y"] + head["height"] - 1
+        assert head["height"] < 100, "no third row for one button"
