@@ -6,7 +6,7 @@ from neuron_top.run.state import JobState
 from neuron_top.views.overview import Overview
 
 NEXT = (
-    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
+    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record, show a job"),
     ("neurontop watch train.log", "follow a job that runs elsewhere"),
     ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
     ("neurontop demo", "see every screen with a recorded run"),

@@ -66,3 +66,11 @@ def test_a_disk_that_fills_up_is_reported_before_any_job_runs(width: int) -> Non
     assert "cache disk nearly full" in shown
     assert "9.0 MiB free at /cache" in shown
     assert "Nothing runs here yet" in shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_what_to_do_and_when_a_job_ran_are_not_cut(width: int) -> None:
+    view = overview(Run(), feeds.START + 7300.0)
+    lines = [strip.text.rstrip() for strip in welcome_panel(LOOK, view, width, 40, feeds.recordings())]
+    assert not any(line.endswith("…") for line in lines if "neurontop " in line or " ago" in line), lines
+    assert sum(" ago" in line for line in lines) == len(feeds.recordings())

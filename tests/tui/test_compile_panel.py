@@ -47,3 +47,9 @@ def test_an_ended_job_is_not_said_to_have_no_graph_or_step_yet() -> None:
     assert "No graph: none was compiled" in text
     assert "no step was printed" in text
     assert " yet" not in text
+
+
+def test_one_graph_is_not_several() -> None:
+    cache = msgspec.structs.replace(VIEW.cache, graphs_hit=1, graphs_missed=0, hits=1, misses=0)
+    text = "\n".join(strip.text for strip in compile_panel(Theme(DARK, UNICODE), VIEW.compile, cache, 100, 3))
+    assert "(1 of 1 graph)" in text

@@ -51,3 +51,10 @@ def test_the_table_of_cores_at_common_widths() -> None:
 
     assert titles(80) == "Core Rank Use % Memory Used Last minute"
     assert titles(96) == "Core Rank Use % Memory Used Peak Last minute Power"
+
+
+@pytest.mark.parametrize(("name", "width"), [("entries by root", 200), ("entries", 260)])
+def test_a_wide_table_of_entries_shows_whole_names(name: str, width: int) -> None:
+    sizes = column_widths(TABLES[name], width)
+    (module,) = [size for column, size in zip(TABLES[name], sizes, strict=True) if column.title == "Module"]
+    assert module >= len("MODULE_13038136912272573160+e30acd3a")

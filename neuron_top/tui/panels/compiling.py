@@ -106,7 +106,7 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
         line.put("no graph was looked up" if over else "no graph looked up yet", theme.quiet)
     if asked:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
-        line.put(f"({cache.graphs_hit} of {asked} graphs)", theme.quiet)
+        line.put(f"({cache.graphs_hit} of {asked} graph{'s' * (asked != 1)})", theme.quiet)
         late = cache.hits_after_compile
         words = lookup_words(cache) + (f"; {count_text(late)} of the hits after another's compile" if late else "")
         if line.left > len(words):

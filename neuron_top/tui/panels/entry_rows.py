@@ -79,8 +79,8 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
             _by(lambda row: row.compiler),
             least=NEVER if tree else 150,
         ),
-        Column("Module", 28, _module, _by(lambda row: row.module)),
-        Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=2, least=90),
+        Column("Module", 28, _module, _by(lambda row: row.module), grow=1),
+        Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=4, least=90),
         Column(
             "Root",
             16,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
 _TEXT = 23
 """Column of what was found."""
 
+_AGO = 14
+"""Cells for how long ago a job began."""
 MOST_RECENT = 6
 _STATE_SIGNS = {
     JobState.FINISHED: ("done", "good"),
@@ -59,9 +61,11 @@ def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> lis
     for row in rows:
         sign, style = _STATE_SIGNS.get(row.state, ("note", "quiet"))
         line = Line(theme, width).gap(2).put(getattr(theme.glyphs, sign), getattr(theme, style)).gap()
-        line.put(row.name or row.id, theme.text, 24).gap().put(row.reason or row.state_text, theme.quiet, 44).gap(2)
+        line.put(row.name or row.id, theme.text, 24).gap().put(
+            row.reason or row.state_text, theme.quiet, min(44, max(0, line.left - _AGO - 3))
+        ).gap(2)
         if row.started is not None:
-            line.put(f"{duration_text(max(0.0, now - row.started))} ago", theme.quiet, 14).gap()
+            line.put(f"{duration_text(max(0.0, now - row.started))} ago", theme.quiet, _AGO).gap()
         if row.seconds is not None and line.left > 12:
             line.put(f"took {duration_text(row.seconds)}", theme.quiet)
         strips.append(line.strip())
