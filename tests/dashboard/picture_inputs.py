@@ -31,7 +31,12 @@ def stamp(at: float) -> str:
 
 
 def module(number: int) -> str:
-    return f"MODULE_{(number * 7919 + 104729) ** 3 % 10**19:020d}+4d19ac67"
+    return f"MODULE_{graph(number):020d}+4d19ac67"
+
+
+def graph(number: int) -> int:
+    """What a graph's hash looks like."""
+    return (number * 7919 + 104729) ** 3 * 6364136223846793005 % 2**64
 
 
 def compile_lines(number: int, at: float, seconds: float, process: int = 4100) -> list[str]:
@@ -115,7 +120,7 @@ def compile_only(folder: Path) -> Path:
 
 def serving(folder: Path) -> Path:
     """The log of a server in vLLM's wording."""
-    begin = time.time() - 40
+    begin = time.time() - 1160
     lines = [hit_line(number, begin + number) for number in range(12)]
     for number in range(110):
         at = datetime.fromtimestamp(begin + 60 + number * 10, UTC).strftime("%m-%d %H:%M:%S")
@@ -168,8 +173,9 @@ def compiler_failure(folder: Path) -> Path:
     lines += [
         f"{stamp(begin + 105)}:  4100  [ERROR]: Failed compilation with ['neuronx-cc', 'compile', "
         f"'--target=trn1', '--framework=XLA', '{path}.hlo_module.pb', '--output', '{path}.neff', '--verbose=35']: "
-        "2026-11-20T10:04:15Z [F137] neuronx-cc was forcibly killed - This most commonly occurs due to insufficient "
-        "system memory. Using a smaller data type, dimensions, batch size, or a larger instance type may help.",
+        f"{datetime.fromtimestamp(begin + 105, UTC):%Y-%m-%dT%H:%M:%SZ} [F137] neuronx-cc was forcibly killed - This "
+        "most commonly occurs due to insufficient system memory. Using a smaller data type, dimensions, batch size, or "
+        "a larger instance type may help.",
         f"{stamp(begin + 105)}:  4100  [ERROR]: Compilation failed for {path}.hlo_module.pb after 0 retries.",
     ]
     return written(folder / "train.log", lines, begin + 105)
@@ -199,6 +205,9 @@ def cache(root: Path, entries: int) -> None:
         compiler = f"neuronxcc-2.{21 - number % 3}.18209.0+043b1bf7"
         files = None
         if number % 23 == 0:
-            files = {"model.log": b"2026-11-20T10:04:15Z [F137] neuronx-cc was forcibly killed\n"}
+            files = {
+                "model.hlo_module.pb": b"\x0a\x01m",
+                "model.log": b"Failed compilation with ['neuronx-cc']: [F137] neuronx-cc was forcibly killed\n",
+            }
         age = (number * 37 % 900) / 10
-        entry(root, number, blocks=4 + number * 13 % 90, age_days=age, compiler=compiler, files=files)
+        entry(root, graph(number), blocks=4 + number * 13 % 90, age_days=age, compiler=compiler, files=files)

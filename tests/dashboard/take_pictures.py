@@ -1,13 +1,14 @@
-"""Pictures of the pages: `python -m tests.dashboard.take_pictures FOLDER [CASE …]`.
+"""Pictures of the pages: `python -m tests.dashboard.take_pictures FOLDER [CASE …] [--kept]`.
 
 Every case is served by the real server, opened in a real browser, and photographed whole at four widths, dark and
-light. What is shown is the recording of the demo, or files that `picture_inputs.py` writes in the formats of the real
-tools.
+light, as WebP. With `--kept` only what the documentation shows: of further pages fewer sizes. What is
+shown is the recording of the demo, or files that `picture_inputs.py` writes in the formats of the real tools.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import shutil
 import tempfile
 import threading
@@ -29,11 +30,16 @@ from tests.tui.picture_states import no_other_caches
 
 WIDTHS = (390, 768, 1440, 2560)
 THEMES = ("dark", "light")
+KEPT_FURTHER = ((390, "dark"), (768, "light"), (1440, "dark"))
+"""Of a case's pages after the first, what the documentation shows."""
+QUALITY = 75
+"""Of WebP: letters stay sharp, and a picture weighs a third of its PNG."""
 SETTLED_MS = 2500
 """After all charts are there: plotly's transitions and the grids' rows."""
 SAMPLES, PERIOD = 12, 0.5
 DRAWN = """() => document.querySelector('#connection.up') &&
-    [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot'))"""
+    [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot')) &&
+    (!/(compile|cache|runs)$/.test(location.pathname) || document.querySelector('#page .ag-header-cell'))"""
 
 Opened = Callable[[Path], Any]
 
@@ -181,12 +187,22 @@ def photograph(browser: Any, served: Served, case: Case, path: str, width: int, 
         case.act(seen.page)
     seen.page.wait_for_timeout(SETTLED_MS)
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
-    seen.page.screenshot(path=str(target), full_page=case.act is None)
+    target.write_bytes(as_webp(seen.page, whole=case.act is None))
     print(target, *seen.complaints, *([f"{wide} pixels wide"] if wide > width else []), flush=True)
     seen.page.close()
 
 
-def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequence[str], only: str | None) -> None:
+def as_webp(page: Any, *, whole: bool) -> bytes:
+    """What the page shows, or all of it: Playwright itself writes PNG and JPEG only."""
+    session = page.context.new_cdp_session(page)
+    asked: dict[str, Any] = {"format": "webp", "quality": QUALITY}
+    if whole:
+        size = session.send("Page.getLayoutMetrics")["cssContentSize"]
+        asked |= {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
+    return base64.b64decode(session.send("Page.captureScreenshot", asked)["data"])
+
+
+def take(folder: Path, names: Sequence[str], looks: Sequence[tuple[int, str]], only: str | None, *, kept: bool) -> None:
     """All pictures of these cases."""
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
@@ -196,9 +212,9 @@ def take(folder: Path, names: Sequence[str], widths: Sequence[int], themes: Sequ
             try:
                 with case.open(state) as served:
                     for page in case.pages if only is None else (only,):
-                        for width in widths:
-                            for theme in themes:
-                                target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.png"
+                        for width, theme in looks:
+                            if not kept or page == case.pages[0] or (width, theme) in KEPT_FURTHER:
+                                target = folder / f"{name}-{page or 'overview'}-{width}-{theme}.webp"
                                 photograph(browser, served, case, page, width, theme, target)
             finally:
                 shutil.rmtree(state, ignore_errors=True)  # noqa: TID251 (a folder of this script)
@@ -214,14 +230,15 @@ def main() -> None:
     parser.add_argument(
         "--page", help='the only page to take, such as cache; "" is the overview; default: a case\'s own'
     )
-    arguments = parser.parse_args()
+    parser.add_argument("--kept", action="store_true", help="only the pictures that the documentation shows")
+    arguments = parser.parse_intermixed_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     take(
         arguments.folder,
         arguments.cases or list(CASES),
-        arguments.width or WIDTHS,
-        arguments.theme or THEMES,
+        [(width, theme) for width in arguments.width or WIDTHS for theme in arguments.theme or THEMES],
         arguments.page,
+        kept=arguments.kept,
     )
 
 

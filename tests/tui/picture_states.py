@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -99,6 +100,12 @@ def out_of_memory(folder: Path) -> Path:
     return log
 
 
+def said_now(line: str) -> str:
+    """A line of a server, as it would print it now."""
+    level, _day, _time, rest = line.split(" ", 3)
+    return f"{level} {datetime.now(UTC):%m-%d %H:%M:%S} {rest}"
+
+
 @contextmanager
 def serving(folder: Path) -> Iterator[Opened]:
     """The log of a server, which goes on while it is looked at."""
@@ -110,7 +117,7 @@ def serving(folder: Path) -> Iterator[Opened]:
             if over.wait(PERIOD):
                 return
             with log.open("a", encoding="utf-8") as file:
-                file.write((f"{inputs.hit_line(11, time.time())}\n" if number % 6 == 0 else "") + line)
+                file.write((f"{inputs.hit_line(11, time.time())}\n" if number % 6 == 0 else "") + said_now(line))
 
     thread = threading.Thread(target=grow, daemon=True)
     thread.start()

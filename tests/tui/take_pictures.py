@@ -27,7 +27,8 @@ from .picture_states import Case, cases
 
 SIZE = (112, 30)
 SIZES = ((120, 40), (80, 24), (200, 60))
-"""Of the states; the first one also in the light theme."""
+"""Of the states; further screens of a state are shown at the first one, dark."""
+THEMES = ("light", "dark")
 
 
 async def take(folder: Path, at: float) -> None:
@@ -48,15 +49,18 @@ async def take(folder: Path, at: float) -> None:
 
 
 async def take_states(folder: Path, names: Sequence[str]) -> None:
-    """Every state at every size, and at one size in the light theme."""
+    """Every state at every size, light and dark."""
     for name, case in cases(names).items():
-        with tempfile.TemporaryDirectory(prefix="neurontop-pictures-") as made, case.open(Path(made)) as opened:
+        with (
+            tempfile.TemporaryDirectory(prefix="neurontop-pictures-", ignore_cleanup_errors=True) as made,
+            case.open(Path(made)) as opened,
+        ):
             app = TopApp(opened.feed, opened.settings, case.first, caches=opened.caches)
             async with app.run_test(size=SIZES[0]) as pilot:
                 await until(app, pilot, case)
-                for theme, sizes in (("light", SIZES[:1]), ("dark", SIZES)):
+                for theme in THEMES:
                     app.use_theme(theme)
-                    for size in reversed(sizes):
+                    for size in reversed(SIZES):
                         await pilot.resize_terminal(*size)
                         await at_rest(app, pilot, 3)
                         write(app, folder / f"{name}-{size[0]}x{size[1]}-{theme}.svg")
@@ -98,7 +102,7 @@ def main() -> None:
     parser.add_argument("--at", type=float, default=0.97)
     parser.add_argument("names", nargs="*", metavar="STATE", help="with --states: only these")
     parser.add_argument("--states", action="store_true", help="every state, at three sizes")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     asyncio.run(
         take_states(arguments.folder, arguments.names) if arguments.states else take(arguments.folder, arguments.at)
