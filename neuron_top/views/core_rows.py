@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -49,6 +49,13 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     """Not sampled for longer than it should be: the values are old."""
     trend: tuple[float, ...]
     """The last utilization samples, oldest first."""
+
+
+def capacity_of(rows: Iterable[CoreRow]) -> int | None:
+    """Bytes of the memory of these cores, a bank that several of them share counted once; None where one is unknown."""
+    banks = {(row.node, row.device, row.key if row.bank is None else row.bank): row.capacity for row in rows}
+    known = [capacity for capacity in banks.values() if capacity is not None]
+    return sum(known) if len(known) == len(banks) else None
 
 
 def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:

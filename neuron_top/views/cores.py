@@ -10,7 +10,7 @@ from neuron_top.events import CoreKind, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.units import counted, duration_text
-from neuron_top.views.core_rows import CoreRow, core_row, core_rows
+from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.overview import HostCard, header
@@ -137,7 +137,7 @@ def core_page(run: Run, now: float, key: str, since: float | None = None) -> Cor
 def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:
     first = rows[0]
     device = run.cores.devices.get(first.device) if first.device is not None else None
-    capacity = device.memory if device is not None and device.memory is not None else _sum(r.capacity for r in rows)
+    capacity = device.memory if device is not None and device.memory is not None else capacity_of(rows)
     known = [row.utilization for row in rows if row.utilization is not None]
     return DeviceGroup(
         node=first.node,

@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.run.history import median
 from neuron_top.units import duration_text, percent_text
 from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, capacity_of
 
 WORST = 5
 DEVIATIONS = 4.5
@@ -189,15 +189,14 @@ def _strip(
     known_shares = [shares[row.key] for row in rows if row.key in shares]
     where = f"{first.node} " if several_nodes and first.node else ""
     name = f"d{device}" if device is not None else f"c{first.core}" + (f"-{last.core}" if last is not first else "")
-    whole = [(row.memory, row.capacity) for row in rows]
     return DeviceStrip(
         node=first.node,
         device=device,
         name=f"{where}{name}",
         rows=tuple(rows),
         share=sum(known_shares) / len(known_shares) if known_shares else None,
-        memory=_sum([memory for memory, _ in whole]),
-        capacity=_sum([capacity for _, capacity in whole]),
+        memory=_sum([row.memory for row in rows]),
+        capacity=capacity_of(rows),
         stale=all(row.stale for row in rows),
         errors=errors.get(device, 0) if device is not None else 0,
         links=links if device is not None else (),

@@ -118,3 +118,9 @@ def test_cores_without_a_device_stand_in_lines_of_32() -> None:
         for row in strip.rows
     ]
     assert [len(strip.rows) for strip in device_map(rows, 101.0).strips] == [32, 32, 32, 32]
+
+
+def test_a_bank_that_cores_share_counts_once_in_a_devices_memory() -> None:
+    alone = [row for strip in map_of(whole_machine(), 101.0).strips[:1] for row in strip.rows]
+    shared = [msgspec.structs.replace(row, bank=row.core // 2) for row in alone]
+    assert [device_map(rows, 101.0).strips[0].capacity for rows in (alone, shared)] == [8 * 24 * GIB, 4 * 24 * GIB]
