@@ -212,7 +212,9 @@ def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
     fill(postgres_url)
     monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", "a-token-of-agents-1234")
     log = tmp_path / "rank0.log"
-    log.write_text("".join(f"line {number}\n" for number in range(50)) + "\x1b[2J\n")
+    lines = [f"line {number}" for number in range(50)]
+    lines[17] = "the one that is looked for"  # no number: the folder's name, which is searched too, may hold it
+    log.write_text("\n".join([*lines, "\x1b[2J\n"]))
     with serving_logs(log) as address:
         answer_at(postgres_url, "n1", address, machine_id())
         with FleetStore(postgres_url) as store:
@@ -226,8 +228,8 @@ def test_the_api_has_steps_phases_and_the_log_lines_of_a_node(
                 f"/api/fleet/nodes/n1/logs?count=3&before={quote(json.dumps({f'log:{log}': 14}))}", token=READ
             )
             assert [line["text"] for line in found.json["lines"]] == ["line 0", "line 1"]
-            found = served.ask("/api/fleet/nodes/n1/logs?q=line%2017", token=READ)
-            assert [line["text"] for line in found.json["lines"]] == ["line 17"]
+            found = served.ask("/api/fleet/nodes/n1/logs?q=looked%20for", token=READ)
+            assert [line["text"] for line in found.json["lines"]] == [lines[17]]
             away = served.ask("/api/fleet/nodes/n2/logs", token=READ)
             assert (away.status, "answers on n2 alone" in away.json["error"]) == (503, True)
             assert served.ask("/api/fleet/nodes/n1/logs?before=x", token=READ).status == 400
