@@ -24,6 +24,8 @@ STUB = 0.35
 MARKER = 30
 HEIGHT_OF_LINE = 74
 HEIGHT_OF_RING = 330
+_WORDS = frozenset({"device", "errors of the hardware", "linked with"})
+"""Columns that hold no numbers."""
 
 Place = tuple[float, float]
 
@@ -33,36 +35,26 @@ def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
     groups = _devices(view)
     if not groups:
         return left_out()
-    rows = groups[:ROWS_SHOWN]
     optional = {
         "power": bool(reported([POWER], [row for group in groups for row in group.rows])),
         "errors of the hardware": any(map(_errors, groups)),
         "linked with": any(view.links.values()),
     }
     several = _several_nodes(groups)
-    cells = [_cells(group, view, with_node=several) for group in rows]
-    head = [
-        "device",
-        "cores",
-        "busy",
-        "in use",
-        "of",
-        "free",
-        *(name for name, is_shown in optional.items() if is_shown),
+    cells = [
+        {name: cell for name, cell in _cells(group, view, with_node=several).items() if optional.get(name, True)}
+        for group in groups[:ROWS_SHOWN]
     ]
+    head = list(cells[0])
     quiet = [] if optional["errors of the hardware"] else ["no errors of the hardware told"]
     words = (counted(len(groups), "device"), *_topology(shown), *machine_words(view), *quiet)
     return [
         note(" · ".join(words)),
         table(
             head,
-            [[cell for name, cell in row.items() if optional.get(name, True)] for row in cells],
+            [list(row.values()) for row in cells],
             caption="Devices",
-            right=[
-                place
-                for place, name in enumerate(head)
-                if name not in ("device", "errors of the hardware", "linked with")
-            ],
+            right=[place for place, name in enumerate(head) if name not in _WORDS],
         ),
         note(f"and {count_text(len(groups) - ROWS_SHOWN)} more devices") if len(groups) > ROWS_SHOWN else None,
         html.Span(className="no-map", hidden=True) if not _has_map(groups) else None,

@@ -54,8 +54,17 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
 def capacity_of(rows: Iterable[CoreRow]) -> int | None:
     """Bytes of the memory of these cores, a bank that several of them share counted once; None where one is unknown."""
     banks = {(row.node, row.device, row.key if row.bank is None else row.bank): row.capacity for row in rows}
-    known = [capacity for capacity in banks.values() if capacity is not None]
-    return sum(known) if len(known) == len(banks) else None
+    return total(banks.values())
+
+
+def total(values: Iterable[int | None]) -> int | None:
+    """The sum; None as soon as one part is unknown, since a part is no total."""
+    known = 0
+    for value in values:
+        if value is None:
+            return None
+        known += value
+    return known
 
 
 def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from neuron_top.events import CoreKind, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.units import counted, duration_text
-from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows
+from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows, total
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
-from neuron_top.views.overview import HostCard, header
+from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
 
@@ -87,7 +85,7 @@ def core_table(run: Run, now: float) -> CoreTable:
     host, cores = run.cores.host, run.cores
     return CoreTable(
         now=now,
-        over=header(run, now).over,
+        over=run.over(now),
         instance_type=cores.instance_type,
         lnc=cores.lnc,
         host=HostCard(
@@ -144,20 +142,10 @@ def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:
         kind=first.kind,
         device=first.device,
         name=f"device {first.device}" if first.device is not None else first.node or "this host",
-        memory=_sum(row.memory for row in rows),
+        memory=total(row.memory for row in rows),
         capacity=capacity,
         utilization=sum(known) / len(known) if known else None,
         stale=all(row.stale for row in rows),
         errors=run.cores.hardware_errors.get(first.device, {}) if first.device is not None else {},
         rows=tuple(rows),
     )
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    """The sum; None as soon as one part is unknown, since a part is no total."""
-    total = 0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total

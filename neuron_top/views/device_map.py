@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.run.history import median
 from neuron_top.units import duration_text, percent_text
 from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
-from neuron_top.views.core_rows import CoreRow, capacity_of
+from neuron_top.views.core_rows import CoreRow, capacity_of, total
 
 WORST = 5
 DEVIATIONS = 4.5
@@ -195,17 +195,12 @@ def _strip(
         name=f"{where}{name}",
         rows=tuple(rows),
         share=sum(known_shares) / len(known_shares) if known_shares else None,
-        memory=_sum([row.memory for row in rows]),
+        memory=total(row.memory for row in rows),
         capacity=capacity_of(rows),
         stale=all(row.stale for row in rows),
         errors=errors.get(device, 0) if device is not None else 0,
         links=links if device is not None else (),
     )
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
 
 
 def _topology(links: dict[int, tuple[int, ...]]) -> tuple[Topology, tuple[int, int] | None]:
