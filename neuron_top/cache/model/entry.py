@@ -149,7 +149,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def path(self) -> str:
         """Path below the root."""
-        if self.compiler == TORCH_NEURON:
+        if self.compiler == TORCH_NEURON:  # `is_file`, asked 50,000 times for a plan
             return f"{self.module[:2]}/{self.module[2:4]}/{self.module}.neff"
         return f"{self.compiler}/{self.module}"
 

@@ -80,8 +80,8 @@ def foreign() -> str:
 
 
 def _found() -> Iterator[str]:
-    kernels = {name for name in torch.library._impls - rules_of_vmap() if _replaces(name)}
-    if kernels and (replaced := kernels - _registered_by_pytorch(len(sys.modules))):
+    kernels = frozenset(filter(_replaces, torch.library._impls))
+    if kernels and (replaced := kernels - _registered_by_pytorch(kernels, len(sys.modules))):
         yield f"the script replaces kernels of PyTorch: {min(replaced)}"
     for name, function in _decompositions().items():
         if not own(function) and _of_pytorch(name):
@@ -102,14 +102,16 @@ def _replaces(kernel: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _registered_by_pytorch(modules: int) -> frozenset[str]:
-    """The kernels of the libraries that PyTorch's modules hold. `modules`: how many are imported, of all.
+def _registered_by_pytorch(kernels: frozenset[str], modules: int) -> frozenset[str]:
+    """Those of the kernels whose libraries PyTorch's modules hold. `modules`: how many are imported; asked anew where
+    there are more of either.
 
-    PyTorch 2.14 replaces `aten::to_dense` for two keys as it is imported. Each process of this version has the same.
+    PyTorch 2.14 replaces `aten::to_dense` for two keys as it is imported, others come with the first use of `vmap`.
+    Each process of this version has the same.
     """
     own_modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "torch"]
     libraries = {item for module in own_modules for item in list(vars(module).values()) if type(item) is Library}
-    return frozenset(kernel for library in libraries for kernel in library._op_impls)
+    return kernels & {kernel for library in libraries for kernel in library._op_impls}
 
 
 def rules_of_vmap() -> set[str]:
