@@ -12,10 +12,7 @@ from dash import html
 from neuron_top.dashboard.components import attributes, note
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.overview import Overview
-from neuron_top.views.verdict import Verdict, VerdictState, progress_text, state_words, verdict
-
-SIGNS = {VerdictState.FAILED: "✗", VerdictState.COMPLETED: "✓", VerdictState.CUT_OFF: "⚠", VerdictState.WAITING: "◷",
-         VerdictState.IDLE: "○"}  # fmt: skip
+from neuron_top.views.verdict import GOES_ON, SIGNS, Verdict, VerdictState, progress_text, state_words, verdict
 
 
 def reason_panel(view: Overview) -> Any:
@@ -23,7 +20,11 @@ def reason_panel(view: Overview) -> Any:
     one = verdict(view)
     content: list[Any] = [
         html.Div(
-            [html.H2(f"{SIGNS.get(one.state, '●')} {state_words(one.state)}"), html.Strong(one.name), *_progress(one)],
+            [
+                html.H2(f"{SIGNS.get(one.state, GOES_ON)} {state_words(one.state)}"),
+                html.Strong(one.name),
+                *_progress(one),
+            ],
             className="band-head",
         ),
         html.P(one.reason, className="band-reason"),

@@ -28,11 +28,11 @@ from neuron_top.services.alerts import AlertAct
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
+from neuron_top.views.core_metrics import SHARES, UTILIZATION
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.counts import graph_parts, graph_words, lookup_words
-from neuron_top.views.device_map import device_map, summary_text
+from neuron_top.views.device_map import device_map, shown_metric, summary_text
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
@@ -201,7 +201,7 @@ def render(
     )
     whole["live-heat-words"] = _heat_words(view, measure)
     if view.cores:
-        whole["live-heat"] = PageChart(figures.heat(view.cores, measure_of(measure), colors), HEAT_MOVES)
+        whole["live-heat"] = PageChart(figures.heat(view.cores, shown_metric(view.cores, measure), colors), HEAT_MOVES)
     else:
         whole["live-heat"] = PageChart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = PageChart(
@@ -225,14 +225,9 @@ def _missing(view: Overview) -> Any:
     return note(missing_text(view), kind=f"quiet {absent}") if absent else None
 
 
-def measure_of(name: str) -> CoreMetric:
-    """The metric that the heat map shows; utilization where the browser asks for none of ours."""
-    return next((metric for metric in SHARES if metric.name == name), UTILIZATION)
-
-
 def _heat_words(view: Overview, measure: str) -> Any:
     """How far the cores differ, what marks those that stand out; the style sheet leaves out what no core reports."""
-    shown = device_map(view.cores, view.now, measure_of(measure).name)
+    shown = device_map(view.cores, view.now, measure)
     unknown = [one.name for one in SHARES if all(one.share is None or one.share(row) is None for row in view.cores)]
     marked = f" · □ {counted(len(shown.outliers), 'core')} far from the median" if shown.outliers else ""
     return [

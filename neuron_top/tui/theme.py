@@ -48,6 +48,7 @@ class Glyphs:
     done: str
     failed: str
     running: str
+    live: str
     waiting: str
     queued: str
     warn: str
@@ -63,12 +64,12 @@ class Glyphs:
 
 UNICODE = Glyphs(
     bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓",
-    failed="✗", running="▶", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—",
+    failed="✗", running="▶", live="●", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—",
     cursor="›", dot="·", hit="◆", checkpoint="◇",
 )  # fmt: skip
 ASCII = Glyphs(
     bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+",
-    failed="x", running=">", waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-",
+    failed="x", running=">", live="*", waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-",
     cursor=">", dot="-", hit="+", checkpoint="^",
 )  # fmt: skip
 

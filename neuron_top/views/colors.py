@@ -67,7 +67,7 @@ MEMORY = {
     "optimizer": Sign(Hue.PURPLE),
     "activations": Sign(Hue.GREEN),
     "compiled_code": Sign(Hue.YELLOW),
-    "rest": Sign(Hue.GRAY),
+    "rest": Sign(Hue.GRAY, True),
 }
 """Kind of memory → its sign; those of a worker and those of a device never stand in one bar."""
 

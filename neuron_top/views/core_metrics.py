@@ -76,7 +76,7 @@ FLOPS = CoreMetric(
 CORE_METRICS = (UTILIZATION, MEMORY, CAPACITY, PEAK, HEADROOM, POWER, FLOPS)
 """All of them, in the order of reading."""
 SHARES = tuple(metric for metric in CORE_METRICS if metric.share is not None)
-"""Those that a heat map can show."""
+"""Those that a heat map can show; the first that a core reports is shown without a choice."""
 
 
 def reported(metrics: Sequence[CoreMetric], rows: Sequence[CoreRow]) -> list[CoreMetric]:

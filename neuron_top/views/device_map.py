@@ -9,7 +9,7 @@ import msgspec
 
 from neuron_top.run.history import median
 from neuron_top.units import duration_text, percent_text
-from neuron_top.views.core_metrics import MEMORY, POWER, UTILIZATION, CoreMetric
+from neuron_top.views.core_metrics import MEMORY, SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow, capacity_of, total
 
 WORST = 5
@@ -81,20 +81,16 @@ class DeviceMap(msgspec.Struct, frozen=True, kw_only=True):
     """The devices of a ring in their order."""
 
 
-METRICS: tuple[CoreMetric, ...] = (UTILIZATION, MEMORY, POWER)
-"""What a map can be drawn by; the first is shown without a choice."""
-
-
 def device_map(
     rows: Sequence[CoreRow],
     now: float,
-    metric: str = UTILIZATION.name,
+    metric: str = "",
     *,
     links: dict[int, tuple[int, ...]] | None = None,
     errors: dict[int, int] | None = None,
 ) -> DeviceMap:
-    """The map of these cores. `links` and `errors` by device."""
-    chosen = metric_of(metric)
+    """The map of these cores, by a metric of SHARES or the first that any reports. `links` and `errors` by device."""
+    chosen = shown_metric(rows, metric)
     shares = {row.key: share for row in rows if not row.stale and (share := share_of(chosen, row)) is not None}
     known = sorted(shares.values())
     nodes = len({row.node for row in rows})
@@ -124,7 +120,13 @@ def device_map(
 
 def metric_of(name: str) -> CoreMetric:
     """The metric of this name; utilization where there is none."""
-    return next((metric for metric in METRICS if metric.name == name), UTILIZATION)
+    return next((metric for metric in SHARES if metric.name == name), UTILIZATION)
+
+
+def shown_metric(rows: Sequence[CoreRow], name: str = "") -> CoreMetric:
+    """The metric of this name where a core reports it, else the first that one does; utilization where none does."""
+    known = [metric for metric in SHARES if any(share_of(metric, row) is not None for row in rows)]
+    return next((metric for metric in known if metric.name == name), known[0] if known else UTILIZATION)
 
 
 def summary_text(view: DeviceMap) -> str:
@@ -163,7 +165,7 @@ def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
     """The cores that stand out most by any metric: idle among busy ones, fuller than the others."""
     found: list[tuple[float, WorstCore]] = []
     by_key = {row.key: row for row in rows}
-    for metric in METRICS:
+    for metric in SHARES:
         shares = {row.key: share for row in rows if not row.stale and (share := share_of(metric, row)) is not None}
         if len(shares) < FEW:
             continue

@@ -163,11 +163,22 @@ def progress_text(one: Verdict) -> str:
     return " · ".join(parts)
 
 
+SIGNS = {
+    VerdictState.IDLE: "○",
+    VerdictState.WAITING: "◷",
+    VerdictState.COMPLETED: "✓",
+    VerdictState.FAILED: "✗",
+    VerdictState.CUT_OFF: "▲",
+}
+"""The sign in front of a state's word, the same in the terminal, on a page and on a browser's tab."""
+GOES_ON = "●"
+"""The sign of every other state."""
+
+
 def title_text(one: Verdict) -> str:
     """What stands on a browser's tab: `● 20 % bar-tp1 – neurontop`."""
-    sign = {VerdictState.FAILED: "✗", VerdictState.COMPLETED: "✓", VerdictState.CUT_OFF: "⚠", VerdictState.IDLE: "○"}
     share = percent_text(one.progress) if one.progress is not None and one.state not in ENDED else str(one.state)
-    return " ".join(filter(None, (sign.get(one.state, "●"), share, one.name, "– neurontop")))
+    return " ".join(filter(None, (SIGNS.get(one.state, GOES_ON), share, one.name, "– neurontop")))
 
 
 def freshness_text(one: Verdict) -> str:

@@ -31,7 +31,7 @@ def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, 
         cards.nth(1).click()
         seen.until("#live-reason", "job5.log")
         assert "job5" in seen.page.url
-        seen.titled("⚠ cut off job5.log")
+        seen.titled("▲ cut off job5.log")
         seen.until("#connection", "ended")
         seen.page.click("#to-logs")
         seen.until("#logs-lines", "of 500")

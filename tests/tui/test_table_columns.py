@@ -18,6 +18,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *core_rows.COLUMNS,
         *(core_rows.METRIC_COLUMNS[one] for one in CORE_METRICS if one.is_optional),
     ),
+    "cores, with errors of the hardware": (*core_rows.COLUMNS, core_rows.ERRORS),
     "entries": entry_rows.columns(lambda key: False, lambda: 1, tree=False),
     "entries by root": entry_rows.columns(lambda key: False, lambda: 1, tree=True),
     "recordings": (MARKS, *runs.COLUMNS),

@@ -68,7 +68,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
             NEURONTOP_STATE_DIR=str(facts.state),
             OMP_NUM_THREADS="1",
         )
-        tmux.until("▶ TRAINING", "2 of 2 workers", "seq/s", patience=800.0)
+        tmux.until("● TRAINING", "2 of 2 workers", "seq/s", patience=800.0)
         for key, words in SCREENS.items():
             tmux.press(key)
             facts.screens[key] = tmux.until(*words)

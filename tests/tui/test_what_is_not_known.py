@@ -26,3 +26,30 @@ async def test_of_a_job_that_has_ended_no_core_is_waited_for() -> None:
     app = TopApp(StillFeed(now=START), Settings(), "cores")
     async with app.run_test(size=(120, 40)) as pilot:
         assert "No core reports yet." in await until(app, pilot, lambda text: "core" in text_of(app).splitlines()[4])
+
+
+async def test_a_host_of_which_only_latency_is_known_has_no_bars() -> None:
+    sampled = ev.CoresSampled(
+        kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, utilization=0.5),), period=1.0, at=START, node="trn1"
+    )
+    counted = ev.ExecutionsCounted(period=1.0, statuses={"completed": 7}, latency={"p50": 0.004}, at=START, node="trn1")
+    app = TopApp(StillFeed([*job(), sampled, counted], now=START + 1), Settings(), "cores")
+    async with app.run_test(size=(120, 40)) as pilot:
+        text = await until(app, pilot, lambda text: "latency" in text)
+    (host,) = [line for line in text.splitlines() if line.startswith("host")]
+    assert "—" not in host
+    assert "of" not in host.split()
+
+
+async def test_errors_of_the_hardware_stand_whole_in_the_title_and_in_the_head_of_their_device() -> None:
+    cores = tuple(ev.CoreSample(core=core, device=core // 2, utilization=0.5) for core in range(4))
+    sampled = ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=START, node="trn1")
+    errors = ev.HardwareErrorsCounted(device=1, counts={"sram_ecc_uncorrected": 12_345}, at=START, node="trn1")
+    app = TopApp(StillFeed([*job(), sampled, errors], now=START + 1), Settings(), "cores")
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = await until(app, pilot, lambda text: "device 1" in text)
+    assert "4 cores · 12,345 hardware errors" in text
+    heads = {
+        line.split()[2]: line.split()[-1] for line in text.splitlines() if line.lstrip("› ").startswith("- device")
+    }
+    assert (heads["0"] == "12,345", heads["1"] == "12,345") == (False, True), text

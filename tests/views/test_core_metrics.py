@@ -12,7 +12,7 @@ from neuron_top import events as ev
 from neuron_top.dashboard import figures
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.metrics import metrics_of
-from neuron_top.dashboard.pages import live, memory
+from neuron_top.dashboard.pages import memory
 from neuron_top.run.model import Run
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.sysfs import SysfsTree
@@ -22,7 +22,8 @@ from neuron_top.tui.theme import UNICODE, Theme
 from neuron_top.units import UNKNOWN
 from neuron_top.views.core_metrics import CORE_METRICS, SHARES, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.cores import CorePage, core_page
+from neuron_top.views.cores import CorePage, core_page, core_table
+from neuron_top.views.device_map import shown_metric
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from tests.telemetry import records, trees
@@ -58,7 +59,7 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
     look = Theme(DARK_LOOK, UNICODE)
     cells = {
         column.title: "".join(text for text, _style in column.cell(item(row), look, 20))
-        for column in core_rows.columns([row])
+        for column in core_rows.columns(known.read(core_table))
     }
     if metric.column:
         assert cells[metric.column] == metric.text(row)
@@ -86,7 +87,7 @@ def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_promethe
     known = feed(power=driver.power, flops=monitor.cores[0].flops)
     (row,) = known.read(overview).cores
     assert (row.power, row.flops) == (pytest.approx(0.1886), 41.3e12)
-    assert {column.title for column in core_rows.columns([row])} >= {"Power", "FLOP/s"}
+    assert {column.title for column in core_rows.columns(known.read(core_table))} >= {"Power", "FLOP/s"}
     assert row.sampled is not None
     assert figures.core_words(row, row.sampled).endswith("power 19 %, compute 41.3 TFLOP/s")
     page = core_rows.core_page_lines(Theme(DARK_LOOK, UNICODE), known.read(a_core), 100)
@@ -99,7 +100,7 @@ def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_promethe
 @pytest.mark.parametrize("metric", SHARES, ids=lambda metric: metric.name)
 def test_the_heat_map_shows_every_share_of_the_table(metric: CoreMetric) -> None:
     (row,) = everything().read(overview).cores
-    figure = figures.heat([row], live.measure_of(metric.name), DARK)
+    figure = figures.heat([row], shown_metric([row], metric.name), DARK)
     assert metric.share is not None
     assert figure["data"][0]["z"] == [[pytest.approx(metric.share(row), abs=0.001)]]
 

@@ -67,6 +67,14 @@ def test_the_fuller_core_stands_out_by_memory() -> None:
     assert map_of(whole_machine(), 101.0, "memory").outliers == {"n/neuron/43"}
 
 
+def test_a_map_begins_with_what_the_cores_report_and_goes_back_to_it_where_the_chosen_is_not_reported() -> None:
+    run = Run()
+    cores = tuple(ev.CoreSample(core=core, memory=core * GIB, capacity=24 * GIB) for core in range(8))
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=100.0, node="n"))
+    assert [map_of(run, 101.0, metric).metric for metric in ("", "power", "memory")] == ["memory"] * 3
+    assert map_of(whole_machine(), 101.0, "").metric == "utilization"
+
+
 def test_what_is_alike_has_no_outlier_and_few_cores_have_none() -> None:
     rows = map_of(whole_machine(idle_device=99, full_core=999), 101.0)
     assert (rows.outliers, rows.worst) == (frozenset(), ())

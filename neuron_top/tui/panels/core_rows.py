@@ -12,7 +12,7 @@ from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_com
 from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, counted, duration_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
@@ -72,9 +72,12 @@ def _rank(core: CoreRow) -> str:
 
 def _head(group: DeviceGroup, folded: bool, theme: Theme) -> Cell:
     sign = "+" if folded else "-"
-    errors = sum(group.errors.values())
-    text = f"{sign} {group.name}"
-    return [(text, theme.title), (f" {counted(errors, 'hardware error')}" if errors else "", theme.bad)]
+    return [(f"{sign} {group.name}", theme.title)]
+
+
+def _errors(item: Item, theme: Theme, width: int) -> Cell:
+    count = sum(item.group.errors.values()) if item.group is not None else 0
+    return [(count_text(count), theme.bad)] if count else []
 
 
 def _name(item: Item, theme: Theme, width: int) -> Cell:
@@ -157,10 +160,20 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def columns(cores: Sequence[CoreRow]) -> tuple[Column, ...]:
-    """The columns for these cores: metrics that only some sources report stand at the end, where one does."""
+ERRORS = Column("HW err", 7, _errors, None, True)
+"""A device's hardware errors, in the head of its cores; there only where a device told any."""
+
+
+def columns(view: CoreTable) -> tuple[Column, ...]:
+    """The columns for these cores: what only some sources report stands at the end, where one does."""
+    cores = [row for group in view.groups for row in group.rows]
     optional = reported([metric for metric in METRIC_COLUMNS if metric.is_optional], cores)
-    return (*COLUMNS, *(METRIC_COLUMNS[metric] for metric in optional))
+    errors = (ERRORS,) if len(view.groups) > 1 and _hardware_errors(view) else ()
+    return (*COLUMNS, *(METRIC_COLUMNS[metric] for metric in optional), *errors)
+
+
+def _hardware_errors(view: CoreTable) -> int:
+    return sum(sum(group.errors.values()) for group in view.groups)
 
 
 def host_lines(view: CoreTable) -> int:
@@ -172,17 +185,24 @@ def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[S
     """The host, the machine's kind, executions and latency, on a line below the title."""
     cores = sum(len(group.rows) for group in view.groups)
     stale = sum(row.stale for group in view.groups for row in group.rows)
-    summary = f"{cores} core{'' if cores == 1 else 's'}" + (f" · {stale} stale" if stale else "")
+    errors = _hardware_errors(view)
+    words = (
+        counted(cores, "core"),
+        f"{stale} stale" if stale else "",
+        counted(errors, "hardware error") if errors else "",
+    )
+    summary = " · ".join(filter(None, words))
     if host_lines(view) == 1:
         return [rule(theme, width, "Cores", summary)]
     line = Line(theme, width).put("host", theme.quiet).gap()
     host = view.host
-    line.add(bar(theme, host.cpu, 10)).gap().put(percent_text(host.cpu), theme.text, 6, right=True).gap(2)
-    share = host.memory_used / host.memory_total if host.memory_used is not None and host.memory_total else None
-    line.add(
-        bar(theme, share, 10, theme.load(share) if share is not None and share >= 0.85 else theme.hues[Hue.BLUE])
-    ).gap()
-    line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
+    if host.cpu is not None:
+        line.add(bar(theme, host.cpu, 10)).gap().put(percent_text(host.cpu), theme.text, 6, right=True).gap(2)
+    if host.memory_used is not None:
+        share = host.memory_used / host.memory_total if host.memory_total else None
+        style = theme.load(share) if share is not None and share >= 0.85 else theme.hues[Hue.BLUE]
+        line.add(bar(theme, share, 10, style)).gap()
+        line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
     for text in machine_words(view):
         if line.left > len(text) + 3:
             line.gap(2).put(text, theme.quiet)

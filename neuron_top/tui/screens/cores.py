@@ -22,9 +22,10 @@ from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
+from neuron_top.views.core_metrics import SHARES
 from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.cores import CoreTable, core_page, core_table
-from neuron_top.views.device_map import METRICS, DeviceMap, share_of, summary_text
+from neuron_top.views.device_map import DeviceMap, share_of, shown_metric, summary_text
 from neuron_top.views.model import Run
 
 LEAST_TABLE = 12
@@ -53,7 +54,7 @@ class CoresScreen(TableScreen):
         super().__init__()
         self._folded: frozenset[str] = frozenset()
         self._view: CoreTable | None = None
-        self._metric = METRICS[0].name
+        self._metric = ""
 
     def table_state(self) -> TableState:
         """Sort, filter, and the folded devices."""
@@ -93,7 +94,7 @@ class CoresScreen(TableScreen):
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
         self.table.nothing = NOTHING_CAME if view.over else (*NOTHING, *map(safe, view.absent))
-        self.table.show_columns(core_rows.columns(cores))
+        self.table.show_columns(core_rows.columns(view))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
 
@@ -106,13 +107,12 @@ class CoresScreen(TableScreen):
     def action_map_metric(self) -> None:
         """Draw the map by the next metric that any core reports."""
         cores = _cores(self._view) if self._view is not None else []
-        reported = [one.name for one in METRICS if any(share_of(one, row) is not None for row in cores)]
+        reported = [one.name for one in SHARES if any(share_of(one, row) is not None for row in cores)]
         if len(cores) <= MANY or not reported:
             self.notice("the map is drawn where there are more than 16 cores")
             return
-        self._metric = (
-            reported[(reported.index(self._metric) + 1) % len(reported)] if self._metric in reported else reported[0]
-        )
+        shown = reported.index(shown_metric(cores, self._metric).name)
+        self._metric = reported[(shown + 1) % len(reported)]
         self._show_again()
 
     def opened(self, row: Item) -> None:

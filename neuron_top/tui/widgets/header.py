@@ -51,7 +51,7 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     """The first line; without a band, the program is still looking. `fleet`: what stands in the place of no job."""
     line = Line(theme, width).gap().put("neuron-top", theme.title).gap(2)
     if fleet and (band is None or band.verdict.state is VerdictState.IDLE):
-        line.put(f"{theme.glyphs.running} FLEET", theme.accent).gap()
+        line.put(f"{theme.glyphs.live} FLEET", theme.accent).gap()
         return line.put(whole_clauses(fleet, line.left - 1), theme.text).strip()
     if band is None:
         return line.put("looking…", theme.quiet).strip()
@@ -78,12 +78,12 @@ def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
     glyphs = theme.glyphs
     return {
-        VerdictState.IDLE: (glyphs.waiting, theme.warn),
+        VerdictState.IDLE: (glyphs.queued, theme.warn),
         VerdictState.WAITING: (glyphs.waiting, theme.warn),
         VerdictState.COMPLETED: (glyphs.done, theme.good),
         VerdictState.FAILED: (glyphs.failed, theme.bad),
         VerdictState.CUT_OFF: (glyphs.warn, theme.warn),
-    }.get(state, (glyphs.running, theme.accent))
+    }.get(state, (glyphs.live, theme.accent))
 
 
 class Tabs(Lines):
