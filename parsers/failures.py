@@ -16,6 +16,8 @@ _ARGUMENT = late_pattern(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
 _MOST_ARGV_LINES = 400
 _LONGEST_ARGV = 20_000
 _END = late_pattern(r"\[libneuronxla [^\]\s]{1,80}\]")
+_STAMP = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+(?=\S)")
+"""The compiler's own clock in front of its words; the line's header has the time already."""
 _EXIT_STATUS = late_pattern(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
 _RETRYING = "Retrying..."
 _FOREIGN = late_pattern(
@@ -71,7 +73,7 @@ class MessageLines:
         self._close_at_mark(line)
 
     def text(self) -> str:
-        """The message without argv and end mark."""
+        """The message without argv, the compiler's clock and the end mark."""
         return "\n".join(self._lines)
 
     @property
@@ -114,6 +116,8 @@ class MessageLines:
 
     def _add(self, text: str) -> None:
         text = _END.split(text, maxsplit=1)[0].strip()
+        stamp = _STAMP.match(text)
+        text = text[stamp.end() :] if stamp else text
         if text and text not in ("[", "]"):
             self._lines.append(text[:2000])
 

@@ -75,6 +75,13 @@ def test_a_fresh_failure_collects_its_message_code_and_module() -> None:
     )
 
 
+def test_the_compilers_own_clock_is_no_part_of_its_message() -> None:
+    argv = f"['neuronx-cc', 'compile', '/tmp/w/model.{M1}.hlo_module.pb']"
+    text = g2(f"Failed compilation with {argv}: 2026-11-24T10:00:00Z [F137] it was killed", level="ERROR")
+    (failure,) = only(CompileFailed, read(text))
+    assert (failure.message, failure.code) == ("[F137] it was killed", "F137")
+
+
 def test_a_failure_quoted_in_a_traceback_is_not_a_new_one() -> None:
     quoted = "ValueError: RunNeuronCCImpl: error condition error != 0: "
     quoted += f"Failed compilation with ['/tmp/model.{M1}.hlo.pb']: x\n"
