@@ -6,6 +6,8 @@ everywhere in the program and `—` on every screen. Nothing here rounds a value
 
 from __future__ import annotations
 
+import math
+
 UNKNOWN = "—"
 _HOURS_COUNT = 10 * 86400
 """Below so many seconds the hours of days are worth reading."""
@@ -21,7 +23,7 @@ def bytes_text(value: float | None) -> str:
         size, unit = size / 1024, unit + 1
     if unit == 0 or abs(size) >= 99.95:
         return f"{size:.0f} {_BYTE_UNITS[unit]}"
-    return f"{size:.1f} {_BYTE_UNITS[unit]}"
+    return f"{math.floor(size * 10 + 0.5) / 10:.1f} {_BYTE_UNITS[unit]}"  # format() makes 15.2 of 15.25
 
 
 def duration_text(seconds: float | None) -> str:
@@ -48,7 +50,7 @@ def clock_text(seconds: float | None) -> str:
     """An elapsed time of fixed width for headers that tick: `00:04:09`."""
     if seconds is None:
         return "--:--:--"
-    whole = max(0, int(seconds))
+    whole = max(0, round(seconds))  # as duration_text does, which may stand beside it
     return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
 
 

@@ -192,9 +192,10 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
     for key, waits in _waits_by_graph(run).items():
         graph = run.compiles.graphs[key]
         starts = [wait.start for wait in waits if wait.start is not None]
-        seconds = now - min(starts) if starts else None
-        reported = max((wait.minutes or 0.0 for wait in waits), default=0.0) * 60.0
-        if max(seconds or 0.0, reported) < limits.lock_wait_seconds:
+        # A start counts what the first line told already; of a log without clocks there is only what its lines tell.
+        told = max((wait.minutes or 0.0 for wait in waits), default=0.0) * 60.0
+        seconds = now - min(starts) if starts else told
+        if seconds < limits.lock_wait_seconds:
             continue
         compiled = graph.state is GraphState.COMPILING or run.compiles.compiling > 0
         entry = run.caches.entry(graph.module) if graph.module is not None else None
@@ -208,7 +209,7 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
             since=min(starts, default=None),
             count=len(waits),
             total=run.compiles.compiling,
-            seconds=seconds if seconds is not None else reported,
+            seconds=seconds,
             compiling_elsewhere=compiled,
             proof=(entry.lock_proof or "") if entry is not None else "",
             graph=key,
@@ -277,7 +278,7 @@ def _memory_headroom(run: Run, now: float, limits: Limits) -> Iterator[RaisedAle
             local=core.kind is not CoreKind.NEURON,
             index=core.index,
             device=core.sample.device,
-            size=core.sample.memory,
+            size=(core.sample.memory or 0) + core.beside,
             capacity=core.sample.capacity,
             share=free,
             core=core.key,

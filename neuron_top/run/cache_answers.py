@@ -100,7 +100,7 @@ class CacheAnswers:
             self._graphs.begin_wait(graph, worker, wait)
             worker.state, worker.since = GraphState.WAITING, wait.start
         wait.lines += 1
-        wait.last = event.time
+        wait.heard(event.time)
         if event.minutes is not None:
             wait.minutes = max(wait.minutes or 0.0, event.minutes)
             longest = self._counts.longest_wait_minutes
@@ -126,16 +126,22 @@ class CacheAnswers:
         self._graphs.settle(graph, GraphState.EXTRACTED, event.time)
 
     def waits_folded(self, event: LockWaited, count: int, longest: float | None) -> None:
-        """Processes of a node said so many times more that they wait."""
+        """Processes of a node said so many times more that they wait; the one that waits longest told `longest`."""
         self._counts.lock_lines += count
         graph = self._graphs.graph(event.module or "", event.time)
         graph.locate(event.root, event.compiler)
         if longest is not None:
             self._counts.longest_wait_minutes = max(self._counts.longest_wait_minutes or 0.0, longest)
-        for waited_for, worker in self._graphs.waiting_on(event.node):
-            if waited_for is graph and (wait := worker.open_wait) is not None:
-                wait.last = event.time
-                wait.minutes = wait.minutes if longest is None else max(wait.minutes or 0.0, longest)
+        waits = [
+            wait
+            for waited_for, worker in self._graphs.waiting_on(event.node)
+            if waited_for is graph and (wait := worker.open_wait) is not None
+        ]
+        for wait in waits:
+            wait.heard(event.time)
+        if waits and longest is not None:
+            oldest = min(waits, key=lambda wait: wait.start or 0.0)
+            oldest.minutes = max(oldest.minutes or 0.0, longest)
 
     def _aggregate(self, event: CacheHit | GraphExtracted) -> tuple[Graph, WorkerGraph]:
         """The graph, and what stands for the processes of a node whose lookups were folded."""

@@ -60,6 +60,8 @@ class Core:
         """The latest sample as it came."""
         self.sampled: float | None = None
         """When."""
+        self.beside = 0
+        """Bytes that other cores hold in the same bank: it is the bank that runs out."""
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
@@ -80,9 +82,9 @@ class Core:
 
     @property
     def headroom(self) -> float | None:
-        """Share of its capacity that is free, 0…1; None where either is unknown."""
+        """Share of its bank that is free, 0…1; None where its memory or the capacity is unknown."""
         memory, capacity = self.sample.memory, self.sample.capacity
-        return None if memory is None or not capacity else max(0.0, 1 - memory / capacity)
+        return None if memory is None or not capacity else max(0.0, 1 - (memory + self.beside) / capacity)
 
     def smoothed(self, step_seconds: float | None = None) -> float | None:
         """Mean utilization over max(one training step, 30 s): a step's idle part does not make a busy core idle."""
@@ -91,10 +93,13 @@ class Core:
         return self.recent_utilization.mean_since(self.sampled - max(step_seconds or 0.0, SMOOTH_SECONDS))
 
     def low_since(self, headroom: float) -> float | None:
-        """Since when, as far as the recent samples reach, less than this share of the capacity has been free."""
+        """Since when, as far as the recent samples reach, less than this share has been free.
+
+        Of the cores that share its bank only what they hold now is known.
+        """
         capacity, since = self.sample.capacity, None
         for time, memory in reversed(self.recent_memory.samples()):
-            if not capacity or 1 - memory / capacity >= headroom:
+            if not capacity or 1 - (memory + self.beside) / capacity >= headroom:
                 break
             since = time
         return since
@@ -107,6 +112,12 @@ class Core:
             self.kind_peaks[kind] = max(self.kind_peaks.get(kind, 0), size)
         if time is not None:
             self.kind_history.add(time, kinds)
+
+    def set_beside(self, beside: int) -> None:
+        """What other cores hold in the same bank."""
+        if beside != self.beside:
+            self.version += 1
+            self.beside = beside
 
     def take(self, sample: CoreSample, time: float | None) -> None:
         """Take one sample."""
@@ -227,6 +238,20 @@ class CoreTracker:
             memory = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
             if memory is not None and not sample.kinds:
                 core.set_kinds(memory.kinds, memory.time)
+        self._share_banks(event.node, {sample.bank for sample in event.cores if sample.bank is not None})
+
+    def _share_banks(self, node: str, banks: set[int]) -> None:
+        """Tell the cores of these banks what the others of the same one hold."""
+        if not banks:
+            return
+        shared: dict[tuple[int | None, int | None], list[Core]] = {}
+        for core in self.cores.values():
+            if core.node == node and core.sample.bank in banks:
+                shared.setdefault((core.sample.device, core.sample.bank), []).append(core)
+        for cores in shared.values():
+            used = sum(core.sample.memory or 0 for core in cores)
+            for core in cores:
+                core.set_beside(used - (core.sample.memory or 0))
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event

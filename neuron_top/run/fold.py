@@ -29,6 +29,7 @@ from neuron_top.events import (
     Foldable,
     GraphDescribed,
     GraphExtracted,
+    GraphMeasured,
     GraphReported,
     GraphReused,
     HubMissed,
@@ -58,7 +59,7 @@ MOST_PAIRS = 500_000
 MOST_STEPS = 512
 """Step times in one event."""
 _Lookup = CacheHit | GraphExtracted
-_Told = CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphDescribed
+_Told = CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphDescribed | GraphMeasured
 
 
 class _Folding(msgspec.Struct):

@@ -114,6 +114,11 @@ class Wait(msgspec.Struct, kw_only=True, gc=False):
     last: float | None = None
     """When it last said so."""
 
+    def heard(self, at: float | None) -> None:
+        """It said so again; a fold of several processes may tell an earlier time than this one told itself."""
+        if at is not None:
+            self.last = at if self.last is None else max(self.last, at)
+
 
 class Message(StrEnum):
     """What can report an attempt; each kind counts for itself, see the module's text."""

@@ -59,8 +59,8 @@ OF_ROWS: dict[str, str] = {
     "holds a lock now",
     "lock timeout": "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that "
     "shares it compiles",
-    "device memory": "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), weights "
-    "over more cores, or a larger Scratchpad page where the table shows overflow",
+    "device memory": "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), or weights "
+    "over more cores; the table in the log shows what fills it",
     "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
     "sequence), or more cores",
     "number of cores": "The collectives cannot connect this number of cores: take one that the line names "

@@ -41,7 +41,8 @@ class CoreMetric(NamedTuple):
 
 
 def _memory_share(row: CoreRow) -> float | None:
-    return row.memory / row.capacity if row.memory is not None and row.capacity else None
+    """Of its bank: what other cores of it hold is not free either."""
+    return None if row.headroom is None else 1 - row.headroom
 
 
 UTILIZATION = CoreMetric(

@@ -38,7 +38,9 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     capacity: int | None
     peak: int | None
     headroom: float | None
-    """Free share of the capacity, 0…1."""
+    """Free share of its bank, 0…1."""
+    beside: int
+    """Bytes that other cores hold in the same bank."""
     kinds: dict[str, int]
     """Memory by kind; kinds that cannot be determined are absent, and the sum may be below `memory`."""
     models: tuple[str, ...]
@@ -107,6 +109,7 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
         capacity=sample.capacity,
         peak=core.peak,
         headroom=core.headroom,
+        beside=core.beside,
         kinds=core.kinds,
         models=sample.models,
         flops=sample.flops,

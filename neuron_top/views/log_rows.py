@@ -151,22 +151,32 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     """Equal lines as one row, where the first of them stood.
 
     A line that begins with a stamp or a component, or is a warning or an error, joins an equal one near above it,
-    whoever wrote it; any other one only the row right above, so that tracebacks keep their order. Warnings and errors
-    that differ in numbers alone are alike.
+    whoever wrote it. The lines below it, which belong to it, join those below that one for as long as they are equal.
+    Any other line joins only the row right above, so that tracebacks keep their order. Warnings and errors that differ
+    in numbers alone are alike.
     """
     rows: list[LogRow[L]] = []
+    keys: list[tuple[str, str, str]] = []
     of_line: list[int] = []
     at: dict[tuple[str, str, str], int] = {}
+    following: int | None = None
     for line in lines:
         split = columns(line)
         key = alike_key(line, split)
-        reach = NEAR if split.begins or line.level in _ROUGH else 1
-        index = at.get(key, -NEAR - 1)
-        if split.message and len(rows) - index <= reach:
-            rows[index] = _joined(rows[index], line, split)
+        begins = split.begins or line.level in _ROUGH
+        if not begins and following is not None and following < len(rows) and keys[following] == key:
+            index = following
         else:
-            index = at[key] = len(rows)
+            index = at.get(key, -NEAR - 1)
+            if not split.message or len(rows) - index > (NEAR if begins else 1):
+                index = at[key] = len(rows)
+        if index == len(rows):
             rows.append(LogRow(line, split))
+            keys.append(key)
+            following = None
+        else:
+            rows[index] = _joined(rows[index], line, split)
+            following = index + 1
         of_line.append(index)
     return LogRows(rows, of_line)
 

@@ -301,7 +301,7 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
 
 
 def act_sum(plans: Sequence[Plan]) -> str:
-    """`51 entries · 693 MiB · 3.2 h to compile again · free afterwards 74 GiB`; what is skipped stands behind it."""
+    """`51 entries · 693 MiB · 3.2 h to compile again · free once purged 74 GiB`; what is skipped stands behind it."""
     steps = sum(len(plan.steps) for plan in plans)
     skipped = sum(len(plan.exclusions) for plan in plans)
     words = [counted(steps, "entry", "entries"), bytes_text(sum(plan.frees for plan in plans))]
@@ -313,7 +313,7 @@ def act_sum(plans: Sequence[Plan]) -> str:
         words.append(f"{counted(unknown, 'compile')} of unknown duration")
     free = _free_afterwards(plans)
     if free is not None and steps:
-        words.append(f"free afterwards {bytes_text(free)}")
+        words.append(f"free {'afterwards' if plans[0].verb is Verb.COPY else 'once purged'} {bytes_text(free)}")
     if skipped:
         words.append(f"{skipped:,} skipped")
     return " · ".join(words)

@@ -139,6 +139,7 @@ def _core_row(sample: CoreSample, kind: CoreKind) -> CoreRow:
         capacity=sample.capacity,
         peak=sample.peak,
         headroom=None,
+        beside=0,
         kinds=sample.kinds,
         models=sample.models,
         flops=sample.flops,

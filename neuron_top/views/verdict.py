@@ -6,12 +6,13 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.diagnose import CauseClass
 from neuron_top.run.alerts import AlertKind
 from neuron_top.run.estimate import Range
 from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
-from neuron_top.units import bytes_text, clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.alerts import Alert
 from neuron_top.views.counts import GRAPH_ENDED, graph_words
 from neuron_top.views.diagnosis import headline
@@ -134,14 +135,15 @@ def untold(view: Overview) -> list[Alert]:
         return list(view.alerts)
     cause = view.diagnosis.cause if view.diagnosis is not None else None
     line = cause.text.strip()[:_COMPARED] if cause is not None else ""
-    return [alert for alert in view.alerts if not _tells_of(alert, line)]
+    ran_out = cause is not None and cause.cause_class is CauseClass.RUNTIME_OOM
+    return [alert for alert in view.alerts if not _tells_of(alert, line, ran_out)]
 
 
-def _tells_of(alert: Alert, line: str) -> bool:
-    """Whether an alert is of the failure that this line of the log states."""
+def _tells_of(alert: Alert, line: str, ran_out: bool) -> bool:
+    """Whether an alert is of the failure that this line of the log states; `ran_out`: of device memory."""
     if alert.kind in (AlertKind.COMPILE_FAILED, AlertKind.COMPILE_KILLED):
         return bool(line) and line in alert.evidence
-    return alert.kind is AlertKind.JOB_FAILED
+    return alert.kind is AlertKind.JOB_FAILED or (alert.kind is AlertKind.MEMORY_EXHAUSTED and ran_out)
 
 
 def state_of(head: Header) -> VerdictState:
@@ -182,17 +184,21 @@ def title_text(one: Verdict) -> str:
 
 
 def freshness_text(one: Verdict) -> str:
-    """The pill: `live`, `live, 12.0 s ago`, `ended 3 d 04 h ago`, `replay`."""
+    """The pill: `live`, `live, 12 s ago`, `last heard 3 m ago`, `ended 3 d 04 h ago`, `replay`."""
     if one.freshness is Freshness.REPLAY or one.age is None:
         return str(one.freshness)
     if one.freshness is Freshness.ENDED:
         return f"ended {_ago(one.age)}"
+    if one.freshness is Freshness.LATE:
+        return f"last heard {_ago(one.age)}"
     return f"live, {_ago(one.age)}" if one.age >= 2.0 else "live"
 
 
 def _ago(seconds: float) -> str:
-    """Whole seconds: a pill that counts tenths is unrest."""
-    return f"{seconds:.0f} s ago" if seconds < 60 else f"{duration_text(seconds)} ago"
+    """Whole seconds, then whole minutes: a pill that counts faster is unrest."""
+    if seconds < 60:
+        return f"{seconds:.0f} s ago"
+    return f"{seconds // 60:.0f} m ago" if seconds < 3600 else f"{duration_text(seconds)} ago"
 
 
 def verdict_lines(one: Verdict) -> list[str]:
@@ -293,7 +299,8 @@ def _compiled(view: Overview) -> str:
 def _compiling(view: Overview) -> str:
     card = view.compile
     oldest = max((one.elapsed for one in card.running if one.elapsed is not None), default=None)
-    longest = f", the longest for {duration_text(round(oldest))}" if oldest is not None else ""
+    said = ", the longest for" if len(card.running) > 1 else " for"
+    longest = f"{said} {_whole_seconds(oldest)}" if oldest is not None else ""
     words = [f"{counted(len(card.running), 'graph')} under way{longest}"] if card.running else []
     if card.trial_run:
         words.insert(0, f"trial run, {counted(card.extracted, 'graph')} extracted")
@@ -305,6 +312,11 @@ def _compiling(view: Overview) -> str:
     return " · ".join([*words, *([f"{counted(waiters, 'worker')} waiting"] if waiters else [])])
 
 
+def _whole_seconds(seconds: float) -> str:
+    """Of what goes on: tenths would change with every look."""
+    return f"{seconds:.0f} s" if seconds < 60 else duration_text(seconds)
+
+
 def _waiting(view: Overview) -> str:
     """For what, and for whom."""
     card = view.compile
@@ -312,7 +324,7 @@ def _waiting(view: Overview) -> str:
         return "for a lock of the cache"
     first = max(card.waiting, key=lambda one: one.elapsed or 0.0)
     waiters = sum(one.waiters for one in card.waiting)
-    since = f" since {clock_text(first.elapsed)}" if first.elapsed is not None else ""
+    since = f" for {_whole_seconds(first.elapsed)}" if first.elapsed is not None else ""
     return f"{counted(waiters, 'worker')} for the compile of {_short(first.key)}{since}, held by {_holder(first)}"
 
 
@@ -337,7 +349,9 @@ def _training(view: Overview) -> list[str]:
     if training.throughput is not None:
         parts.append(f"{number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
     fresh = [core for core in view.cores if not core.stale]
-    memory = [(core.memory / core.capacity, core.memory) for core in fresh if core.memory and core.capacity]
+    memory = [
+        (1 - core.headroom, core.memory + core.beside) for core in fresh if core.memory and core.headroom is not None
+    ]
     if memory and parts and state_of(view.header) not in ENDED:
         share, used = max(memory)
         parts.append(f"HBM at most {percent_text(share)} ({bytes_text(used)})")

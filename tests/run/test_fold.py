@@ -8,14 +8,26 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.events import AnyEvent, CacheHit, EventsFolded, LogGeneration, WorkerHeard, decode, encode
-from neuron_top.run.alerts import raised
+from neuron_top.events import (
+    AnyEvent,
+    CacheHit,
+    CompileBegan,
+    EventsFolded,
+    GraphMeasured,
+    LockWaited,
+    LogGeneration,
+    WorkerHeard,
+    decode,
+    encode,
+)
+from neuron_top.run.alerts import AlertKind, raised
 from neuron_top.run.fold import Fold
 from neuron_top.run.model import Run
 from tests.foundation.test_events import made
 from tests.run.samples import A, B, any_event, event_lists, other_events, repeating_event
 
 NOW = 1_700_000_500.0
+TIMED = (AlertKind.LATE_RECOMPILES, AlertKind.LOCK_WAIT, AlertKind.STALE_LOCK)
 ONE_OF_EACH = [made(kind) for kind in get_args(AnyEvent) if kind not in (EventsFolded, WorkerHeard)]
 """Whatever kinds there are: a new one is tried, too."""
 others = st.one_of(any_event, other_events, st.sampled_from(ONE_OF_EACH))
@@ -72,8 +84,8 @@ def totals(run: Run) -> dict[str, Any]:
         "cores": (run.cores.statuses, run.cores.log_levels, len(run.cores.runtime_errors), run.cores.exhausted.count,
                   run.cores.hardware_errors, sorted(run.cores.cores)),
         "changes": run.caches.changes,
-        # Recompiles compare times, and a line without a clock is dated by the lines around it.
-        "alerts": sorted(alert.key for alert in raised(run, NOW) if alert.key != "recompiles"),
+        # Those compare times, and what has no clock is dated by what stands around it.
+        "alerts": sorted(one.key for one in raised(run, NOW) if one.kind not in TIMED),
     }  # fmt: skip
 
 
@@ -91,6 +103,26 @@ def test_events_of_any_kind_without_clocks_too(events: list[AnyEvent], every: in
 
 def hit(module: str, pid: int, at: float) -> CacheHit:
     return CacheHit(at=at, seen=at, source="log:x", node="n", pid=pid, module=module, generation=LogGeneration.G3)
+
+
+def waits(module: str, pid: int | None, at: float, minutes: float | None = None) -> LockWaited:
+    return LockWaited(at=at, source="log:x", pid=pid, module=module, generation=LogGeneration.G2, minutes=minutes)
+
+
+def test_what_one_process_waited_is_not_told_of_another() -> None:
+    begins = CompileBegan(source="log:x", module=A, pid=10)
+    events = [waits(A, 10, NOW - 500), waits(A, None, NOW - 119.9), waits(A, 10, NOW - 500, 2.0), begins]
+    told = [alert.kind for alert in raised(run_of(folded(events, 0)), NOW)]
+    assert told == [alert.kind for alert in raised(run_of(events), NOW)]
+
+
+def test_a_graph_measured_by_a_process_of_which_only_a_fold_told_keeps_its_state() -> None:
+    events = [
+        *(hit(A, 9, NOW) for _ in range(3)),
+        hit(A, 10, NOW),
+        GraphMeasured(node="n", pid=10, module=A, compile_seconds=3.0),
+    ]
+    assert totals(run_of(folded(events, 0))) == totals(run_of(events))
 
 
 def test_hits_of_128_ranks_become_one_event_with_the_first_and_the_last_in_it() -> None:

@@ -63,7 +63,7 @@ def test_training_reports_progress_and_remaining_time() -> None:
     assert title_text(one) == "● 20 % train.log – neurontop"
     assert freshness_text(at(run_of(step(1, NOW)), NOW + 12)) == "live, 12 s ago"
     late = at(run_of(step(1, NOW)), NOW + 90)
-    assert (late.freshness, freshness_text(late)) == (Freshness.LATE, "live, 1 m 30 s ago")
+    assert (late.freshness, freshness_text(late)) == (Freshness.LATE, "last heard 1 m ago")
 
 
 def test_compiling_waiting_and_serving_are_distinguished() -> None:

@@ -278,7 +278,8 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
         ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", theme.text),
         (
             "memory",
-            f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
+            f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
+            + (f", other cores of its bank {bytes_text(row.beside)}" if row.beside else ""),
             theme.load(used_share(row)),
         ),
         *(
