@@ -154,21 +154,31 @@
     return news.mark;
   }
 
-  /* Equal lines: the first near above stands for them with their count, the others are there and hidden. A line that
-     begins no record joins the one right above only, so that tracebacks keep their order. */
+  /* Equal lines: the first near above stands for them with their count, the others are there and hidden. The lines of
+     a record join those of the record that its first line joined, while they are equal; any other line that begins no
+     record joins the one right above only, so that tracebacks keep their order (as `grouped` in views/log_rows.py). */
   const NEAR = 32, heads = new WeakMap();
+  let following = null;
   function addLine(list, line) {
     const item = lineItem(line), key = line[8];
-    let head = null, steps = line[9] ? NEAR : 1;
-    for (let one = list.lastElementChild; key && one && steps > 0; one = one.previousElementSibling) {
-      if (one.dataset.alike === key && !heads.has(one)) { head = one; break; }
+    let head = !line[9] && following?.isConnected && following.dataset.alike === key ? following : null;
+    let steps = line[9] ? NEAR : 1;
+    for (let one = list.lastElementChild; key && !head && one && steps > 0; one = one.previousElementSibling) {
+      if (one.dataset.alike === key && !heads.has(one)) { head = one; }
       if (!heads.has(one)) { steps -= 1; }
     }
     list.append(item);
+    following = head && rowBelow(head);
     if (!head) { return; }
     heads.set(item, head);
     item.classList.add("dup");
     count(head, 1);
+  }
+
+  function rowBelow(item) {
+    let one = item.nextElementSibling;
+    while (one && heads.has(one)) { one = one.nextElementSibling; }
+    return one;
   }
 
   function count(head, by) {
@@ -193,7 +203,7 @@
     const item = document.createElement("li");
     item.className = ["error", "warning", "event"].includes(level) ? level : "";
     item.dataset.key = key;
-    if (alike) { item.dataset.alike = alike; }
+    item.dataset.alike = alike;
     if (!time && !who && !component) { item.classList.add("plain"); }
     for (const [name, value] of [["time", time], ["who", who], ["component", component]]) {
       const cell = document.createElement("span");

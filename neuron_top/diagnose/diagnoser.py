@@ -70,8 +70,8 @@ _MOST_SHAPES = 8192
 _LONGEST_SHAPE = 1000
 _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
-_CONTEXT = 2
-"""Lines in front of and behind a finding that are kept as evidence."""
+_BEFORE, _BEHIND = 3, 5
+"""Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
 _MOST_MODULES = 64
@@ -160,7 +160,7 @@ class Diagnoser:
             if is_new and self._wide is None:
                 position = finding.offset - self._offset + len(self._tail)
                 self._keep_before(finding, self._tail, position)
-                behind = self._tail[max(0, position) :].split(b"\n")[1 : 1 + _CONTEXT]
+                behind = self._tail[max(0, position) :].split(b"\n")[1 : 1 + _BEHIND]
                 for line, raw in enumerate(behind, finding.line + 1):
                     self._keep(finding, line, raw)
         return self._diagnosis(findings, exit_code)
@@ -382,13 +382,13 @@ class Diagnoser:
         if position < 0 or (self._wide is not None and finding.offset < self._offset):
             return
         self._keep_before(finding, near, position)
-        self._wanted.append(_Wanted(finding, finding.line + _CONTEXT))
+        self._wanted.append(_Wanted(finding, finding.line + _BEHIND))
         end = near.find(b"\n", position)
         self._take_behind(near, len(near) if end < 0 else end + 1, finding.line + 1)
 
     def _keep_before(self, finding: Finding, near: bytes, position: int) -> None:
         """Keep the lines in front of a finding, which stands at this position of what was read last."""
-        before = near[max(0, position - 2 * LINE_LIMIT) : max(0, position)].split(b"\n")[:-1][-_CONTEXT:]
+        before = near[max(0, position - 2 * LINE_LIMIT) : max(0, position)].split(b"\n")[:-1][-_BEFORE:]
         for line, raw in enumerate(before, finding.line - len(before)):
             self._keep(finding, line, raw)
 
@@ -399,7 +399,7 @@ class Diagnoser:
 
     def _take_behind(self, block: bytes, position: int, line: int) -> None:
         wanted = self._wanted
-        for _ in range(_CONTEXT):
+        for _ in range(_BEHIND):
             if position >= len(block) or not wanted:
                 break
             end = block.find(b"\n", position)

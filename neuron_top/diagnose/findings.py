@@ -16,6 +16,7 @@ _MOST = 300
 _MOST_RANKS = 4096
 _LONGEST_TEXT = 2000
 _LONGEST_EVIDENCE = 300
+_MOST_INDENTED = 40
 _KEY = 160
 _VARYING = late_pattern(r"0x[0-9a-f]+|[0-9a-f]{8,}|(?:/[\w.+@=-]+){2,}/?|\s?\d+(?:\.\d+)?")
 _BLANKS = late_pattern(r"[ \t]{3,}")
@@ -118,8 +119,10 @@ class Findings:
 
 
 def evidence(line: int, text: str) -> Evidence:
-    """A line as evidence: safe to show, bounded."""
-    return Evidence(line, visible(_BLANKS.sub("  ", text.strip())[:_LONGEST_EVIDENCE]))
+    """A line as evidence: safe to show, bounded, with its indentation, which marks below it point at."""
+    words = text.strip()
+    indented = min(len(text) - len(text.lstrip()), _MOST_INDENTED)
+    return Evidence(line, _cut(" " * indented + _BLANKS.sub("  ", words), _LONGEST_EVIDENCE))
 
 
 def _key(text: str) -> str:
@@ -129,4 +132,8 @@ def _key(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return visible(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")
+    return _cut(text, _LONGEST_TEXT)
+
+
+def _cut(text: str, longest: int) -> str:
+    return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")

@@ -29,6 +29,7 @@ _WORDS = {
     CauseClass.TOOL_ERROR: "a tool failed",
     CauseClass.INTERRUPTED: "the job was stopped from outside",
 }
+_CERTAINTY = {Confidence.HIGH: "", Confidence.MEDIUM: "likely", Confidence.LOW: "perhaps"}
 _UNSTATED = "the log does not state why"
 _ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
 
@@ -127,8 +128,11 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
 
 
 def sentence_part(line: str) -> str:
-    """A line of a log inside of a sentence: without the colon behind which further lines stood."""
-    return line.rstrip(" :,")
+    """A line of a log inside of a sentence: without the clause and the colon behind which further lines stood."""
+    kept = line.rstrip(" :,")
+    if line.rstrip().endswith(":") and ", " in kept:
+        kept = kept.rpartition(", ")[0]
+    return kept
 
 
 def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:
@@ -155,7 +159,7 @@ def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),
         next_step=cause.advice,
-        certainty="" if cause.confidence is Confidence.HIGH else f"confidence: {cause.confidence}",
+        certainty=_CERTAINTY[cause.confidence],
         others=tuple(
             OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
             for other in others[:_MOST_OTHERS]
@@ -165,7 +169,10 @@ def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
 
 
 def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:
-    return tuple(EvidenceLine(line.line, line.text, False) for line in cause.evidence if line.line != cause.line)
+    """What all of them are indented by is left out: marks still stand below what they point at."""
+    kept = [line for line in cause.evidence if line.line != cause.line]
+    margin = min((len(line.text) - len(line.text.lstrip()) for line in kept), default=0)
+    return tuple(EvidenceLine(line.line, line.text[margin:], False) for line in kept)
 
 
 def _where(cause: Cause) -> str:

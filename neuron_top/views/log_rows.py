@@ -134,6 +134,11 @@ def alike_key(line: ReadLine, split: LogColumns) -> tuple[str, str, str]:
     return split.component, line.level, message
 
 
+def begins_record(line: ReadLine, split: LogColumns) -> bool:
+    """Whether a line stands for itself: lines below it that do not belong to it."""
+    return split.begins or line.level in _ROUGH
+
+
 class LogRows(NamedTuple, Generic[L]):
     """Rows, and where each line went."""
 
@@ -163,7 +168,7 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     for line in lines:
         split = columns(line)
         key = alike_key(line, split)
-        begins = split.begins or line.level in _ROUGH
+        begins = begins_record(line, split)
         if not begins and following is not None and following < len(rows) and keys[following] == key:
             index = following
         else:

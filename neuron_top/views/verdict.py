@@ -74,7 +74,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     more: int = 0
     """Further alerts."""
     alerts: int = 0
-    """All alerts."""
+    """All of them that `reason` does not report."""
     freshness: Freshness = Freshness.LIVE
     age: float | None = None
     """Seconds since anything was heard; None where nothing was."""
@@ -123,7 +123,7 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
         alert=f"{first.title}: {first.evidence}" if first is not None else "",
         alert_step=first.next_step if first is not None else "",
         more=max(0, len(alerts) - 1),
-        alerts=len(view.alerts),
+        alerts=len(alerts),
         freshness=_freshness(view, age, replayed=replayed),
         age=age,
     )
@@ -244,7 +244,7 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.FAILED:
             return _failure(view)
         case VerdictState.COMPLETED:
-            return " · ".join(filter(None, (_after(head), *_done(view)))), ""
+            return " · ".join(filter(None, (*_done(view), _after(head)))), ""
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE:

@@ -89,6 +89,17 @@ def test_equal_lines_are_one_row_and_a_click_in_a_chart_leads_to_its_moment(brow
         seen.page.uncheck("#logs-alike input")
         seen.page.wait_for_function("() => document.querySelectorAll('#logs-lines li.dup').length === 4")
         assert shown.count() == 205
+        block = ["10:00:0{} ran out of memory", "    tensors 8 GiB", "", "    other 1 GiB"]
+        rows = seen.page.evaluate(
+            """texts => {
+              const row = text => ["", text, text, "", "", "", "", "", text.replace(/^10:00:0./, ""), text[0] === "1"];
+              dash_clientside.neurontop.appendLines({reset: true, lines: texts.map(row)}, []);
+              const items = [...document.querySelectorAll("#logs-lines li")];
+              return items.map(one => one.querySelector(".times")?.textContent || "");
+            }""",
+            [text.format(n) for n in range(3) for text in block],
+        )
+        assert rows == [" × 3"] * 4 + [""] * 8
         seen.page.goto(f"{served.address}?run=")
         seen.page.wait_for_function("() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
         seen.page.wait_for_function(

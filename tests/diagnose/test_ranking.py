@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.diagnose.findings import evidence
 from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.run.job import combined
+from neuron_top.views.diagnosis import diagnosis_view
 from tests.parsers.logs import M1, g3
 
 OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"
@@ -114,8 +116,18 @@ def test_nothing_is_known_of_an_empty_log() -> None:
 
 
 def test_the_lines_around_a_cause_are_its_evidence() -> None:
-    (cause,) = of("one\ntwo\nthree\nValueError: x\nfour\nfive\nsix\n").causes
-    assert [(line.line, line.text) for line in cause.evidence] == [(2, "two"), (3, "three"), (5, "four"), (6, "five")]
+    (cause,) = of("\n".join((*"abcd", "ValueError: x", *"fghijkl", ""))).causes
+    assert "".join(line.text for line in cause.evidence) == "bcdfghij"
+    assert [line.line for line in cause.evidence] == [2, 3, 4, 6, 7, 8, 9, 10]
+
+
+def test_evidence_keeps_what_marks_point_at_and_says_that_it_is_cut() -> None:
+    frame = '  File "/x.py", line 3, in <module>\n    print(1/0)\n          ~^~\n'
+    (cause,) = of(f"Traceback (most recent call last):\n{frame}ZeroDivisionError: division by zero\n").causes
+    assert [line.text for line in cause.evidence][-2:] == ["    print(1/0)", "          ~^~"]
+    shown = [line.text for line in diagnosis_view(Diagnosis(failed=True, causes=(cause,))).lines]
+    assert shown[:3] == ['File "/x.py", line 3, in <module>', "  print(1/0)", "        ~^~"]
+    assert evidence(1, "x" * 400).text == "x" * 299 + "…"
 
 
 def test_of_several_logs_of_one_job_the_surest_cause_comes_first_and_fine_logs_change_nothing() -> None:

@@ -122,6 +122,23 @@ def test_warnings_with_their_source_line_are_two_rows() -> None:
     assert [row.times for row in grouped(lines).rows] == [5, 5]
 
 
+def test_lines_below_a_record_join_those_of_the_record_that_it_joined() -> None:
+    block = ("ran out of memory on core {}", "    tensors   8 GiB", "", "    other     1 GiB")
+    lines = [
+        line(text.format(n) if not at else text, LineLevel.ERROR if not at else LineLevel.PLAIN)
+        for n in range(8)
+        for at, text in enumerate(block)
+    ]
+    assert [row.times for row in grouped(lines).rows] == [8, 8, 8, 8]
+
+
+def test_lines_below_a_record_that_differ_are_kept_in_their_order() -> None:
+    texts = ("10:00:00 worker died", "  at a", "  at b", "10:00:01 worker died", "  at a", "  at c", "  at b")
+    arranged = grouped([line(text) for text in texts])
+    assert [row.columns.message.strip() for row in arranged.rows] == ["worker died", "at a", "at b", "at c", "at b"]
+    assert [row.times for row in arranged.rows] == [2, 2, 1, 1, 1]
+
+
 def test_an_error_never_joins_a_line_of_another_level() -> None:
     assert len(grouped([stamped(0, "same"), stamped(1, "same", LineLevel.ERROR)]).rows) == 2
 
