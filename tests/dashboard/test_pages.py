@@ -513,7 +513,7 @@ def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_la
     assert "at this moment of the replay" in words_of(runs.summary_panel(closing, replayed=True))
     reported = words_of(runs.summary_panel(closing))
     assert "failed: the compiler rejected a graph" in reported
-    assert "errors, warnings 4, 0" in reported
+    assert "log lines 4 errors, 0 warnings" in reported
     assert "wall time 59.0 s" in reported
 
 
