@@ -525,6 +525,9 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     )
     assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in reported
     assert "bert-tp" in reported
+    assert "What was looked for" not in reported, "nothing was looked for yet, so there is no such panel"
+    assert "A job that starts is shown by itself." in reported
+    assert "Nothing runs here yet" not in reported, "the verdict above says so"
     assert lived(full(4))["live-idle"] is None
 
 
