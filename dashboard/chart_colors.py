@@ -70,7 +70,7 @@ def memory_area(colors: ChartColors, kind: str) -> dict[str, Any]:
     sign = memory_sign(kind)
     color = colors.hues[sign.hue]
     pattern = {"fillpattern": {"shape": "/", "fgcolor": color, "bgcolor": colors.ground}} if sign.hatched else {}
-    return {"line": {"width": 0.8, "color": color}, **pattern}
+    return {"line": {"width": 0.8, "color": color}, "fillcolor": color, **pattern}
 
 
 def state_marker(colors: ChartColors, state: str) -> dict[str, Any]:

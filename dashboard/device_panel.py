@@ -24,7 +24,7 @@ STUB = 0.35
 MARKER = 30
 HEIGHT_OF_LINE = 74
 HEIGHT_OF_RING = 330
-_WORDS = frozenset({"device", "errors of the hardware", "linked with"})
+_WORDS = frozenset({"device", "hardware errors", "linked with"})
 """Columns that hold no numbers."""
 
 Place = tuple[float, float]
@@ -37,7 +37,7 @@ def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
         return left_out()
     optional = {
         "power": bool(reported([POWER], [row for group in groups for row in group.rows])),
-        "errors of the hardware": any(map(_errors, groups)),
+        "hardware errors": any(map(_errors, groups)),
         "linked with": any(view.links.values()),
     }
     several = _several_nodes(groups)
@@ -46,7 +46,7 @@ def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
         for group in groups[:ROWS_SHOWN]
     ]
     head = list(cells[0])
-    quiet = [] if optional["errors of the hardware"] else ["no errors of the hardware told"]
+    quiet = [] if optional["hardware errors"] else ["no hardware errors reported"]
     words = (counted(len(groups), "device"), *_topology(shown), *machine_words(view), *quiet)
     return [
         note(" · ".join(words)),
@@ -57,13 +57,13 @@ def device_panel(view: CoreTable, shown: DeviceMap) -> Any:
             right=[place for place, name in enumerate(head) if name not in _WORDS],
         ),
         note(f"and {count_text(len(groups) - ROWS_SHOWN)} more devices") if len(groups) > ROWS_SHOWN else None,
-        html.Span(className="no-map", hidden=True) if not _has_map(groups) else None,
+        html.Span(className="no-map", hidden=True) if not _has_map(groups, view.links) else None,
     ]
 
 
 def device_figure(view: CoreTable, shown: DeviceMap, colors: ChartColors) -> Figure:
     """A mark per device in the places that its links make: a torus, a ring, or lines; colored by how busy it is."""
-    if not _has_map(_devices(view)):
+    if not _has_map(_devices(view), view.links):
         return empty(colors, "", 60)
     strips = [strip for strip in shown.strips if strip.device is not None]
     devices = [strip.device or 0 for strip in strips]
@@ -100,9 +100,9 @@ def _several_nodes(groups: Sequence[DeviceGroup]) -> bool:
     return len({group.node for group in groups}) > 1
 
 
-def _has_map(groups: Sequence[DeviceGroup]) -> bool:
-    """One device has no place among others; links are known by device: those of one machine."""
-    return len(groups) > 1 and not _several_nodes(groups)
+def _has_map(groups: Sequence[DeviceGroup], links: dict[int, tuple[int, ...]]) -> bool:
+    """Places come from links, which are known by device: those of one machine. Without them the table says as much."""
+    return len(groups) > 1 and not _several_nodes(groups) and any(links.values())
 
 
 def _topology(shown: DeviceMap) -> tuple[str, ...]:
@@ -123,10 +123,10 @@ def _cells(group: DeviceGroup, view: CoreTable, *, with_node: bool) -> dict[str,
         "cores": f"{len(group.rows)}",
         "busy": UNKNOWN if group.stale else percent_text(group.utilization),
         "in use": bytes_text(group.memory),
-        "of": bytes_text(group.capacity),
+        "capacity": bytes_text(group.capacity),
         "free": percent_text(headroom),
         "power": POWER.text(group.rows[0]),
-        "errors of the hardware": _errors(group) or "none told",
+        "hardware errors": _errors(group) or "none reported",
         "linked with": ", ".join(map(str, view.links.get(group.device or 0, ()))) or UNKNOWN,
     }
 
@@ -241,6 +241,6 @@ def _hover(strip: DeviceStrip) -> str:
         f"{bytes_text(strip.memory)} of {bytes_text(strip.capacity)}" if strip.capacity else bytes_text(strip.memory)
     )
     words = [f"device {strip.device}", counted(len(strip.rows), "core"), f"busy {percent_text(strip.share)}", memory]
-    words += [f"{counted(strip.errors, 'error')} of the hardware"] if strip.errors else []
+    words += [counted(strip.errors, "hardware error")] if strip.errors else []
     words += [f"linked with {', '.join(map(str, strip.links))}"] if strip.links else []
     return " · ".join(words)

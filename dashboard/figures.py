@@ -15,7 +15,7 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors, memory_marker
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
-from neuron_top.views.core_rows import CoreRow, silence_text
+from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
 from neuron_top.views.device_map import outliers
 from neuron_top.views.model import CoreKind, Point
 
@@ -25,6 +25,8 @@ LEGEND_ROW = 20
 """Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 WIDE = 128
 """Cores in a row of the heat map, at most."""
+NUMBERED = 16
+"""Cells of a heat map that have their number written on them, at most."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -82,31 +84,35 @@ def empty(colors: ChartColors, words: str, height: int = 220) -> Figure:
 
 
 def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> Figure:
-    """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node."""
+    """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node.
+
+    Both axes count columns and lines, so that marks have the size of their cells.
+    """
     lines = _lines(rows)
     width = max((len(line) for _name, line in lines), default=0)
     cells = [[*line, *[None] * (width - len(line))] for _name, line in lines]
-    names = [name for name, _line in lines]
+    names = [[name] * width for name, _line in lines]
     upright = width <= 8 < len(lines)
     if upright:
-        cells = [list(column) for column in zip(*cells, strict=True)]
-    across, down = (names, list(range(width))) if upright else (list(range(width)), names)
+        cells, names = ([list(column) for column in zip(*grid, strict=True)] for grid in (cells, names))
     cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
     shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
+    numbers = {"texttemplate": "%{z:.0%}"} if len(rows) <= NUMBERED and width <= 8 else {}
     trace = {
         "type": "heatmap",
         "z": _values(cells, shares, stale=False),
-        "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
+        "text": [
+            [f"{_core_name(row)}<br>{name}" if row is not None else "" for row, name in zip(*pair, strict=True)]
+            for pair in zip(cells, names, strict=True)
+        ],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
-        "x": across,
-        "y": down,
         "zmin": 0,
         "zmax": 1,
         "hoverongaps": False,
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0,
         "ygap": 2 if len(cells) <= 40 else 0,
-        "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
+        "hovertemplate": "%{text}: %{z:.0%}<extra></extra>",
         "colorbar": {
             "tickformat": ".0%",
             "thickness": 10,
@@ -116,42 +122,68 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         },  # beside the chart's menu, not under it
     }
     grays = {"z": _values(cells, shares, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
-    one_by_one = {"dtick": 1, "tickformat": "d"}
     places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
     odd = set(outliers({row.key: shares[row.key] for row in rows if not row.stale and row.key in shares}))
     unknown = [place for row, place in places if row.key not in shares]
     standing_out = [place for row, place in places if row.key in odd]
     old = [place for row, place in places if row.stale and row.key in shares]
-    size = max(4, cell - 12)
     marks = [
-        _cells("not reported", unknown, across, down, {"symbol": "hash-open", "size": size, "color": colors.quiet}),
-        _cells("old value", old, across, down, {"symbol": "line-ne-open", "size": size, "color": colors.text}),
-        _cells("stands out", standing_out, across, down,
-               {"symbol": "square-open", "size": size, "color": colors.warn, "line": {"width": 2}}),
-    ]  # fmt: skip
+        _cells("not reported", unknown, **_hatch(colors.quiet)),
+        _cells("old value", old, **_hatch(colors.text)),
+        _cells("stands out", standing_out, line={"color": colors.warn, "width": 2}),
+    ]
+    plain_axis = {"showgrid": False, "zeroline": False}
     return {
-        "data": [trace, *marks, {**trace, **grays, "showscale": False}],
+        "data": [{**trace, **numbers}, *marks, {**trace, **grays, "showscale": False}],
         "layout": layout(
             colors,
             min(900, 80 + cell * max(1, len(cells))),
-            yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
-            xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
+            yaxis={
+                "range": [len(cells) - 0.5, -0.5],
+                **plain_axis,
+                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines])),
+            },
+            xaxis={
+                "range": [-0.5, len(cells[0] if cells else ()) - 0.5],
+                **plain_axis,
+                **(_devices(lines, colors) if upright else {"dtick": max(1, width // 16)}),
+            },
         ),
     }
 
 
-def _cells(
-    name: str, places: Sequence[tuple[int, int]], across: Sequence[Any], down: Sequence[Any], marker: dict[str, Any]
-) -> Figure:
-    """Marks upon cells of a heat map; a click goes through them to the cell."""
+def _named(names: Sequence[str]) -> dict[str, Any]:
+    """The ticks of lines that have names: of very many not each."""
+    some = range(0, len(names), 1 + len(names) // 60)
+    return {"tickvals": list(some), "ticktext": [names[place] for place in some]}
+
+
+def _devices(lines: Sequence[tuple[str, list[CoreRow]]], colors: ChartColors) -> dict[str, Any]:
+    """The axis of columns that are devices: their numbers, upright; with the node where there are several."""
+    nodes = len({group[0].node for _name, group in lines})
+    if nodes > 1 or len(lines) > 32 or any(group[0].device is None for _name, group in lines):
+        return _named([name for name, _line in lines])
+    ticks = _named([f"{group[0].device}" for _name, group in lines])
+    return {**ticks, "tickangle": 0, "tickfont": {"size": 10, "color": colors.quiet}, "title": {"text": "device"}}
+
+
+def _hatch(color: str) -> dict[str, Any]:
+    """How cells are filled of which nothing new is known."""
+    pattern = {"shape": "/", "fgcolor": color, "fgopacity": 0.6, "size": 10, "solidity": 0.1}
+    return {"line": {"width": 0}, "fill": "toself", "fillcolor": "rgba(0,0,0,0)", "fillpattern": pattern}
+
+
+def _cells(name: str, places: Sequence[tuple[int, int]], **drawn: Any) -> Figure:
+    """Cells of a heat map by their edges; a click goes through them to the cell."""
+    half = 0.5
     return {
         "type": "scatter",
-        "mode": "markers",
+        "mode": "lines",
         "name": name,
-        "x": [across[x] for x, _ in places],
-        "y": [down[y] for _, y in places],
-        "marker": marker,
+        "x": [at for x, _ in places for at in (x - half, x + half, x + half, x - half, x - half, None)],
+        "y": [at for _, y in places for at in (y - half, y - half, y + half, y + half, y - half, None)],
         "hoverinfo": "skip",
+        **drawn,
     }
 
 
@@ -189,9 +221,32 @@ def _values(
     return [[shares.get(row.key) if row is not None and row.stale is stale else None for row in line] for line in cells]
 
 
+def core_name(row: CoreRow) -> str:
+    """A core by its number, or the worker that stands for one."""
+    return f"{'core' if row.kind is CoreKind.NEURON else 'worker'} {row.core}"
+
+
 def _core_name(row: CoreRow) -> str:
     rank = f", rank {row.rank}" if row.rank is not None else ""
-    return f"{'core' if row.kind is CoreKind.NEURON else 'local worker'} {row.core}{rank}"
+    return f"{core_name(row)}{rank}"
+
+
+def byte_unit(most: float | None) -> tuple[str, int]:
+    """The unit of an axis of bytes up to so many, and what to divide them by: as `bytes_text` takes it for them."""
+    return ("MiB", 1024**2) if most is not None and most < 999.5 * 1024**2 else ("GiB", GIB)
+
+
+def capacity_line(colors: ChartColors, **place: Any) -> dict[str, Any]:
+    """A line of a chart at the capacity, with its name."""
+    label = {
+        "text": "capacity",
+        "font": {"size": 10, "color": colors.quiet},
+        "textposition": "end",
+        "textangle": 0,
+        "xanchor": "right",
+        "yanchor": "top",
+    }
+    return {"type": "line", "label": label, **place}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -240,29 +295,27 @@ def series(
 
 def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
-    parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
+    parts = [(kind, row.kinds[kind]) for kind in legend_kinds([row]) if row.kinds[kind]]
     rest = (row.memory or 0) - sum(row.kinds.values())
     if rest > 0 and parts:
         parts.append(("unattributed", rest))
     if not parts and row.memory is not None:
         parts = [("memory", row.memory)]
+    unit, divisor = byte_unit(row.capacity or row.memory)
     data = [
         {
             "type": "bar",
             "orientation": "h",
             "y": [""],
-            "x": [size / GIB],
+            "x": [round(size / divisor, 4)],
             "name": plain(name.replace("_", " ")),
             "marker": memory_marker(colors, name),
             "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>",
         }
         for name, size in parts
     ]
-    edge = [row.capacity / GIB] if row.capacity else []
-    shapes = [
-        {"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colors.bad, "width": 2}}
-        for x in edge
-    ]
+    edge = [row.capacity / divisor] if row.capacity else []
+    shapes = [capacity_line(colors, x0=x, x1=x, y0=-0.5, y1=0.5, line={"color": colors.bad, "width": 2}) for x in edge]
     return {
         "data": data,
         "layout": layout(
@@ -271,7 +324,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
             barmode="stack",
             showlegend=True,
             shapes=shapes,
-            xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+            xaxis={"title": {"text": unit}, "rangemode": "tozero"},
         ),
     }
 
@@ -283,7 +336,9 @@ def core_words(row: CoreRow, now: float) -> str:
     others = reported([one for one in CORE_METRICS if one.is_optional], [row])
     words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
     silence = silence_text([row], now)
-    return f"{_core_name(row)} on {row.node or 'this host'}: {silence and f'{silence}; last '}{', '.join(words)}"
+    name = _core_name(row)
+    where = f"{name[:1].upper()}{name[1:]} on {row.node or 'this host'}"
+    return f"{where}: {silence and f'{silence}; last '}{', '.join(words)}"
 
 
 def steps(places: Sequence[float]) -> dict[str, Any]:
@@ -293,8 +348,11 @@ def steps(places: Sequence[float]) -> dict[str, Any]:
 
 
 def moments(times: Sequence[str]) -> dict[str, Any]:
-    """An axis of time for these (of `iso`, rising): upright words; where all is one moment, a minute around it."""
-    axis: dict[str, Any] = {"tickangle": 0}
+    """An axis of time for these (of `iso`, rising): upright words; where all is one moment, a minute around it.
+
+    A point that is pointed at says that its time is UTC, which all charts draw.
+    """
+    axis: dict[str, Any] = {"type": "date", "tickangle": 0, "hoverformat": "%b %-d, %H:%M:%S UTC"}
     if times and times[0][:19] == times[-1][:19]:
         middle = datetime.fromisoformat(times[0])
         axis["range"] = [(middle + timedelta(seconds=side)).isoformat() for side in (-30, 30)]

@@ -20,12 +20,11 @@ RUNS_SHOWN = 8
 
 def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
     """All of it."""
-    parts = [
-        panel("What you can do", *(_command(command, text) for command, text in NEXT)),
-        panel(
-            "What was looked for", html.Ul([html.Li(with_commands(line)) for line in _found(view)], className="found")
-        ),
-    ]
+    commands = html.Div([_command(command, text) for command, text in NEXT], className="commands")
+    parts = [panel("What you can do", commands)]
+    if found := _found(view):
+        lines = html.Ul([html.Li(with_commands(line)) for line in found], className="found")
+        parts.append(panel("What was looked for", lines))
     if runs:
         rows = [
             (
@@ -38,7 +37,7 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
         parts.append(
             panel("Recent recordings", table(("run", "state", "took"), rows, caption="Recent recordings", right=(2,)))
         )
-    return [html.P("Nothing runs here yet. A job that starts is shown by itself.", className="full"), *parts]
+    return [html.P("A job that starts is shown by itself.", className="full"), *parts]
 
 
 def drop_zone() -> Any:
@@ -85,4 +84,4 @@ def _found(view: Overview) -> list[str]:
         facts += [bytes_text(place.size)] if place.size is not None else []
         facts += [f"{bytes_text(place.free)} free"] if place.free is not None else []
         lines.append(f"compile cache {place.root}: {', '.join(facts)}")
-    return lines or ["looking for worker processes, Neuron devices and logs…"]
+    return lines

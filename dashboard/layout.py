@@ -91,7 +91,7 @@ def _tools(prefix: str, right: Permission) -> Any:
             html.Select(
                 [html.Option(name, value=minutes) for minutes, name in RANGES],
                 id="range",
-                title="Time range of all charts of the page",
+                title="Time range of all charts of the page; their times are UTC",
                 **attributes(aria_label="Time range of all charts of the page"),
             ),
             html.Button("Find", id="palette-open", className="plain", title="Find anything (ctrl K)", n_clicks=0),

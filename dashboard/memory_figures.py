@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from neuron_top.dashboard.chart_colors import ChartColors, memory_area, memory_marker
-from neuron_top.dashboard.figures import GIB, LEGEND_ROW, Figure, empty, iso, layout, moments, plain
+from neuron_top.dashboard.figures import (
+    GIB,
+    LEGEND_ROW,
+    Figure,
+    byte_unit,
+    capacity_line,
+    core_name,
+    empty,
+    iso,
+    layout,
+    moments,
+    plain,
+)
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.views.bands import Bands
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.core_rows import CoreRow, capacity_of, legend_kinds, ordered_kinds, total
 from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 from neuron_top.views.model import CoreKind
@@ -19,19 +32,38 @@ HEIGHT = 320
 TALL = 500
 """Beside a panel of two charts."""
 _EXHAUSTED_DRAWN = 128
+_BARS_OF_CORES = 32
+"""Where there are more cores, a bar stands for a device."""
+FEW_BARS = 8
+"""So many have room for their whole names."""
+
+
+class _Bar(NamedTuple):
+    """A core, or a device with all of its cores. Bytes; None unknown."""
+
+    name: str
+    key: str
+    """Of the core that a click chooses."""
+    kinds: dict[str, int]
+    memory: int | None
+    peak: int | None
+    """None of a device: its cores need not have had theirs at one moment."""
+    capacity: int | None
 
 
 def core_label(row: CoreRow) -> str:
     """A short label of a core."""
-    return f"rank {row.rank}" if row.rank is not None and row.kind is CoreKind.LOCAL else f"{row.kind} {row.core}"
+    return f"rank {row.rank}" if row.rank is not None and row.kind is CoreKind.LOCAL else core_name(row)
 
 
 def over_time(view: MemoryTable, colors: ChartColors) -> PageChart | AppendChart:
-    """Memory of all cores: a line each, or where they are many what the least, the middle and the most had."""
+    """Memory of all cores: a line each, or where they are many the lowest, the median and the highest."""
     if view.memory is None or not view.memory.times:
         return AppendChart(lines(view, colors))
-    capacities = tuple(sorted({row.capacity / GIB for row in view.rows if row.capacity}))[:4]
-    return bands(view.memory, colors, scale=1 / GIB, edges=capacities, title={"text": "GiB"})
+    capacities = _capacities(view.rows)
+    unit, size = byte_unit(max([*view.memory.high, *capacities]))
+    edges = tuple(capacity / size for capacity in capacities)
+    return bands(view.memory, colors, scale=1 / size, edges=edges, title={"text": unit})
 
 
 def busy_over_time(view: MemoryTable, colors: ChartColors) -> PageChart:
@@ -45,6 +77,8 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
     """A line per core of the peaks of each bucket: joining buckets never hides one. The open bucket waits."""
     if not any(len(series.points) > 1 for series in view.series):
         return empty(colors, "no memory was reported yet", 320)
+    capacities = _capacities(view.rows)
+    unit, size = byte_unit(max([*(point.peak for one in view.series for point in one.points), *capacities]))
     data: list[dict[str, Any]] = []
     for number, series in enumerate(view.series):
         points = series.points[:-1]
@@ -54,60 +88,63 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
                 "mode": "lines",
                 "name": core_label(series.row),
                 "x": [iso(p.time) for p in points],
-                "y": [round(p.peak / GIB, 4) for p in points],
+                "y": [round(p.peak / size, 4) for p in points],
                 "line": {"width": 1.3, "color": tuple(colors.hues.values())[number % (len(colors.hues) - 1)]},
             }
         )
-    capacities = {row.capacity for row in view.rows if row.capacity}
-    edge = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
-    dashed = {"color": colors.bad, "dash": "dash", "width": 1}
-    shapes = [{**edge, "y0": size / GIB, "y1": size / GIB, "line": dashed} for size in sorted(capacities)[:4]]
     return {
         "data": data,
         "layout": layout(
             colors,
             320,
             showlegend=len(data) <= 16,
-            shapes=shapes,
-            yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+            shapes=_edges([capacity / size for capacity in capacities], colors),
+            yaxis={"title": {"text": unit}, "rangemode": "tozero"},
+            xaxis=moments([]),
         ),
     }
 
 
+def _capacities(rows: Sequence[CoreRow]) -> list[int]:
+    """The capacities that cores have, a few of them."""
+    return sorted({row.capacity for row in rows if row.capacity})[:4]
+
+
+def _edges(places: Sequence[float], colors: ChartColors) -> list[dict[str, Any]]:
+    """Dashed lines across a chart at these capacities."""
+    dashed = {"color": colors.bad, "dash": "dash", "width": 1}
+    return [capacity_line(colors, xref="paper", x0=0, x1=1, y0=y, y1=y, line=dashed) for y in places]
+
+
 def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
-    """A bar per core stacked by kind; unattributed memory is gray; peak and capacity are marks."""
-    rows = [series.row for series in view.series]
-    if not rows:
+    """A bar per core, or per device of many, stacked by kind; unattributed memory is gray, peak and capacity marked."""
+    drawn = _bars_of_devices(view.rows) if is_by_device(view) else _bars_of_cores(view)
+    if not drawn:
         return empty(colors, "no memory was reported yet", 320)
-    names = [core_label(row) for row in rows]
-    kinds = {kind for row in rows for kind in row.kinds}
+    names = [bar.name for bar in drawn]
+    known = [size for bar in drawn for size in (bar.memory, bar.peak, bar.capacity) if size is not None]
+    unit, divisor = byte_unit(max(known, default=None))
+    stacks = {
+        kind: [bar.kinds.get(kind, 0) for bar in drawn] for kind in ordered_kinds(k for b in drawn for k in b.kinds)
+    }
+    stacks["unattributed"] = [max(0, (bar.memory or 0) - sum(bar.kinds.values())) for bar in drawn]
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
             "name": plain(kind.replace("_", " ")),
             "x": names,
-            "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
-            "customdata": [row.key for row in rows],
+            "y": [round(size / divisor, 4) for size in sizes],
+            "customdata": [bar.key for bar in drawn],
             "marker": memory_marker(colors, kind),
         }
-        for kind in sorted(kinds)
+        for kind, sizes in stacks.items()
+        if any(sizes)
     ]
-    rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
-    if any(rest):
-        data.append(
-            {
-                "type": "bar",
-                "name": "unattributed",
-                "x": names,
-                "customdata": [row.key for row in rows],
-                "y": [round(value, 4) for value in rest],
-                "marker": memory_marker(colors, "unattributed"),
-            }
-        )
-    for name, values, symbol in (
-        ("peak", [row.peak for row in rows], "line-ew-open"),
-        ("capacity", [row.capacity for row in rows], "line-ew-open"),
-    ):
+    capacities = {bar.capacity for bar in drawn}
+    is_one_capacity = len(capacities) == 1
+    marks = [("peak", [bar.peak for bar in drawn], colors.text)]
+    marks += [] if is_one_capacity else [("capacity", [bar.capacity for bar in drawn], colors.bad)]
+    for name, values, color in marks:
         if any(value is not None for value in values):
             data.append(
                 {
@@ -115,12 +152,12 @@ def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Fig
                     "mode": "markers",
                     "name": name,
                     "x": names,
-                    "y": [None if value is None else round(value / GIB, 4) for value in values],
+                    "y": [None if value is None else round(value / divisor, 4) for value in values],
                     "marker": {
-                        "symbol": symbol,
-                        "size": 16,
+                        "symbol": "line-ew-open",
+                        "size": 16 if len(drawn) <= 16 else 4,
                         "line": {"width": 2},
-                        "color": colors.bad if name == "capacity" else colors.text,
+                        "color": color,
                     },
                 }
             )
@@ -131,10 +168,67 @@ def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Fig
             height - 60 + LEGEND_ROW * len(data),
             barmode="stack",
             showlegend=True,
-            xaxis={"type": "category"},
-            yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+            shapes=_edges([size / divisor for size in capacities if size and is_one_capacity], colors),
+            xaxis=_bar_axis(view, drawn, colors),
+            yaxis={"title": {"text": unit}, "rangemode": "tozero"},
         ),
     }
+
+
+def is_by_device(view: MemoryTable) -> bool:
+    """Whether the cores are so many that a bar stands for a device."""
+    return len(view.rows) > _BARS_OF_CORES and all(row.device is not None for row in view.rows)
+
+
+def _bars_of_cores(view: MemoryTable) -> list[_Bar]:
+    rows = [series.row for series in view.series]
+    several = len({row.node for row in rows}) > 1
+    return [
+        _Bar(
+            f"{row.node} {core_label(row)}" if several else core_label(row),
+            row.key,
+            row.kinds,
+            row.memory,
+            row.peak,
+            row.capacity,
+        )
+        for row in rows
+    ]
+
+
+def _bars_of_devices(rows: Sequence[CoreRow]) -> list[_Bar]:
+    devices: dict[tuple[str, int | None], list[CoreRow]] = {}
+    for row in rows:
+        devices.setdefault((row.node, row.device), []).append(row)
+    several = len({row.node for row in rows}) > 1
+    return [
+        _Bar(
+            f"{node} {device}" if several else f"{device}",
+            max(cores, key=lambda row: row.peak or 0).key,
+            {kind: sum(row.kinds.get(kind, 0) for row in cores) for kind in legend_kinds(cores)},
+            total(row.memory for row in cores),
+            None,
+            capacity_of(cores),
+        )
+        for (node, device), cores in devices.items()
+    ]
+
+
+def _bar_axis(view: MemoryTable, drawn: Sequence[_Bar], colors: ChartColors) -> dict[str, Any]:
+    """The axis of the bars: numbers of devices or cores with one word for them all, where they are many."""
+    axis: dict[str, Any] = {"type": "category"}
+    upright = {"tickangle": 0, "tickfont": {"size": 10, "color": colors.quiet}}
+    if len({row.node for row in view.rows}) > 1:
+        return axis
+    if is_by_device(view):
+        return axis | upright | {"title": {"text": "device"}}
+    word, _space, _number = drawn[0].name.partition(" ")
+    if len(drawn) <= FEW_BARS or any(not bar.name.startswith(f"{word} ") for bar in drawn):
+        return axis
+    numbers = [bar.name.removeprefix(f"{word} ") for bar in drawn]
+    some = slice(None, None, 1 + len(drawn) // 17)
+    ticks = {"tickvals": [bar.name for bar in drawn][some], "ticktext": numbers[some]}
+    return axis | upright | ticks | {"title": {"text": word}}
 
 
 def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
@@ -145,6 +239,7 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
     if view is None or not view.kinds:
         return empty(colors, "no breakdown by category was reported for this core", 320)
     times = [iso(time) for time in view.times[:-1]]
+    unit, divisor = byte_unit(max((point.peak for point in view.memory), default=None))
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",
@@ -152,10 +247,11 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
             "stackgroup": "kinds",
             "name": plain(kind.replace("_", " ")),
             "x": list(times),
-            "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
+            "y": [None if size is None else round(size / divisor, 4) for size in view.kinds[kind][:-1]],
             **memory_area(colors, kind),
         }
-        for kind, sizes in view.kinds.items()
+        for kind in ordered_kinds(view.kinds)
+        if any(view.kinds[kind])
     ]
     data.append(
         {
@@ -163,11 +259,11 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
             "mode": "lines",
             "name": "total",
             "x": [iso(point.time) for point in view.memory[:-1]],
-            "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
+            "y": [round(point.peak / divisor, 4) for point in view.memory[:-1]],
             "line": {"width": 1.4, "dash": "dot", "color": colors.text},
         }
     )
-    axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
+    axis = {"title": {"text": unit}, "rangemode": "tozero"}
     return {"data": data, "layout": layout(colors, height, showlegend=True, yaxis=axis, xaxis=moments(times))}
 
 
@@ -183,7 +279,7 @@ def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
             "y": [round(core.kinds.get(kind, 0) / GIB, 4) for core in cores],
             "marker": memory_marker(colors, kind),
         }
-        for kind in sorted({kind for core in cores for kind in core.kinds})
+        for kind in ordered_kinds(kind for core in cores for kind in core.kinds)
     ]
     axes = {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
     return {"data": data, "layout": layout(colors, 300, barmode="stack", showlegend=True, **axes)}
@@ -198,7 +294,7 @@ def bands(
     edges: tuple[float, ...] = (),
     **axis: Any,
 ) -> PageChart:
-    """Three lines, the space between the outer two filled; `edges` are dashed lines, capacities for instance."""
+    """Three lines, the space between the outer two filled; `edges`: capacities, as dashed lines."""
     times = [iso(time) for time in view.times]
     color = colors.hues[Hue.BLUE]
 
@@ -214,17 +310,21 @@ def bands(
 
     thin = {"color": color, "width": 1}
     data = [
-        line("least", view.low, line=thin),
-        line("most", view.high, line=thin, fill="tonexty", fillcolor=_faint(color)),
+        line("lowest", view.low, line=thin),
+        line("highest", view.high, line=thin, fill="tonexty", fillcolor=_faint(color)),
         line("median", view.middle, line={"color": colors.text, "width": 1.6}),
     ]
-    dashed = {"color": colors.bad, "dash": "dash", "width": 1}
-    shapes = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": dashed} for y in edges]
     figure: Figure = {
         "data": data,
-        "layout": layout(colors, height, showlegend=True, shapes=shapes, yaxis={"rangemode": "tozero", **axis},
-                         xaxis=moments(times)),
-    }  # fmt: skip
+        "layout": layout(
+            colors,
+            height,
+            showlegend=True,
+            shapes=_edges(edges, colors),
+            yaxis={"rangemode": "tozero", **axis},
+            xaxis=moments(times),
+        ),
+    }
     return PageChart(figure, tuple(("data", place, name) for place in range(3) for name in ("x", "y")))
 
 

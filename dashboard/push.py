@@ -23,7 +23,7 @@ from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
-from neuron_top.views.verdict import freshness_text, progress_text
+from neuron_top.views.verdict import GOES_ON, SIGNS, freshness_text, progress_text
 
 LEAST_SECONDS = 0.2
 """Between two messages to one browser."""
@@ -98,6 +98,7 @@ def _card(card: JobCard) -> dict[str, str | float | None]:
         "id": card.id,
         "name": card.name,
         "state": str(one.state) if one is not None else "running",
+        "sign": SIGNS.get(one.state, GOES_ON) if one is not None else GOES_ON,
         "severity": str(one.severity) if one is not None else "info",
         "words": " · ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded",
         "fresh": freshness_text(one) if one is not None else "live",

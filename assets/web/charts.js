@@ -2,7 +2,7 @@
    first, and one out of sight not again before it comes into sight. So no change waits for all of them. */
 (function () {
   "use strict";
-  const link = document.getElementById("charts"), BEGIN_MS = 10000;
+  const link = document.getElementById("charts"), BEGIN_MS = 10000, TICK_PX = 80;
   let begun = false, read = null, broken = null, draw = null, busy = false;
   const waiting = [];  // first drawings and redrawings that wait for their turn
   const drawn = new WeakSet(), unseen = new WeakMap();  // unseen: chart out of sight → its newest figure
@@ -18,6 +18,22 @@
     library.onerror = broken;
     library.src = link.href;
     document.body.append(library);
+  }
+
+  /* An axis of time gets five ticks at least from the library: on a phone their words collide. */
+  const ticks = (chart) => Math.max(2, Math.floor(chart.clientWidth / TICK_PX));
+
+  function fitted(chart, figure) {
+    const layout = figure.layout || {}, axis = layout.xaxis;
+    if (!axis || axis.type !== "date") { return figure; }
+    return {...figure, layout: {...layout, xaxis: {...axis, nticks: ticks(chart)}}};
+  }
+
+  /* Whether a chart has the width and the ticks of its room; the ticks are set for the drawing that follows. */
+  function fits(chart) {
+    const axis = chart.layout && chart.layout.xaxis, few = axis && axis.type === "date" && axis.nticks !== ticks(chart);
+    if (few) { axis.nticks = ticks(chart); }
+    return !few && chart._fullLayout && chart._fullLayout.width === chart.clientWidth;
   }
 
   function inSight(chart) {
@@ -41,8 +57,7 @@
       return new Promise((done, failed) => { waiting.push({chart, figure, done, failed}); next(); });
     };
     /* Dash asks for it after every first drawing; a chart that has its size already would be drawn twice. */
-    Plotly.Plots.resize = (chart) =>
-      (chart._fullLayout && chart._fullLayout.width === chart.clientWidth ? Promise.resolve(chart) : resize(chart));
+    Plotly.Plots.resize = (chart) => (fits(chart) ? Promise.resolve(chart) : resize(chart));
   }
 
   async function next() {
@@ -50,7 +65,7 @@
     busy = true;
     const {chart, figure, done, failed} = waiting.splice(Math.max(0, waiting.findIndex((one) => inSight(one.chart))), 1)[0];
     try {
-      if (chart.isConnected) { await draw(chart, figure); }
+      if (chart.isConnected) { await draw(chart, fitted(chart, figure)); }
       if (!drawn.has(chart)) { drawn.add(chart); sight.observe(chart); }
       done(chart);
     } catch (problem) { failed(problem); }

@@ -26,11 +26,11 @@
   }
 
   function card(job) {
-    const item = make("a", "job-card " + job.severity);
+    const item = make("a", "job-card " + job.severity + " is-" + job.state.replaceAll(" ", "-"));
     item.href = location.pathname + address(job.id);
     if (job.id === chosen()) { item.setAttribute("aria-current", "true"); }
     const head = make("span", "job-head");
-    head.append(make("strong", "", job.name), make("span", "job-state", job.state.toUpperCase()));
+    head.append(make("strong", "", job.name), make("span", "job-state", job.sign + " " + job.state.toUpperCase()));
     item.append(head, make("span", "job-words", job.words), make("span", "quiet", job.fresh));
     item.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) { return; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -22,7 +23,7 @@ from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
 from neuron_top.views.timeline import Timeline, folded, whole_timeline
-from neuron_top.views.torch_trace import FrameState, TorchView, cache_words, summary_words, torch_view
+from neuron_top.views.torch_trace import FrameRow, FrameState, TorchView, cache_words, summary_words, torch_view
 
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
@@ -221,47 +222,69 @@ def torch_section(view: TorchView | None) -> Any:
     if view is None:
         return None
     running_first = sorted(view.frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0)))
-    frames = [
-        (
-            row.compile_id,
-            html.Code(row.function),
-            row.place,
-            row.state,
-            row.backend,
-            duration_text(row.seconds),
-            count_text(row.step),
-            row.fx or "—",
-            row.aot or "—",
-            row.failure or "; ".join(row.recompiled),
-        )
-        for row in running_first[:FRAMES_SHOWN]
-    ]
     breaks = [(count_text(row.times), html.Code(row.place), row.reason) for row in view.breaks[:FRAMES_SHOWN]]
     phases = [
         (row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds)) for row in view.phases
     ]
-    head = (
-        "compile",
-        "function",
-        "place",
-        "state",
-        "back end",
-        "took",
-        "at step",
-        "FX cache",
-        "AOT cache",
-        "why recompiled, or given up",
-    )
+    processes = len({(row.rank, row.pid) for row in view.frames})
+    summed = f"; counts and times of {processes} processes, added up" if processes > 1 else ""
     return panel(
         "torch.compile",
-        html.P(summary_words(view.summary)),
+        html.P(f"{summary_words(view.summary)}{summed}"),
         fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
-        table(head, frames, caption="Compiled frames, the newest first", right=(5, 6)),
+        _frames(_alike(running_first)[:FRAMES_SHOWN]),
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
         html.H3("Phases (nested, so they do not add up)") if phases else None,
-        table(("phase", "PyTorch's name", "times", "seconds"), phases, caption="Phases; they nest", right=(2, 3))
+        table(("phase", "PyTorch's name", "times", "took"), phases, caption="Phases; they nest", right=(2, 3))
         if phases
         else None,
         wide=True,
     )
+
+
+def _alike(rows: Sequence[FrameRow]) -> list[list[FrameRow]]:
+    """Compiles of one frame with one outcome in several processes, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[FrameRow]] = {}
+    for row in rows:
+        same = (row.compile_id, row.function, row.place, row.state, row.backend, row.step, row.fx, row.aot)
+        groups.setdefault((*same, row.failure, row.recompiled), []).append(row)
+    return list(groups.values())
+
+
+def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
+    """A row per group of compiles; a column that is empty in every row is left out."""
+    columns: dict[str, list[Any]] = {
+        "compile": [rows[0].compile_id for rows in groups],
+        "ranks": [_processes(rows) for rows in groups],
+        "function": [html.Code(rows[0].function) for rows in groups],
+        "place": [rows[0].place for rows in groups],
+        "state": [rows[0].state for rows in groups],
+        "back end": [rows[0].backend for rows in groups],
+        "took": [_took(rows) for rows in groups],
+        "at step": [count_text(rows[0].step) if rows[0].step is not None else "" for rows in groups],
+        "FX cache": [rows[0].fx for rows in groups],
+        "AOT cache": [rows[0].aot for rows in groups],
+        "why recompiled, or given up": [rows[0].failure or "; ".join(rows[0].recompiled) for rows in groups],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    right = [place for place, name in enumerate(shown) if name in ("took", "at step")]
+    rows = [[cell or "—" for cell in row] for row in zip(*shown.values(), strict=True)]
+    return table(list(shown), rows, caption="Compiled frames, the newest first", right=right)
+
+
+def _processes(rows: Sequence[FrameRow]) -> str:
+    """The ranks that compiled a frame, or the number of processes whose ranks are not known."""
+    ranks = sorted({row.rank for row in rows if row.rank is not None})
+    if not ranks:
+        return f"{len(rows)} processes" if len(rows) > 1 else ""
+    in_a_row = ranks[-1] - ranks[0] == len(ranks) - 1
+    return str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]}–{ranks[-1]}" if in_a_row else f"{len(ranks)} ranks"
+
+
+def _took(rows: Sequence[FrameRow]) -> str:
+    seconds = [row.seconds for row in rows if row.seconds is not None]
+    if not seconds:
+        return ""
+    low, high = duration_text(min(seconds)), duration_text(max(seconds))
+    return low if low == high else f"{low} – {high}"

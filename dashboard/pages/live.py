@@ -37,7 +37,7 @@ from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.missing import Subject, missing, missing_text
-from neuron_top.views.model import GraphState, Run
+from neuron_top.views.model import CoreKind, GraphState, Run
 from neuron_top.views.overview import Overview, TrainingCard, overview
 from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
 from neuron_top.views.runs import RunRow
@@ -229,10 +229,15 @@ def _heat_words(view: Overview, measure: str) -> Any:
     """How far the cores differ, what marks those that stand out; the style sheet leaves out what no core reports."""
     shown = device_map(view.cores, view.now, measure)
     unknown = [one.name for one in SHARES if all(one.share is None or one.share(row) is None for row in view.cores)]
+    choice = "" if len(SHARES) - len(unknown) > 1 else "no-choice"
     marked = f" · □ {counted(len(shown.outliers), 'core')} far from the median" if shown.outliers else ""
+    silence = silence_text(view.cores, view.now)
+    silent = f" · hatched: {counted(shown.stale, 'core')}, {silence}" if silence else ""
     return [
-        note(f"{summary_text(shown)}{marked}") if shown.typical is not None else None,
-        html.Span(className=" ".join(f"no-{name}" for name in unknown), hidden=True),
+        note(f"{summary_text(msgspec.structs.replace(shown, stale=0))}{marked}{silent}")
+        if shown.typical is not None or shown.stale
+        else None,
+        html.Span(className=" ".join([*(f"no-{name}" for name in unknown), choice]).strip(), hidden=True),
     ]
 
 
@@ -281,7 +286,9 @@ def _texts(view: Overview) -> dict[str, str]:
         "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
         "live-busy": (
             percent_text(sum(busy) / len(busy) if busy else None),
-            _cores_words(len(view.cores), head.workers, silence_text(view.cores, view.now)),
+            _cores_words(
+                sum(row.kind is CoreKind.NEURON for row in view.cores), head.workers, silence_text(view.cores, view.now)
+            ),
         ),
     }
     return {
@@ -364,9 +371,14 @@ def _line(text: str, level: str, count: str) -> Any:
 def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
     if core is None:
         return figures.empty(colors, "no core selected", 240)
+    most = max((value for _time, value in core.recent_memory), default=None)
+    unit, size = figures.byte_unit(core.row.capacity or most)
     used = figures.line("utilization", core.recent_utilization, colors.accent)
-    memory = figures.line("memory, GiB", core.recent_memory, colors.hues[Hue.ORANGE], scale=1 / figures.GIB, yaxis="y2")
-    layout_ = figures.layout(colors, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
+    orange = colors.hues[Hue.ORANGE]
+    memory = figures.line(f"memory, {unit}", core.recent_memory, orange, scale=1 / size, yaxis="y2")
+    busiest = max(1.0, *(value for _time, value in core.recent_utilization))
+    shares = {"tickformat": ".0%", "range": [0, busiest * 1.02]}
+    layout_ = figures.layout(colors, 240, showlegend=True, yaxis=shares)
     layout_["yaxis2"] = {
         "automargin": True,
         "overlaying": "y",
@@ -374,10 +386,11 @@ def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
         "tickmode": "auto",
         "showgrid": False,
         "rangemode": "tozero",
-        "ticksuffix": " GiB",
-        "tickformat": ".2f",
+        "ticksuffix": f" {unit}",
         "tickfont": {"color": colors.quiet},
     }
+    if core.row.capacity:
+        layout_["yaxis2"]["range"] = [0, core.row.capacity / size * 1.02]
     layout_["uirevision"] = core.row.key
     layout_["xaxis"] |= figures.moments(used["x"])
     return {"data": [used, memory], "layout": layout_}

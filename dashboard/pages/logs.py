@@ -258,6 +258,7 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
         Output("logs-count", "children"),
         Output("logs-top", "data", allow_duplicate=True),
         Output("logs-searched", "children", allow_duplicate=True),
+        Output("logs-older", "hidden"),
         Input("pulse", "data"),
         Input("url", "search"),
         State("logs-marks", "data"),
@@ -270,7 +271,7 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
             reader = _reader(feeds, fleet, state)
             moment = moment_of(state)
             if moment is not None and isinstance(known, list) and known[:1] == [question]:
-                return [no_update] * 4  # the lines at a moment do not change
+                return [no_update] * 5  # the lines at a moment do not change
             place = feeds.read(question[0], partial(place_at, moment=moment)) if moment is not None else None
             around = None
             if moment is not None and place is not None:
@@ -278,7 +279,7 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
             every, why = around.lines if around is not None else reader.log_tail(READ), reader.log_state()
             graphs = feeds.cached_view(question[0], graphs_by_line)
         except NeuronTopError as problem:
-            return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
+            return [{"reset": True, "lines": [], "mark": None}, str(problem), None, "", True]
         query = query_of(question[1], question[2])
         lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
@@ -287,9 +288,9 @@ def register(app: Dash, feeds: FeedRegistry, fleet: DashboardFleet) -> None:
             new = {**new, "focus": around.focus if around is not None else "", "far": True}
             words = _moment_words(moment, around, search_with(search, at=None) or "?")
         if not new["reset"]:
-            return [{**new, "mark": mark}, words, no_update, no_update]
-        top = {"question": question, "at": search_start(every[unseen:], lines)}
-        return [{**new, "mark": mark}, words, top, ""]
+            return [{**new, "mark": mark}, words, no_update, no_update, no_update]
+        start = search_start(every[unseen:], lines)
+        return [{**new, "mark": mark}, words, {"question": question, "at": start}, "", not any(start.values())]
 
     hold(app, "logs-search", "logs-level")
     _register_search(app, feeds, fleet)

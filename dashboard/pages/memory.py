@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,15 +19,15 @@ from neuron_top.dashboard.device_panel import device_figure, device_panel
 from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.figures import core_words, empty
+from neuron_top.dashboard.figures import core_name, core_words, empty
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted
-from neuron_top.views.core_metrics import CORE_METRICS, UTILIZATION, CoreMetric, reported
+from neuron_top.views.core_metrics import CORE_METRICS, PEAK, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import CoreTable, core_table
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
-from neuron_top.views.model import Run
+from neuron_top.views.model import CoreKind, Run
 
 PATH, NAME = "memory", "Cores"
 CORES_SHOWN = 32
@@ -61,7 +61,7 @@ def layout(_state: dict[str, str]) -> Any:
             dcc.Store(id="memory-marks", data=None),
             html.Div(html.P(id="memory-summary"), className="full"),
             panel(
-                "Memory over time",
+                "Cores over time",
                 html.Div(
                     [
                         html.Span(id="memory-many", hidden=True),
@@ -135,9 +135,9 @@ def render(
         "memory-other-summary": _summary(other) if other is not None else "",
         "memory-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
         "memory-other-kinds": PageChart(figures.bars(other, colors, height=height) if other is not None else nothing),
-        "memory-core-words": _which(core, one.now),
+        "memory-core-words": _which(core, one),
         "memory-core": AppendChart(figures.kinds_over_time(core, colors, height=height)),
-        "memory-other-core-words": _which(other_core, other.now) if other is not None else "",
+        "memory-other-core-words": _which(other_core, other) if other is not None else "",
         "memory-other-core": AppendChart(
             figures.kinds_over_time(other_core, colors, height=height) if other is not None else nothing
         ),
@@ -154,9 +154,15 @@ def _devices(cores: CoreTable | None, colors: ChartColors) -> dict[str, Any]:
     }
 
 
-def _which(core: MemoryKinds | None, now: float) -> str:
-    chosen = core_words(core.row, now) if core is not None else ""
-    return f"Click a bar of “Memory by category” to choose a core. {chosen}"
+def _which(core: MemoryKinds | None, view: MemoryTable) -> str:
+    """The core that is shown, what its two sums are, and how to choose another."""
+    words = "a device's fullest core" if figures.is_by_device(view) else "a core"
+    choice = f"Click a bar of “Memory by category” to choose {words}."
+    if core is None:
+        return choice
+    is_local = core.row.kind is CoreKind.LOCAL and core.kinds
+    sums = "The worker itself reports the categories; the total is measured from outside, at other moments."
+    return f"{core_words(core.row, view.now)}. {f'{sums} ' if is_local else ''}{choice}"
 
 
 def _summary(view: MemoryTable) -> str:
@@ -165,11 +171,13 @@ def _summary(view: MemoryTable) -> str:
     peaks = [row.peak for row in view.rows if row.peak is not None]
     highest = max(peaks, default=None)
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
-    words = f"{counted(len(view.rows), 'core')}, highest peak {bytes_text(highest)}"
+    noun = "core" if any(row.kind is CoreKind.NEURON for row in view.rows) else "worker"
+    words = f"{counted(len(view.rows), noun)}, highest peak {bytes_text(highest)}"
     words += f", {len(full)} with less than a tenth free" if full else ""
     if silence := silence_text(view.rows, view.now):
-        words += f"; {counted(sum(row.stale for row in view.rows), 'core')}: {silence}"
-    return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
+        words += f"; {counted(sum(row.stale for row in view.rows), noun)}: {silence}"
+    is_cut = view.hidden and not figures.is_by_device(view)
+    return words + (f"; the {view.hidden} with the lowest peaks have no bar." if is_cut else ".")
 
 
 def _cores(view: MemoryTable) -> Any:
@@ -178,9 +186,9 @@ def _cores(view: MemoryTable) -> Any:
     most = sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
     columns: dict[str, Callable[[CoreRow], str]] = {
         "node": lambda row: row.node or UNKNOWN,
-        "core": lambda row: f"{row.kind} {row.core}" + (", no longer reports" if row.stale else ""),
+        "core": lambda row: core_name(row) + (", no longer reports" if row.stale else ""),
         "rank": lambda row: UNKNOWN if row.rank is None else str(row.rank),
-        **{metric.title: partial(_metric_text, metric) for metric in reported(CORE_METRICS, view.rows)},
+        **{metric.title: partial(_metric_text, metric) for metric in _columns(view.rows)},
     }
     if len({row.node for row in view.rows}) < 2:
         del columns["node"]
@@ -191,6 +199,12 @@ def _cores(view: MemoryTable) -> Any:
     shown = table(list(columns), rows, caption="Metrics of each core, the highest peak first", right=right)
     left = len(view.rows) - len(rows)
     return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
+
+
+def _columns(rows: Sequence[CoreRow]) -> list[CoreMetric]:
+    """The metrics that any core reports, what the rows are sorted by first: a phone shows no more than that."""
+    known = [metric for metric in CORE_METRICS if any(metric.value(row) is not None for row in rows)]
+    return sorted(known, key=lambda metric: metric is not PEAK)
 
 
 def _metric_text(metric: CoreMetric, row: CoreRow) -> str:

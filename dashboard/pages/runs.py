@@ -13,7 +13,7 @@ from neuron_top.dashboard import overlays
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import DARK, ChartColors
-from neuron_top.dashboard.components import BLANK, chart, fact_list, note, panel, table
+from neuron_top.dashboard.components import BLANK, chart, fact_list, left_out, note, panel, table
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
@@ -25,7 +25,7 @@ from neuron_top.dashboard.page_diff import PageChart, Rows
 from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.runs import RunService
-from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.counts import graph_words, lookup_words
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overlay import MOST_RUNS, OverlaidRun
@@ -177,10 +177,10 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
         ("lookups", lookup_words(view.cache) if view is not None else ""),
         ("hit rate", percent_text(one.hit_rate)),
         ("lock waits", f"{one.lock_waits}, longest {duration_text(one.longest_wait_seconds)}"),
-        ("steps", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
+        ("last step", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
         ("loss", number_text(one.loss)),
         ("throughput", f"{number_text(one.throughput, 3)} {one.throughput_unit}"),
-        ("errors, warnings", f"{one.errors}, {one.warnings}"),
+        ("log lines", f"{counted(one.errors, 'error')}, {counted(one.warnings, 'warning')}"),
     )
     slow = [
         (graph_link(graph.key, run), duration_text(graph.seconds), bytes_text(graph.peak_rss_bytes))
@@ -188,7 +188,9 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
     ]
     content = [fact_list(pairs)]
     if slow:
-        content.append(table(("slowest graphs", "took", "peak memory"), slow, caption="Slowest graphs", right=(1, 2)))
+        content.append(
+            table(("slowest graphs", "took", "compiler's memory"), slow, caption="Slowest graphs", right=(1, 2))
+        )
     title = one.name or one.run or "This run"
     return panel(f"{title}, at this moment of the replay" if replayed else title, *content, wide=True)
 
@@ -291,7 +293,7 @@ def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
         one = next((row for row in await asyncio.to_thread(feeds.recordings) if row.id == run), None)
         may = current_permission.get() >= LEAST_TO_EXECUTE
         if one is None:
-            return [run, "", "", "", [], True, "", "Choose a recording in the table."]
+            return [run, "", "", "", [], True, "", left_out()]
         words = "" if may else "Sign in with the act token to change them."
         return [run, one.name, " ".join(one.tags), one.note, [STAR] if one.starred else [], not may, words, words]
 

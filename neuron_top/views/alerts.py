@@ -9,6 +9,7 @@ import msgspec
 
 from neuron_top.events import AdviceKind
 from neuron_top.run.alerts import AlertKind, Limits, RaisedAlert, raised
+from neuron_top.run.cores import BUSY, SMOOTH_SECONDS
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
 from neuron_top.run.severity import SEVERITIES, Severity
@@ -121,9 +122,9 @@ def _recompiled(alert: RaisedAlert) -> str:
 
 
 def _idle_core(alert: RaisedAlert) -> str:
-    peers = f"median of {alert.total} cores {percent_text(alert.typical)}"
+    peers = f"median of {alert.total} cores {percent_text(alert.typical)} over {SMOOTH_SECONDS:.0f} s or a step"
     if alert.count > 1:
-        return f"{_cores(alert)} at {percent_text(alert.share)} and up, {peers}"
+        return f"{_cores(alert)} below {percent_text(BUSY)}, {peers}"
     return f"core {alert.index} at {percent_text(alert.share)}, {peers}"
 
 
@@ -132,7 +133,9 @@ def _disk_low(alert: RaisedAlert) -> str:
 
 
 def _telemetry_lost(alert: RaisedAlert) -> str:
-    return "; ".join(filter(None, (f"no sample for {duration_text(alert.seconds)}", alert.text)))
+    silent = alert.seconds
+    words = f"{silent:.0f} s" if silent is not None and silent < 59.5 else duration_text(silent and round(silent))
+    return "; ".join(filter(None, (f"no sample for {words}", alert.text)))
 
 
 def _worker_died(alert: RaisedAlert) -> str:
@@ -210,7 +213,7 @@ _WORDS = {
     AlertKind.IDLE_CORE: _Words(
         "core idle while its peers work",
         _idle_core,
-        "Look at this rank's last lines: it may wait for data, a lock or a collective.",
+        "Look at the last lines of its ranks: they may wait for data, a lock or a collective.",
     ),
     AlertKind.TELEMETRY_LOST: _Words(
         "telemetry lost", _telemetry_lost, "`neurontop doctor` says which source is missing and why."

@@ -126,7 +126,10 @@ def silence_text(cores: Sequence[CoreRow], now: float) -> str:
     if not stale:
         return ""
     newest = max((time for time in stale if time is not None), default=None)
-    return f"no data for {duration_text(now - newest)}" if newest is not None else "no data yet"
+    if newest is None:
+        return "no data yet"
+    silent = now - newest
+    return f"no data for {silent:.0f} s" if silent < 59.5 else f"no data for {duration_text(round(silent))}"
 
 
 def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
@@ -136,5 +139,10 @@ def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
 
 def legend_kinds(cores: Sequence[CoreRow]) -> list[str]:
     """The kinds of memory that any core reports, in their fixed order."""
-    found = {kind for core in cores for kind in core.kinds}
+    return ordered_kinds(kind for core in cores for kind in core.kinds)
+
+
+def ordered_kinds(kinds: Iterable[str]) -> list[str]:
+    """These kinds of memory, each once, in their fixed order; those that we do not know behind them."""
+    found = set(kinds)
     return [kind for kind in _KINDS if kind in found] + sorted(found.difference(_KINDS))

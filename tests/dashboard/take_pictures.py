@@ -36,6 +36,10 @@ QUALITY = 75
 """Of WebP: letters stay sharp, and a picture weighs a third of its PNG."""
 SETTLED_MS = 2500
 """After all charts are there: plotly's transitions and the grids' rows."""
+DRAWN_AGAIN_MS = 1200
+"""For charts that come into sight: longer than a page waits between two updates."""
+KEEP_LISTS = """() => document.querySelectorAll('.lines').forEach((one) => {
+    one.style.maxHeight = getComputedStyle(one).maxHeight; })"""
 SAMPLES, PERIOD = 12, 0.5
 DRAWN = """() => document.querySelector('#connection.up') &&
     [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot')) &&
@@ -186,10 +190,19 @@ def photograph(browser: Any, served: Served, case: Case, path: str, width: int, 
     if case.act is not None:
         case.act(seen.page)
     seen.page.wait_for_timeout(SETTLED_MS)
+    if case.act is None:
+        show_all(seen.page, width)
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
     target.write_bytes(as_webp(seen.page, whole=case.act is None))
     print(target, *seen.complaints, *([f"{wide} pixels wide"] if wide > width else []), flush=True)
     seen.page.close()
+
+
+def show_all(page: Any, width: int) -> None:
+    """Make the window as high as the page, since a chart out of sight keeps old values; lists keep their height."""
+    page.evaluate(KEEP_LISTS)
+    page.set_viewport_size({"width": width, "height": page.evaluate("document.documentElement.scrollHeight")})
+    page.wait_for_timeout(DRAWN_AGAIN_MS)
 
 
 def as_webp(page: Any, *, whole: bool) -> bytes:

@@ -37,7 +37,7 @@ def open_page(browser: Any, address: str, **options: Any) -> Watched:
 def test_values_move_without_asking_and_zoom_and_choice_stay(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
-        seen.until("#live-core-words", "core 3")
+        seen.until("#live-core-words", "Core 3")
         seen.page.wait_for_function("() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
         seen.page.evaluate("""Plotly.relayout(document.querySelector('#live-losses .js-plotly-plot'),
                               {'yaxis.range': [1, 5], 'yaxis.autorange': false})""")
@@ -51,7 +51,7 @@ def test_values_move_without_asking_and_zoom_and_choice_stay(browser: Any, feed:
         )
         zoom = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').layout.yaxis.range")
         assert zoom == [1, 5], "the zoom is kept"
-        assert "core 3" in seen.text("#live-core-words")
+        assert "Core 3" in seen.text("#live-core-words")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 
 

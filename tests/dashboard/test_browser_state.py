@@ -109,6 +109,14 @@ def test_searching_further_back_puts_older_lines_above_and_says_where_it_is(brow
         assert seen.complaints == []
 
 
+def test_a_log_that_is_shown_from_its_beginning_is_not_searched_further_back(browser: Any, tmp_path: Path) -> None:
+    feed = Paged(job(), lines=[LogLine(source="log:a", offset=0, text="the first line")])
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}logs")
+        seen.until("#logs-lines", "the first line")
+        seen.page.wait_for_selector("#logs-older", state="hidden")
+
+
 def test_groups_fold_in_the_grid_stand_in_the_address_and_are_selected_as_a_whole(browser: Any, tmp_path: Path) -> None:
     root = tmp_path / "cache"
     for number in range(3):

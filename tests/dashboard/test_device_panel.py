@@ -107,7 +107,7 @@ def test_the_table_has_errors_with_separators_executions_and_who_is_linked_with_
 def test_devices_that_no_longer_report_are_hatched() -> None:
     cores = tuple(ev.CoreSample(core=device, device=device, utilization=0.5) for device in range(2))
     sampled = ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START, cores=cores)
-    view = StillFeed([sampled], now=START + 600).read(core_table)
+    view = msgspec.structs.replace(StillFeed([sampled], now=START + 600).read(core_table), links={0: (1,), 1: (0,)})
     _, marks, unknown = drawn(view)
     assert (marks["text"], unknown["text"]) == ([], ["0<br>stale", "1<br>stale"])
     assert "hash" in unknown["marker"]["symbol"]
@@ -143,9 +143,16 @@ def test_what_nothing_is_told_of_has_no_column() -> None:
     cores = tuple(ev.CoreSample(core=device, device=device, utilization=0.5) for device in range(2))
     sampled = ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START, cores=cores)
     words = words_of(panel(StillFeed([sampled], now=START).read(core_table)))
-    assert "no errors of the hardware told" in words
+    assert "no hardware errors reported" in words
     assert "linked with" not in words
-    assert "errors of the hardware |" not in words
+    assert "hardware errors |" not in words
+
+
+def test_devices_without_known_links_have_no_map() -> None:
+    view = msgspec.structs.replace(machine(ring(16)), links={})
+    assert figure(view)["data"] == []
+    assert "no-map" in str(panel(view)), "the table has the same numbers"
+    assert "no-map" not in str(panel(machine(ring(16))))
 
 
 def test_one_device_alone_has_no_map() -> None:

@@ -34,7 +34,7 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
         seen.page.keyboard.type("core trn1/neuron/3")
         seen.until("#palette-list", "trn1/neuron/3")
         seen.page.keyboard.press("Enter")
-        seen.until("#live-core-words", "core 3")
+        seen.until("#live-core-words", "Core 3")
         seen.page.keyboard.press("Control+k")
         seen.page.keyboard.type("no such name anywhere")
         seen.until("#palette-count", "Nothing has that name")

@@ -24,7 +24,10 @@ def test_several_logs_are_a_list_of_jobs_and_the_chosen_one_stays(browser: Any, 
         seen.until("#jobs", "job5.log")
         cards = seen.page.locator("#jobs .job-card")
         assert cards.count() == 2
-        assert "CUT OFF" in cards.first.inner_text()
+        assert "▲ CUT OFF" in cards.first.inner_text()
+        assert cards.first.get_attribute("class") == "job-card warning is-cut-off"
+        boxes = [card.bounding_box() for card in cards.all()]
+        assert {box["width"] for box in boxes if box} == {512}, "as wide as there is room, and no wider than reads well"
         seen.page.wait_for_function("() => location.search.includes('run=job')")
         assert "job3" in seen.page.url, "the first stands in the address"
         seen.until("#live-reason", "job3.log")

@@ -288,7 +288,7 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
     assert set(shown) == set(memory.OUTPUTS.names)
     assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "total"
     assert shown["memory-core"].figure["data"][0]["y"][0] == 5
-    assert "core 2" in shown["memory-core-words"]
+    assert "Core 2" in shown["memory-core-words"]
     assert len(shown["memory-lines"].figure["data"]) == 4
     assert len(shown["memory-other-lines"].figure["data"]) == 2
 
@@ -499,6 +499,9 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     assert any(value is not None for line in old for value in line)
     shown = memory.render(feed.read(lambda run, now: memory_table(run, now + 60)), None, DARK)
     assert "; 4 cores: no data for 1 m 01 s" in shown["memory-summary"]
+    assert "utilization · hatched: 4 cores, no data for 1 m 01 s" in words_of(whole["live-heat-words"]), (
+        "a sentence says so too"
+    )
 
 
 def test_the_live_page_of_a_job_without_a_failure_begins_with_its_state_and_no_evidence() -> None:
@@ -513,7 +516,7 @@ def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_la
     assert "at this moment of the replay" in words_of(runs.summary_panel(closing, replayed=True))
     reported = words_of(runs.summary_panel(closing))
     assert "failed: the compiler rejected a graph" in reported
-    assert "errors, warnings 4, 0" in reported
+    assert "log lines 4 errors, 0 warnings" in reported
     assert "wall time 59.0 s" in reported
 
 
@@ -525,6 +528,9 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     )
     assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in reported
     assert "bert-tp" in reported
+    assert "What was looked for" not in reported, "nothing was looked for yet, so there is no such panel"
+    assert "A job that starts is shown by itself." in reported
+    assert "Nothing runs here yet" not in reported, "the verdict above says so"
     assert lived(full(4))["live-idle"] is None
 
 

@@ -74,6 +74,10 @@ def test_without_a_token_labels_are_shown_and_not_changed(browser: Any, tmp_path
         seen.until("#runs-labeled", "Sign in")
         assert seen.page.is_disabled("#runs-save")
         assert not seen.page.is_visible(".panel.overlay"), "curves are there when several runs are chosen"
+        assert seen.page.is_visible(".panel.labels")
+        seen.page.goto(f"{served.address}runs")
+        seen.until("#runs-grid", "tp2")
+        seen.page.wait_for_selector(".panel.labels", state="hidden")
         several = served.ask(f"/comparison?a={RUNS[0]}&b={RUNS[1]}&b={RUNS[2]}")
         assert several.status == 200
         assert b"tp1" in several.body

@@ -24,7 +24,7 @@ def test_eight_idle_cores_of_one_device_are_one_alert() -> None:
     (alert,) = alerts(run, 90.0)
     assert alert.kind is AlertKind.IDLE_CORE
     assert alert.title == "cores idle while their peers work"
-    assert alert.evidence == "8 cores of device 1 at 0.4 % and up, median of 32 cores 90 %"
+    assert alert.evidence == "8 cores of device 1 below 5.0 %, median of 32 cores 90 % over 30 s or a step"
     assert alert.core == "n/neuron/8"
 
 
@@ -42,5 +42,5 @@ def test_idle_cores_of_two_devices_are_two_alerts_and_one_core_keeps_its_own_wor
     run = Run()
     sampled(run, 90, {8, 9, 17})
     both = sorted(alert.evidence for alert in alerts(run, 90.0))
-    assert both[0].startswith("2 cores of device 1 at 0.4 %")
+    assert both[0].startswith("2 cores of device 1 below 5.0 %")
     assert both[1].startswith("core 17 at 0.4 %")

@@ -1,0 +1,193 @@
+"""Charts of cores: the heat map, one core, memory by category and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.dashboard import figures, memory_figures
+from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.pages import live, memory
+from neuron_top.views.core_metrics import UTILIZATION
+from neuron_top.views.core_rows import CoreRow, silence_text
+from neuron_top.views.cores import core_page
+from neuron_top.views.memory import memory_kinds, memory_table
+from neuron_top.views.overview import overview
+from tests.dashboard.test_pages import lived, words_of
+from tests.tui.feeds import START, StillFeed
+
+GIB, MIB = 1 << 30, 1 << 20
+KINDS = {"tensors": 6 * GIB, "model_code": 1 * GIB, "constants": 0, "runtime_memory": 1 * GIB}
+
+
+def fed(cores: int, per_device: int = 2, *, now: float = START + 5, **sample: Any) -> StillFeed:
+    """So many cores, of which each reports every second; every eighth of a device is idle from the ninth on."""
+    reported: dict[str, Any] = {"memory": 8 * GIB, "capacity": 16 * GIB, "kinds": KINDS, **sample}
+    given = tuple(
+        ev.CoreSample(core=core, device=core // per_device, utilization=0.004 if core == 9 else 0.9, **reported)
+        for core in range(cores)
+    )
+    return StillFeed(
+        [ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START + n, cores=given) for n in range(6)], now=now
+    )
+
+
+def worker(**sample: Any) -> StillFeed:
+    given = (ev.CoreSample(core=0, utilization=0.5, **sample),)
+    return StillFeed(
+        [ev.CoresSampled(kind=ev.CoreKind.LOCAL, at=START + n, cores=given) for n in range(6)], now=START + 5
+    )
+
+
+def rows_of(feed: StillFeed) -> tuple[CoreRow, ...]:
+    return feed.read(overview).cores
+
+
+def names(traces: Iterable[dict[str, Any]]) -> list[str]:
+    return [trace["name"] for trace in traces]
+
+
+def test_the_mark_of_a_core_has_the_size_of_its_cell() -> None:
+    figure = figures.heat(rows_of(fed(128, 8)), UTILIZATION, DARK)
+    mark = figure["data"][3]
+    assert mark["name"] == "stands out"
+    assert mark["x"][:5] == [0.5, 1.5, 1.5, 0.5, 0.5], "the column of device 1"
+    assert mark["y"][:5] == [0.5, 0.5, 1.5, 1.5, 0.5], "the line of its core 1"
+    assert figure["layout"]["yaxis"]["range"] == [7.5, -0.5]
+
+
+def test_devices_stand_below_the_map_by_their_number_and_each_has_one() -> None:
+    axis = figures.heat(rows_of(fed(128, 8)), UTILIZATION, DARK)["layout"]["xaxis"]
+    assert axis["title"]["text"] == "device"
+    assert (axis["ticktext"], axis["tickangle"]) == ([str(device) for device in range(16)], 0)
+    lines = figures.heat(rows_of(fed(4)), UTILIZATION, DARK)["layout"]["yaxis"]
+    assert (lines["tickvals"], lines["ticktext"]) == ([0, 1], ["device 0", "device 1"])
+
+
+@pytest.mark.parametrize(("cores", "written"), [(2, True), (16, True), (32, False)])
+def test_few_cores_have_their_number_written_on_them(cores: int, *, written: bool) -> None:
+    assert ("texttemplate" in figures.heat(rows_of(fed(cores)), UTILIZATION, DARK)["data"][0]) is written
+
+
+def test_a_cell_says_core_device_and_value_where_it_is_pointed_at() -> None:
+    cells = figures.heat(rows_of(fed(128, 8)), UTILIZATION, DARK)["data"][0]
+    assert cells["text"][1][2] == "core 17<br>device 2"
+
+
+def test_old_values_are_hatched_all_over_their_cell() -> None:
+    old = figures.heat(rows_of(fed(2, now=START + 600)), UTILIZATION, DARK)["data"][2]
+    assert (old["name"], old["fill"], old["fillpattern"]["shape"]) == ("old value", "toself", "/")
+    assert len(old["x"]) == 2 * 6
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(12.4, "12 s"), (59.7, "1 m 00 s"), (68.0, "1 m 08 s")])
+def test_silence_is_counted_in_whole_seconds(seconds: float, words: str) -> None:
+    feed = fed(2, now=START + 5 + seconds)
+    assert silence_text(rows_of(feed), feed.now) == f"no data for {words}"
+
+
+def test_there_is_no_choice_of_metrics_where_one_is_reported() -> None:
+    assert "no-choice" not in str(lived(fed(4))["live-heat-words"])
+    assert "no-choice" in str(lived(worker())["live-heat-words"])
+
+
+def test_both_axes_of_one_core_reach_from_nothing_to_everything() -> None:
+    core = fed(2).read(lambda run, now: core_page(run, now, "trn1/neuron/0"))
+    layout = live._core_lines(core, DARK)["layout"]
+    assert layout["yaxis"]["range"] == [0, 1.02]
+    assert layout["yaxis2"]["range"] == [0, pytest.approx(16 * 1.02)]
+    assert layout["yaxis2"]["ticksuffix"] == " GiB"
+    core = worker(memory=500 * MIB).read(lambda run, now: core_page(run, now, run_key(run)))
+    drawn = live._core_lines(core, DARK)
+    assert drawn["data"][1]["name"] == "memory, MiB"
+    assert drawn["data"][1]["y"][0] == 500
+
+
+def run_key(run: Any) -> str:
+    return next(iter(run.cores.cores))
+
+
+def test_the_line_of_the_capacity_has_its_name() -> None:
+    feed = fed(2)
+    (line,) = figures.kinds(rows_of(feed)[0], DARK)["layout"]["shapes"]
+    assert (line["label"]["text"], line["x0"]) == ("capacity", 16)
+    view = feed.read(memory_table)
+    for figure in (memory_figures.over_time(view, DARK).figure, memory_figures.bars(view, DARK)):
+        assert [(one["label"]["text"], one["y0"]) for one in figure["layout"]["shapes"]] == [("capacity", 16)]
+
+
+def test_kinds_of_memory_have_one_order_everywhere_and_none_that_is_empty() -> None:
+    feed = fed(2)
+    order = ["tensors", "model code", "runtime memory"]
+    assert names(figures.kinds(rows_of(feed)[0], DARK)["data"]) == order
+    assert names(memory_figures.bars(feed.read(memory_table), DARK)["data"]) == [*order, "peak"]
+    areas = memory_figures.kinds_over_time(feed.read(memory_kinds), DARK)["data"]
+    assert names(areas) == [*order, "total"]
+    assert all(area["fillcolor"] == area["line"]["color"] for area in areas[:-1]), "as strong as the bars beside it"
+
+
+def test_less_than_a_gib_is_drawn_in_mib_as_words_have_it() -> None:
+    feed = worker(memory=505 * MIB, kinds={"parameters": 300 * MIB, "rest": 205 * MIB})
+    view = feed.read(memory_table)
+    for figure in (
+        memory_figures.bars(view, DARK),
+        memory_figures.over_time(view, DARK).figure,
+        memory_figures.kinds_over_time(feed.read(memory_kinds), DARK),
+    ):
+        assert figure["layout"]["yaxis"]["title"]["text"] == "MiB"
+    assert memory_figures.over_time(view, DARK).figure["data"][0]["y"][0] == 505
+
+
+def test_a_bar_stands_for_a_device_where_cores_are_many() -> None:
+    few, many = (fed(cores).read(memory_table) for cores in (32, 128))
+    assert len(memory_figures.bars(few, DARK)["data"][0]["x"]) == 32
+    figure = memory_figures.bars(many, DARK)
+    tensors = figure["data"][0]
+    assert tensors["x"] == [str(device) for device in range(64)], "every device, the idle ones too"
+    assert tensors["y"][0] == 12, "of two cores"
+    assert tensors["customdata"][1] in ("trn1/neuron/2", "trn1/neuron/3"), "a click chooses one of its cores"
+    assert figure["layout"]["xaxis"]["title"]["text"] == "device"
+    shown = memory.render(many, None, DARK)
+    assert shown["memory-summary"] == "128 cores, highest peak 8.0 GiB.", "none is left out of a chart"
+
+
+def test_marks_of_peaks_are_no_wider_than_their_bars() -> None:
+    sizes = [
+        memory_figures.bars(fed(cores).read(memory_table), DARK)["data"][-1]["marker"]["size"] for cores in (8, 32)
+    ]
+    assert sizes == [16, 4]
+
+
+def test_cores_are_named_alike_in_charts_tables_and_sentences() -> None:
+    feed = fed(2)
+    shown = memory.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
+    assert shown["memory-kinds"].figure["data"][0]["x"] == ["core 0", "core 1"]
+    assert "core 1" in words_of(shown["memory-cores"])
+    assert shown["memory-core-words"].startswith("Core 0 on trn1: 90 % busy")
+    assert shown["memory-core-words"].endswith("to choose a core.")
+    local = worker(memory=505 * MIB)
+    shown = memory.render(local.read(memory_table), None, DARK)
+    assert "worker 0" in words_of(shown["memory-cores"])
+    assert shown["memory-summary"].startswith("1 worker, ")
+    assert "core" not in lived(local)["live-busy-sub"]
+
+
+def test_the_table_of_cores_begins_with_the_peak_and_leaves_out_what_none_reports() -> None:
+    def heads(feed: StillFeed) -> list[str]:
+        head = memory.render(feed.read(memory_table), None, DARK)["memory-cores"][0].children.children[1]
+        return [cell.children for cell in head.children.children]
+
+    assert heads(fed(2)) == ["core", "peak", "utilization", "memory", "capacity", "free"]
+    assert heads(worker(memory=505 * MIB)) == ["core", "peak", "utilization", "memory"]
+
+
+def test_two_sources_of_a_workers_memory_are_named() -> None:
+    feed = worker(memory=505 * MIB, kinds={"rest": 500 * MIB})
+    shown = memory.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
+    assert "the total is measured from outside" in shown["memory-core-words"]
+    neuron = fed(2)
+    shown = memory.render(neuron.read(memory_table), None, DARK, neuron.read(memory_kinds))
+    assert "from outside" not in shown["memory-core-words"]
