@@ -69,7 +69,7 @@ def test_the_size_of_an_entry_is_in_sight_on_a_phone(browser: Any, tmp_path: Pat
     with serving(StillFeed(now=START), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
         seen = Watched(browser, viewport={"width": 390, "height": 844})
         seen.page.goto(f"{served.address}cache")
-        seen.drawn("#cache-summary", "3 entries")
+        seen.drawn("#cache-shown", "entries")
         place = seen.page.locator("#cache-grid .ag-header-cell[col-id=bytes]").bounding_box()
         assert place["x"] + place["width"] <= 390
 
