@@ -49,7 +49,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     }
     whole: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},  # above: room for the chart's menu
         "paper_bgcolor": colors.ground,
         "plot_bgcolor": colors.ground,
         "font": {"color": colors.text, "family": "system-ui, sans-serif", "size": 12},
@@ -133,7 +133,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "data": [trace, *marks, {**trace, **grays, "showscale": False}],
         "layout": layout(
             colors,
-            min(900, 80 + cell * max(1, len(cells))),
+            min(900, 94 + cell * max(1, len(cells))),
             yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
             xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
         ),

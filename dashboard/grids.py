@@ -61,7 +61,7 @@ GRAPH_COLUMNS = tuple(
         _explained(number("seconds", "Compile time", "seconds", 120), "compile time"),
         number("elapsed", "Elapsed", "seconds", 95),
         _explained(number("left", "Time left", "seconds", 105), "time left"),
-        column("who", "Worker", 105),
+        column("who", "Worker", 125),
         _explained(number("lookups", "Lookups", width=100), "lookup"),
         _explained(number("hits", "Hits", width=70), "hit"),
         _explained(number("misses", "Misses", width=80), "miss"),

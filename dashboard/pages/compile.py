@@ -40,6 +40,7 @@ OUTPUTS = PageOutputs(
 
 def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
+    order = dcc.RadioItems(list(ORDERS), ORDERS[0], id="compile-order", inline=True, className="switch")
     return html.Div(
         [
             dcc.Store(id="compile-marks", data=None),
@@ -59,11 +60,10 @@ def layout(_state: dict[str, str]) -> Any:
                         dcc.Input(
                             id="compile-search",
                             type="search",
-                            placeholder="name, state, failure …   ( / )",
+                            placeholder="name, state, failure",
                             className="grow",
                         ),
-                        html.Span("first", className="quiet"),
-                        dcc.RadioItems(list(ORDERS), ORDERS[0], id="compile-order", inline=True, className="switch"),
+                        html.Span([html.Span("first", className="quiet"), order], className="together"),
                     ],
                     className="row",
                 ),

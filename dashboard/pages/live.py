@@ -70,6 +70,7 @@ PARTS = (
     "live-exhausted",
     "live-compile",
     "live-training-name",
+    "live-throughput-name",
     "live-only",
     "live-lines",
     "live-core-words",
@@ -149,11 +150,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel(
                 html.Span("Training", id="live-training-name"),
                 html.Span(id="live-only", hidden=True),
-                html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss"),
-                html.Div(
-                    [html.H3("Throughput"), chart("live-throughput", "Throughput over time", 200)],
-                    className="of-throughput",
-                ),
+                html.Div([_loss_chart(), _throughput_chart()], className="pair"),
                 tools=[
                     dcc.RadioItems(
                         {training_figures.STEP: "by step", training_figures.TIME: "by time"},
@@ -171,6 +168,15 @@ def layout(_state: dict[str, str]) -> Any:
         ],
         className="grid phases",
     )
+
+
+def _loss_chart() -> Any:
+    return html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss")
+
+
+def _throughput_chart() -> Any:
+    head = html.H3("Throughput", id="live-throughput-name")
+    return html.Div([head, chart("live-throughput", "Throughput over time", 200)], className="of-throughput")
 
 
 def render(
@@ -200,6 +206,7 @@ def render(
     )
     whole["live-compile"] = _compile(view, compiles, run)
     whole["live-training-name"] = "Serving" if view.training.serves else "Training"
+    whole["live-throughput-name"] = ", ".join(filter(None, ("Throughput", series.throughput_unit)))
     whole["live-only"] = _only(series, view.training)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
