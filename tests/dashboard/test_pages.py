@@ -362,6 +362,35 @@ def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_s
     assert cache.render(catalog(), [], (), [], LIGHT)["cache-others"] is None
 
 
+def test_the_treemap_shortens_compilers_and_its_legend_names_every_age() -> None:
+    trace = cache_figures.treemap(catalog().rows, DARK)["data"][0]
+    shortened = {name: label for label, name in zip(trace["labels"], trace["customdata"], strict=True) if label != name}
+    assert shortened
+    assert all(name.startswith(f"neuronxcc-{label}") for name, label in shortened.items())
+    legend = words_of(cache.render(catalog(), list(catalog().rows), (), [], DARK)["cache-used"])
+    assert all(word in legend for word in ("used within a day", "within a week", "within a month", "longer ago"))
+
+
+def test_an_empty_cache_is_one_sentence_and_no_empty_panels() -> None:
+    empty = msgspec.structs.replace(catalog(), rows=(), problems=())
+    (note,) = cache.render(empty, [], (), [], DARK)["cache-summary"]
+    assert "no-caches" in note.className
+    assert "no entry yet" in words_of(note)
+
+
+def test_devices_that_failed_alike_are_one_row_and_bars_have_short_names() -> None:
+    rows = (ev.MemoryRow(scope=ev.MemoryScope.BANK, total=16 << 30, kinds={"tensors": 12 << 30}),)
+    failed = [
+        ev.DeviceMemoryExhausted(at=START, device=core // 2, core=core % 2, requested=1 << 30, rows=rows)
+        for core in range(8)
+    ]
+    feed = StillFeed(failed, now=START + 9)
+    found = feed.read(lambda run, _now: exhausted_memory(run.cores.exhausted))
+    assert found is not None
+    assert memory_figures.exhausted(found, DARK)["data"][0]["x"][:3] == ["d0 c0", "d0 c1", "d1 c0"]
+    assert "devices 0–3 0, 1 8" in words_of(memory.render(feed.read(memory_table), None, DARK)["memory-exhausted"])
+
+
 def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:
     trace = cache_figures.treemap(catalog().rows, DARK)["data"][0]
     values = dict(zip(trace["ids"], trace["values"], strict=True))
