@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from zlib import crc32
@@ -18,6 +19,7 @@ OLDEST = "longer ago"
 TREEMAP_HEIGHT = 520
 _LEGIBLE = {"minsize": 9, "mode": "hide"}
 """A part that is too small for letters of this size has none; it is told to who points at it."""
+_COMPILER = re.compile(r"neuronxcc-(\d+\.\d+\.\d+)")
 COLORED_BY = ("age", "compiler", "state")
 _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
 _HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
@@ -26,6 +28,17 @@ _HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
 def age_word(seconds: float) -> str:
     """The bucket that an age falls into."""
     return next((word for limit, word in AGES if seconds < limit), OLDEST)
+
+
+def age_colors(colors: ChartColors) -> dict[str, str]:
+    """The color of each age."""
+    return dict(zip((*(word for _limit, word in AGES), OLDEST), reversed(colors.heat), strict=False))
+
+
+def _short(path: tuple[str, ...]) -> str:
+    """What fits upon a part: of a compiler its version alone."""
+    version = _COMPILER.match(path[-1]) if len(path) == 2 else None
+    return version[1] if version is not None else path[-1]
 
 
 def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> Figure:
@@ -45,11 +58,12 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "type": "treemap",
         "branchvalues": "total",
         "ids": ["\t".join(path) for path in paths],
-        "labels": [plain(path[-1]) for path in paths],
+        "labels": [plain(_short(path)) for path in paths],
+        "customdata": [plain(path[-1]) for path in paths],
         "parents": ["\t".join(path[:-1]) for path in paths],
         "values": [max(1, sums[path][0]) for path in paths],
         "text": [f"{bytes_text(sums[path][0])}, {counted(sums[path][1], 'entry', 'entries')}" for path in paths],
-        "hovertemplate": "%{label}<br>%{text}<extra></extra>",
+        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
         "textfont": {"color": [readable(fill, colors) for fill in fills], "size": 13},
         "marker": {
@@ -97,6 +111,5 @@ def _color(path: tuple[str, ...], colors: ChartColors, by: str) -> str:
     if by == "compiler":
         return colors.hues[_HUES[crc32(path[1].encode()) % len(_HUES)]]
     if by == "age":
-        words = [*(word for _limit, word in AGES), OLDEST]
-        return colors.heat[-1 - words.index(path[3])] if len(path) > 3 else colors.heat[2]
+        return age_colors(colors)[path[3]] if len(path) > 3 else colors.heat[2]
     return colors.good if path[2] in _GOOD else colors.bad if path[2] in _BAD else colors.warn

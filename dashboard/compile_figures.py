@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log2
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color, state_marker
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
-from neuron_top.units import duration_text
+from neuron_top.units import UNKNOWN, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult
+from neuron_top.views.colors import Hue
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
@@ -75,7 +77,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
             barmode="overlay",
             showlegend=True,
             annotations=notes,
-            xaxis={"type": "date"},
+            xaxis={"type": "date", "tickangle": 0, **_common_span(view, lookups)},
             yaxis={
                 "type": "category",
                 "categoryorder": "array",
@@ -85,6 +87,21 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
         ),
     }
     return PageChart(figure, moving)
+
+
+def _common_span(view: Timeline, lookups: Sequence[CacheLookup]) -> dict[str, Any]:
+    """The same range of time for all charts of a page while nobody zooms; {} where all is one moment.
+
+    Its ends lie on a grid of a fiftieth of it, so that what goes on does not change every chart every second.
+    """
+    times = [time for time in (view.start, view.end) if time is not None]
+    times += [lookup.time for lookup in (*lookups[:1], *lookups[-1:])]
+    if not times or max(times) - min(times) < 1:
+        return {}
+    first, last = min(times), max(times)
+    step = 2.0 ** floor(log2((last - first) / 50))
+    ends = {"minallowed": floor(first / step) * step, "maxallowed": (floor(last / step) + 1) * step}
+    return {"autorangeoptions": {name: seconds * 1000 for name, seconds in ends.items()}}  # plotly takes no text here
 
 
 def _start(pair: tuple[Lane, Bar]) -> float:
@@ -135,15 +152,22 @@ def _marks(kind: LookupResult, lookups: Sequence[CacheLookup], names: dict[str, 
 def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
     if rank is not None:
         return f"rank {rank}" + (f" · {pid}" if pid is not None else "")
-    return f"process {pid}" if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
+    return worker_text(None, pid) if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
+
+
+def worker_text(rank: int | None, pid: int | None) -> str:
+    """Who compiles, in a table."""
+    if rank is not None:
+        return f"rank {rank}"
+    return f"process {pid}" if pid is not None else UNKNOWN
 
 
 def _alike(lane: Lane) -> str:
     return f" +{lane.alike} alike" if lane.alike else ""
 
 
-def cumulative(view: Timeline, colors: ChartColors) -> Figure:
-    """Cumulative compile seconds of all workers, by the end of each compile."""
+def cumulative(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> Figure:
+    """Cumulative compile seconds of all workers, by the end of each compile; `lookups` are those of the timeline."""
     ends = sorted(
         (bar.end, bar.end - bar.start)
         for lane in view.lanes
@@ -152,7 +176,7 @@ def cumulative(view: Timeline, colors: ChartColors) -> Figure:
     )
     if not ends:
         return empty(colors, "no compile has finished yet")
-    total, points = 0.0, []
+    total, points = 0.0, [(iso(view.start if view.start is not None else ends[0][0]), 0.0)]
     for end, seconds in ends:
         total += seconds
         points.append((iso(end), round(total, 1)))
@@ -167,7 +191,10 @@ def cumulative(view: Timeline, colors: ChartColors) -> Figure:
     return {
         "data": [trace],
         "layout": layout(
-            colors, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}, xaxis=moments(trace["x"])
+            colors,
+            220,
+            yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"},
+            xaxis=moments(trace["x"]) | _common_span(view, lookups),
         ),
     }
 
@@ -177,7 +204,7 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
         return empty(colors, "no compile duration is known yet")
-    trace = {
+    trace: dict[str, Any] = {
         "type": "histogram",
         "x": seconds,
         "nbinsx": 30,
@@ -187,13 +214,27 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
     return {
         "data": [trace],
         "layout": layout(
-            colors, 220, bargap=0.05, xaxis={"title": {"text": "seconds"}}, yaxis={"title": {"text": "graphs"}}
+            colors,
+            220,
+            bargap=0.05,
+            xaxis={"title": {"text": "seconds"}},
+            yaxis={"title": {"text": "graphs"}, **_whole_numbers(len(seconds))},
         ),
     }
 
 
-def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240) -> Figure:
-    """Cumulative hits and misses, and the hit rate of distinct graphs; at most POINTS of the lookups are points."""
+def _whole_numbers(most: int) -> dict[str, Any]:
+    """Ticks of an axis of counts up to `most`."""
+    return {"dtick": 1} if most <= MOST_TICKS else {"tickformat": ",d"}
+
+
+def rate(
+    lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240, view: Timeline | None = None
+) -> Figure:
+    """Cumulative hits and misses, and the hit rate of distinct graphs; at most POINTS of the lookups are points.
+
+    `view`: the timeline of the same page, whose range of time it has.
+    """
     if not lookups:
         return empty(colors, "no cache lookup yet", height)
     sums = dict.fromkeys(LookupResult, 0)
@@ -213,7 +254,11 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
         shares.append(round(hit / len(graphs), 4))
         for kind, values in lines.items():
             values.append(sums[kind])
-    color = dict(zip(LookupResult, (colors.accent, colors.warn, colors.bad), strict=True))
+    color = {
+        LookupResult.HIT: state_color(colors, LookupResult.HIT),
+        LookupResult.MISS: colors.hues[Hue.ORANGE],
+        LookupResult.CACHED_FAILURE: state_color(colors, LookupResult.CACHED_FAILURE),
+    }
     names = dict(zip(LookupResult, ("hits", "misses", "cached failures"), strict=True))
     data: list[dict[str, Any]] = [
         {
@@ -240,11 +285,11 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
     )
     if len(times) < FEW:
         data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
-    whole_numbers = {"dtick": 1} if max(sums.values()) <= MOST_TICKS else {"tickformat": ",d"}
-    counts = {"rangemode": "tozero", **whole_numbers}
+    counts = {"rangemode": "tozero", **_whole_numbers(max(sums.values()))}
+    axis = moments(times) | (_common_span(view, lookups) if view is not None else {})
     figure: Figure = {
         "data": data,
-        "layout": layout(colors, height, showlegend=True, yaxis=counts, xaxis=moments(times)),
+        "layout": layout(colors, height, showlegend=True, yaxis=counts, xaxis=axis),
     }
     figure["layout"]["yaxis2"] = {
         "overlaying": "y",

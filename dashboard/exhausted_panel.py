@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dash import html
@@ -25,7 +26,7 @@ def exhausted_summary(memory: ExhaustedMemory, colors: ChartColors, identity: st
 
 
 def exhausted_panel(memory: ExhaustedMemory, colors: ChartColors) -> list[Any]:
-    """All of it: the summary, the largest programs, a row per device, and each core on demand."""
+    """All of it: the summary, the largest programs, a row for devices alike, and each core on demand."""
     parts = exhausted_summary(memory, colors, "memory-exhausted-kinds")
     if memory.programs:
         rows = [(program.name, bytes_text(program.total), program.cores) for program in memory.programs]
@@ -38,19 +39,31 @@ def _devices(memory: ExhaustedMemory) -> Any:
     groups: dict[tuple[str, int | None, str], list[ExhaustedCore]] = {}
     for core in memory.cores:
         groups.setdefault((core.node, core.device, core.usage), []).append(core)
-    rows = [
-        (
-            " ".join(filter(None, (node, "" if device is None else f"device {device}"))) or "—",
+    alike: dict[tuple[Any, ...], list[int]] = {}
+    for (node, device, usage), cores in groups.items():
+        numbers = (
             ", ".join(str(core.core) for core in cores if core.core is not None) or "—",
             sum(core.count for core in cores),
             bytes_text(max((core.requested for core in cores if core.requested is not None), default=None)),
             usage or "—",
             bytes_text(max((core.in_use for core in cores if core.in_use is not None), default=None)),
         )
-        for (node, device, usage), cores in groups.items()
+        alike.setdefault((node, *numbers), []).extend([device] if device is not None else [])
+    rows = [
+        (" ".join(filter(None, (node, _devices_words(devices)))) or "—", cores, failures * max(1, len(devices)), *rest)
+        for (node, cores, failures, *rest), devices in alike.items()
     ]
     head = ("device", "cores", "failures", "asked for, at most", "for", "in use, at most")
     return table(head, rows, caption="Allocations that failed, by device", right=(2, 3, 5))
+
+
+def _devices_words(devices: Sequence[int]) -> str:
+    """Devices in a row, or each by its number."""
+    if len(devices) < 2:
+        return f"device {devices[0]}" if devices else ""
+    if devices[-1] - devices[0] == len(devices) - 1:
+        return f"devices {devices[0]}–{devices[-1]}"
+    return f"devices {', '.join(map(str, devices))}"
 
 
 def _cores(memory: ExhaustedMemory) -> Any:

@@ -51,7 +51,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     }
     whole: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 22, "b": 8},  # above: room for the chart's menu
         "paper_bgcolor": colors.ground,
         "plot_bgcolor": colors.ground,
         "font": {"color": colors.text, "family": "system-ui, sans-serif", "size": 12},
@@ -137,7 +137,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "data": [{**trace, **numbers}, *marks, {**trace, **grays, "showscale": False}],
         "layout": layout(
             colors,
-            min(900, 80 + cell * max(1, len(cells))),
+            min(900, 94 + cell * max(1, len(cells))),
             yaxis={
                 "range": [len(cells) - 0.5, -0.5],
                 **plain_axis,

@@ -37,10 +37,10 @@ def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any
 
 
 def _wide_enough(one: Column) -> Column:
-    """The column, at least as wide as its head; columns share the remaining width."""
+    """The column, at least as wide as its head; columns share the remaining width, by their `flex` if they have one."""
     room = 34 if one.get("suppressHeaderFilterButton") else 68
     least = max(one["width"], 7 * len(one["headerName"]) + room)
-    return {key: value for key, value in one.items() if value is not None} | {"minWidth": least, "flex": least}
+    return {"flex": least, **{key: value for key, value in one.items() if value is not None}, "minWidth": least}
 
 
 def _explained(one: Column, word: str) -> Column:
@@ -59,15 +59,15 @@ GRAPH_COLUMNS = tuple(
         column("active", "Order", 0, hide=True, sort="asc"),
         column("graph", "Graph", 210), column("state", "State", 100),
         _explained(number("seconds", "Compile time", "seconds", 120), "compile time"),
-        number("elapsed", "Since", "seconds", 95),
+        number("elapsed", "Elapsed", "seconds", 95),
         _explained(number("left", "Time left", "seconds", 105), "time left"),
-        column("ranks", "Ranks", 80, type="rightAligned"),
+        column("who", "Worker", 125),
         _explained(number("lookups", "Lookups", width=100), "lookup"),
         _explained(number("hits", "Hits", width=70), "hit"),
         _explained(number("misses", "Misses", width=80), "miss"),
         number("failures", "Failures", width=85),
         _explained(number("wait", "Waited", "seconds", 90), "waited"),
-        number("bytes", "Artifact", "bytes", 90), column("message", "Failure", 90),
+        number("bytes", "Artifact", "bytes", 90), column("message", "Failure", 90, flex=900),
     )
 )  # fmt: skip
 """What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""
@@ -87,16 +87,17 @@ RUN_COLUMNS = tuple(
 ENTRY_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("module", "Module", 345, filter=False), column("state", "State", 90, filter=False),
-        column("compiler", "Compiler", 240, filter=False),
-        number("bytes", "Size", "bytes", 85, filter=False, sort="desc"),
+        column("module", "Module", 160, filter=False, flex=345),
+        number("bytes", "Size", "bytes", 85, filter=False, sort="desc"), column("state", "State", 90, filter=False),
         number("age", "Unused for", "seconds", 100, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
+        column("compiler", "Compiler", 200, filter=False, flex=240),
         number("artifact", "Artifact", "bytes", 88, filter=False), column("lock", "Lock", 100, filter=False),
         column("failure", "Failure", 150, filter=False),
     )
 )  # fmt: skip
-"""What fits into 1440 pixels, the largest entry first; advice, flags and root stand in the drawer of an entry."""
+"""What fits into 1440 pixels, the largest entry first, whose size is seen on a phone too; the rest stands in the drawer
+of an entry."""
 
 
 def grid(

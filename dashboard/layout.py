@@ -79,14 +79,24 @@ def _tools(prefix: str, right: Permission) -> Any:
     sign = (
         html.Form(html.Button("Sign out", type="submit", className="plain"), method="post", action=f"{prefix}sign-out")
         if right is Permission.ACT
-        else html.A("Sign in to act", href=f"{prefix}sign-in", className="plain sign")
+        else html.A(["Sign in", html.Span(" to act")], href=f"{prefix}sign-in", className="plain sign")
     )
     return html.Div(
         [
-            dcc.Dropdown(
-                id="run", options=[], placeholder="live", clearable=True, searchable=True, className="run-picker"
+            html.Div(
+                [
+                    dcc.Dropdown(
+                        id="run",
+                        options=[],
+                        placeholder="live",
+                        clearable=True,
+                        searchable=True,
+                        className="run-picker",
+                    ),
+                    html.Span("connecting", id="connection", className="chip", role="status"),
+                ],
+                className="of-run",
             ),
-            html.Span("connecting", id="connection", className="chip", role="status"),
             html.Span("", id="said", role="status", className="quiet"),
             html.Select(
                 [html.Option(name, value=minutes) for minutes, name in RANGES],

@@ -23,7 +23,7 @@ from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.views.bands import Bands
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_rows import CoreRow, capacity_of, legend_kinds, ordered_kinds, total
-from neuron_top.views.exhausted import ExhaustedMemory
+from neuron_top.views.exhausted import ExhaustedCore, ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 from neuron_top.views.model import CoreKind
 
@@ -270,19 +270,28 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
 def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
     """A bar per core that ran out of memory, stacked by kind: what filled its bank."""
     cores = [core for core in memory.cores if core.kinds][:_EXHAUSTED_DRAWN]
-    names = [plain(core.place) for core in cores]
+    names = [_short_place(core) for core in cores]
     data = [
         {
             "type": "bar",
             "name": plain(kind.replace("_", " ")),
             "x": names,
             "y": [round(core.kinds.get(kind, 0) / GIB, 4) for core in cores],
+            "customdata": [plain(core.place) for core in cores],
+            "hovertemplate": "%{customdata}: %{y} GiB",
             "marker": memory_marker(colors, kind),
         }
         for kind in ordered_kinds(kind for core in cores for kind in core.kinds)
     ]
-    axes = {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
+    axes = {"xaxis": {"type": "category", "tickangle": 0}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
     return {"data": data, "layout": layout(colors, 300, barmode="stack", showlegend=True, **axes)}
+
+
+def _short_place(core: ExhaustedCore) -> str:
+    """A place in as few letters as stand below a bar."""
+    numbers = (("d", core.device), ("c", core.core))
+    parts = [plain(core.node), *(f"{letter}{number}" for letter, number in numbers if number is not None)]
+    return " ".join(filter(None, parts)) or core.place
 
 
 def bands(

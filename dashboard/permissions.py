@@ -73,7 +73,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "page.children": Permission.READ,
     "run.options": Permission.READ,
     "url.search": Permission.READ,
-    "live-state.children": Permission.READ,
+    "live-elapsed.children": Permission.READ,
     "live-handled.children": LEAST_TO_EXECUTE,
     "live-node.options": Permission.READ,
     "compile-summary.children": Permission.READ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.plan import (
     PlanStepRow,
     act_choice,
@@ -22,6 +23,7 @@ from neuron_top.views.plan import (
     lines_behind_steps,
     outcome_lines,
     plan_head,
+    reason_text,
     step_rows,
 )
 from neuron_top.views.plan_sentences import progress_parts
@@ -34,7 +36,7 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
     title = action_of(executions[0].plan.verb).title
     several = len(executions) > 1
     waiting = any(execution.state is PlanState.PLANNED for execution in executions)
-    parts: list[Any] = [html.H2(f"{title}: {_state(executions)}")]
+    parts: list[Any] = [html.H2(f"{title.capitalize()}: {_state(executions)}")]
     if waiting:
         parts.append(html.P(act_sum([execution.plan for execution in executions]), className="sum"))
     roots = {execution.plan.root for execution in executions}
@@ -42,10 +44,11 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
         parts.append(html.P(html.Code(executions[0].plan.root)))
     names = [_name(execution, with_root=len(roots) > 1) for execution in executions]
     if several:
-        parts.append(_lines(executions, names))
+        parts.append(_lines(executions, names, is_same_root=len(roots) == 1))
+        parts += _skipped(executions)
     for name, execution in zip(names, executions, strict=True):
         details = _details(execution)
-        parts += [html.Details([html.Summary(name), *details])] if several else details
+        parts += [html.Details([html.Summary(f"{_counts(execution)}: {name}"), *details])] if several else details
     parts.append(_buttons(executions))
     return html.Section(parts, className="drawer panel", role="dialog", **attributes(aria_label=f"Plan: {title}"))
 
@@ -57,7 +60,21 @@ def _state(executions: Sequence[PlanExecution]) -> str:
 
 def _state_of(execution: PlanExecution) -> str:
     is_stopped = execution.outcome is not None and execution.outcome.interrupted
+    if execution.state is PlanState.PLANNED:
+        return "a plan, nothing is changed yet"
     return "stopped" if is_stopped else execution.state.value
+
+
+def _counts(execution: PlanExecution) -> str:
+    """What a plan's disclosure holds."""
+    skipped = len(execution.plan.exclusions)
+    return counted(len(execution.plan.steps), "step") + (f", {count_text(skipped)} skipped" if skipped else "")
+
+
+def _skipped(executions: Sequence[PlanExecution]) -> list[Any]:
+    """Why entries are skipped, of all plans together."""
+    reasons = Counter(reason_text(each) for execution in executions for each in execution.plan.exclusions)
+    return [note(f"{count_text(count)} skipped: {reason}") for reason, count in reasons.items()]
 
 
 def _name(execution: PlanExecution, *, with_root: bool) -> str:
@@ -67,26 +84,26 @@ def _name(execution: PlanExecution, *, with_root: bool) -> str:
     return f"{execution.plan.root}: {which}" if with_root else which
 
 
-def _lines(executions: Sequence[PlanExecution], names: Sequence[str]) -> Any:
-    rows = [
-        (
-            name,
-            count_text(len(execution.plan.steps)),
-            bytes_text(execution.plan.frees),
-            _price(execution),
-            count_text(len(execution.plan.exclusions)),
-            _state_of(execution),
-        )
-        for name, execution in zip(names, executions, strict=True)
-    ]
-    head = ("plan", "entries", "frees", "to compile again", "skipped", "state")
-    return table(head, rows, caption="The plans of this action", right=(1, 2, 3, 4))
+def _lines(executions: Sequence[PlanExecution], names: Sequence[str], *, is_same_root: bool) -> Any:
+    """A line per plan; the state only where it is not that of all, which the heading says."""
+    columns: dict[str, list[str]] = {
+        "compiler" if is_same_root else "plan": list(names),
+        "entries": [count_text(len(execution.plan.steps)) for execution in executions],
+        "frees": [bytes_text(execution.plan.frees) for execution in executions],
+        "to compile again": [_price(execution) for execution in executions],
+        "skipped": [count_text(len(execution.plan.exclusions)) for execution in executions],
+    }
+    states = [_state_of(execution) for execution in executions]
+    columns |= {"state": states} if len(set(states)) > 1 else {}
+    rows = list(zip(*columns.values(), strict=True))
+    return table(list(columns), rows, caption="The plans of this action", right=(1, 2, 3, 4))
 
 
 def _price(execution: PlanExecution) -> str:
     price = cost(execution.plan)
     known = duration_text(price.seconds) if price.compiles > price.unknown else ""
-    return " + ".join(filter(None, (known, f"{price.unknown:,} unknown" if price.unknown else ""))) or "nothing"
+    unknown = f"{price.unknown:,} of unknown duration" if price.unknown else ""
+    return " + ".join(filter(None, (known, unknown))) or "nothing"
 
 
 def _details(execution: PlanExecution) -> list[Any]:

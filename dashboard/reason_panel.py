@@ -10,6 +10,7 @@ from typing import Any
 from dash import html
 
 from neuron_top.dashboard.components import attributes, note
+from neuron_top.units import count_text
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.overview import Overview
 from neuron_top.views.verdict import GOES_ON, SIGNS, Verdict, VerdictState, progress_text, state_words, verdict
@@ -23,14 +24,14 @@ def reason_panel(view: Overview) -> Any:
             [
                 html.H2(f"{SIGNS.get(one.state, GOES_ON)} {state_words(one.state)}"),
                 html.Strong(one.name),
-                *_progress(one),
+                *_progress(one, view),
             ],
             className="band-head",
         ),
         html.P(one.reason, className="band-reason"),
     ]
     if one.next_step:
-        content.append(note(f"Next: {one.next_step}"))
+        content.append(note(f"Next: {one.next_step.rstrip('.')}.", kind="next-step"))
     whole = diagnosis_view(view.diagnosis) if view.diagnosis is not None else None
     if whole is not None and whole.lines:
         is_open = one.state is VerdictState.FAILED
@@ -41,12 +42,21 @@ def reason_panel(view: Overview) -> Any:
     return html.Section(content, className=f"panel wide reason {one.severity} is-{one.state.replace(' ', '-')}")
 
 
-def _progress(one: Verdict) -> list[Any]:
+def _progress(one: Verdict, view: Overview) -> list[Any]:
     words = progress_text(one)
     if one.progress is None:
         return [html.Span(words)] if words else []
     share = f"{one.progress:.4f}"
-    return [html.Progress(value=share, max="1", **attributes(aria_label="Progress of the job")), html.Span(words)]
+    bar = html.Progress(value=share, max="1", **attributes(aria_label="Progress of the job"))
+    return [bar, html.Span(" · ".join(filter(None, (_done(one, view), words))))]
+
+
+def _done(one: Verdict, view: Overview) -> str:
+    """What the share is of, where the reason does not say it: it states why the job failed."""
+    training = view.training
+    if one.state is not VerdictState.FAILED or training.step is None:
+        return ""
+    return f"step {count_text(training.step)} of {count_text(training.total_steps)}"
 
 
 def _evidence(view: DiagnosisView) -> Any:

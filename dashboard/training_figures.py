@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color
-from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain, steps
+from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, steps
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
-from neuron_top.views.trends import StepValue, TrainingMark, Trends
+from neuron_top.views.trends import MarkKind, StepValue, TrainingMark, Trends
 
 STEP, TIME = "step", "time"
 HEIGHT = 200
+LEFT = 56
+"""Pixels for the numbers of the y axis, the same in both charts: a step is at one place in them."""
 SMOOTHED = 0.9
 """Weight of what came before in the smoothed line."""
 FEW = 60
@@ -25,8 +27,7 @@ def loss(view: Trends, axis: str, smooth: bool, colors: ChartColors) -> PageChar
 
 def throughput(view: Trends, axis: str, smooth: bool, colors: ChartColors) -> PageChart | AppendChart:
     """The throughput, in the unit that was printed."""
-    words, title = "no throughput was printed yet", {"text": plain(view.throughput_unit)}
-    return _chart(view, view.throughput_values, "throughput", axis, smooth, colors, words, title=title)
+    return _chart(view, view.throughput_values, "throughput", axis, smooth, colors, "no throughput was printed yet")
 
 
 def smoothed(values: Sequence[float]) -> list[float]:
@@ -48,7 +49,6 @@ def _chart(
     smooth: bool,
     colors: ChartColors,
     words: str,
-    **more: Any,
 ) -> PageChart | AppendChart:
     by_step = axis == STEP and any(value.step is not None for value in values)
     shown = [value for value in values if (value.step if by_step else value.time) is not None]
@@ -69,7 +69,14 @@ def _chart(
         else steps([value.step for value in shown if value.step is not None])
     )
     marks = [mark for mark in view.marks if (mark.step if by_step else mark.time) is not None]
-    whole = layout(colors, HEIGHT, yaxis=more, xaxis=times, shapes=_shapes(marks, by_step, places, colors))
+    whole = layout(
+        colors,
+        HEIGHT,
+        margin={"l": LEFT},
+        yaxis={"automargin": False},
+        xaxis=times,
+        shapes=_shapes(marks, by_step, places, colors),
+    )
     figure: Figure = {"data": data, "layout": whole | {"uirevision": f"{axis}"}}
     parts = ("x", "y", "customdata") if by_step else ("x", "y")
     moving = tuple(("data", place, part) for place in range(len(data)) for part in parts)
@@ -84,11 +91,29 @@ def _line(name: str, x: Sequence[Any], y: Sequence[float], color: str, width: fl
 
 
 def _shapes(marks: Sequence[TrainingMark], by_step: bool, places: Sequence[Any], colors: ChartColors) -> list[Figure]:
-    """A line across the chart where something compiled or failed, within what is shown."""
-    shapes = []
+    """A line across the chart where something compiled or failed, within what is shown; the first failure by name."""
+    shapes: list[Figure] = []
+    is_named = False
     for mark in marks:
         at = mark.step if by_step else iso(mark.time or 0.0)
         if at is not None and places[0] <= at <= places[-1]:
             style = {"color": state_color(colors, mark.state), "width": 1, "dash": "dot"}
-            shapes.append({"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at, "x1": at, "line": style})
+            line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at, "x1": at, "line": style}
+            shapes.append(line if is_named or mark.state is not MarkKind.FAILED else line | _failed(colors))
+            is_named = is_named or mark.state is MarkKind.FAILED
     return shapes
+
+
+def _failed(colors: ChartColors) -> Figure:
+    """The name of a line, at its left: a failure is mostly the last that there is."""
+    font = {"color": colors.bad, "size": 11}
+    return {
+        "label": {
+            "text": "failed",
+            "textangle": 0,
+            "textposition": "end",
+            "xanchor": "right",
+            "yanchor": "top",
+            "font": font,
+        }
+    }

@@ -3,7 +3,9 @@
 (function () {
   "use strict";
   const WITH_GRID = /\/(compile|cache|runs)\/?$/, AGAIN_MS = 1000;
-  const LEAST = 220, REST = 20;  // pixels; the rest: borders, and a bar to scroll
+  const LEAST = 120, REST = 20;  // pixels: the words of an empty grid; borders, and a bar to scroll
+  const ROW = 30;  // pixels: of the rows that the height of a page's grid was chosen for
+  const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"]};
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
   if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;
@@ -27,13 +29,23 @@
     return begun;
   }
 
-  /* As high as its rows, between what a column's menu needs and what the page gives it. */
+  /* A column of which no row has anything gives its room to the others. */
+  function hideEmpty(api, names) {
+    const full = new Set();
+    api.forEachNode(({data}) => names.forEach((name) => { if (![null, undefined, ""].includes(data?.[name])) { full.add(name); } }));
+    for (const name of names) {
+      if (api.getColumn(name)?.isVisible() !== full.has(name)) { api.setColumnsVisible([name], full.has(name)); }
+    }
+  }
+
+  /* As high as its rows, up to as many as the page gives it room for. */
   async function fit(id, most) {
     const api = await window.dash_ag_grid.getApiAsync(id), place = document.getElementById(id);
     const follow = () => {
+      hideEmpty(api, OPTIONAL[id] || []);
       if (!place?.isConnected || api.isAnyFilterPresent()) { return; }
       const {rowHeight, headerHeight} = api.getSizesForCurrentTheme();
-      place.style.height = Math.min(most, Math.max(LEAST, headerHeight + api.getDisplayedRowCount() * rowHeight + REST)) + "px";
+      place.style.height = Math.min(most * rowHeight / ROW, Math.max(LEAST, headerHeight + api.getDisplayedRowCount() * rowHeight + REST)) + "px";
     };
     api.addEventListener("modelUpdated", follow);
     follow();

@@ -61,7 +61,7 @@ def layout(state: dict[str, str]) -> Any:
         type="search",
         value=state.get("q", ""),
         className="grow",
-        placeholder="state:failed size>1GB used>30d compiler:2.21 text   ( / )",
+        placeholder="state:failed size>1GB used>30d",
     )
     groups = dcc.Dropdown(
         id="cache-group",
@@ -190,7 +190,7 @@ def render(
         "cache-plans": plan_drawer(executions) if executions else None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-space": space_panel(view, disks, budget),
-        "cache-used": None if shown else left_out(),
+        "cache-used": _ages(colors) if shown and colored_by == "age" else None if shown else left_out(),
         "cache-grew": None if view.rows else left_out(),
         "cache-answered": None if lookups else left_out(),
         "cache-trash": trash_panel(trash),
@@ -198,6 +198,15 @@ def render(
         "cache-treemap": PageChart(cache_figures.treemap(shown, colors, colored_by)),
         "cache-rate": PageChart(compile_figures.rate(lookups, colors, height=200)),
     }
+
+
+def _ages(colors: ChartColors) -> Any:
+    """What the colors mean: small parts of the treemap have no letters."""
+    swatches = [
+        html.Span([html.Span(className="swatch", style={"background": color}), word])
+        for word, color in cache_figures.age_colors(colors).items()
+    ]
+    return html.Div(swatches, className="legend")
 
 
 def chosen(view: EntryTable, query: str) -> list[EntryRow]:
@@ -227,6 +236,9 @@ def _summary(view: EntryTable) -> Any:
             note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
             *problems,
         ]
+    if not view.rows:
+        words = f"{', '.join(existing)}: no entry yet. The first compile there fills it."
+        return [note(words, kind="quiet no-caches"), *problems]
     states: dict[str, int] = {}
     for each in view.rows:
         states[each.state] = states.get(each.state, 0) + 1

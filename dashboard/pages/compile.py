@@ -41,6 +41,7 @@ OUTPUTS = PageOutputs(
 
 def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
+    order = dcc.RadioItems(list(ORDERS), ORDERS[0], id="compile-order", inline=True, className="switch")
     return html.Div(
         [
             dcc.Store(id="compile-marks", data=None),
@@ -60,11 +61,10 @@ def layout(_state: dict[str, str]) -> Any:
                         dcc.Input(
                             id="compile-search",
                             type="search",
-                            placeholder="name, state, failure …   ( / )",
+                            placeholder="name, state, failure",
                             className="grow",
                         ),
-                        html.Span("first", className="quiet"),
-                        dcc.RadioItems(list(ORDERS), ORDERS[0], id="compile-order", inline=True, className="switch"),
+                        html.Span([html.Span("first", className="quiet"), order], className="together"),
                     ],
                     className="row",
                 ),
@@ -98,28 +98,28 @@ def render(
         "compile-summary": _summary(graphs, cache, frames),
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(drawn, marks, colors),
-        "compile-cumulative": PageChart(figures.cumulative(lanes, colors)),
+        "compile-cumulative": PageChart(figures.cumulative(lanes, lookups, colors)),
         "compile-spread": PageChart(figures.spread(graphs.rows, colors)),
-        "compile-rate": PageChart(figures.rate(lookups, colors)),
+        "compile-rate": PageChart(figures.rate(lookups, colors, view=lanes)),
         "compile-grid": Rows([{**row(one), **_placed(one)} for one in graphs.rows]),
     }
 
 
 def _placed(one: GraphRow) -> dict[str, Any]:
-    """What only the grid shows: its order, and ranks in few words."""
+    """What only the grid shows: its order, and who met it in few words."""
     group = _ACTIVE.index(one.state) if one.state in _ACTIVE else len(_ACTIVE)
-    return {"active": group + 1 / (1 + (one.elapsed or one.seconds or 0)), "ranks": rank_words(one)}
+    return {"active": group + 1 / (1 + (one.elapsed or one.seconds or 0)), "who": worker_words(one)}
 
 
-def rank_words(one: GraphRow) -> str:
-    """The ranks that met a graph, in a row or by their number."""
+def worker_words(one: GraphRow) -> str:
+    """Who met a graph: its ranks, in a row or by their number; without ranks its process, or their number."""
     ranks = one.ranks
-    if not ranks:
-        return "" if one.workers == 1 else f"{one.workers} procs"
-    if len(ranks) == 1:
-        return str(ranks[0])
+    if not ranks and one.workers > 1:
+        return f"{one.workers} processes"
+    if len(ranks) < 2:
+        return figures.worker_text(ranks[0] if ranks else None, one.pid)
     in_a_row = ranks[-1] - ranks[0] == len(ranks) - 1
-    return f"{ranks[0]}–{ranks[-1]}" if in_a_row else f"{len(ranks)} ranks"
+    return f"ranks {ranks[0]}–{ranks[-1]}" if in_a_row else f"{len(ranks)} ranks"
 
 
 def row(one: GraphRow) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from dash import Dash, Input, Output, State, dcc, html, no_update
@@ -25,8 +25,8 @@ from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
-from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
+from neuron_top.units import UNKNOWN, clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION
 from neuron_top.views.core_rows import silence_text
@@ -36,13 +36,15 @@ from neuron_top.views.device_map import device_map, shown_metric, summary_text
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
+from neuron_top.views.main_panel import MainPanel, main_panels
 from neuron_top.views.missing import Subject, missing, missing_text
-from neuron_top.views.model import CoreKind, GraphState, Run
+from neuron_top.views.model import CoreKind, GraphState, Mark, Range, Run
 from neuron_top.views.overview import Overview, TrainingCard, overview
-from neuron_top.views.progress import CacheCard, CompileCard, fetch_words
+from neuron_top.views.progress import CacheCard, RunningGraph, fetch_words
 from neuron_top.views.runs import RunRow
+from neuron_top.views.timeline import Timeline, folded, whole_timeline
 from neuron_top.views.trends import Trends, trends
-from neuron_top.views.verdict import untold, verdict
+from neuron_top.views.verdict import VerdictState, untold, verdict
 from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "", "Overview"
@@ -56,9 +58,8 @@ HEAT_MOVES = (
 
 CONTROLS = [Input("live-measure", "value"), Input("live-axis", "value"), Input("live-smooth", "value")]
 TILES = (
-    ("live-state", "State"), ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"),
-    ("live-speed", "Throughput"), ("live-graphs", "Graphs"), ("live-rate", "Cache hit rate"),
-    ("live-busy", "Cores busy"),
+    ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"), ("live-speed", "Throughput"),
+    ("live-graphs", "Graphs"), ("live-rate", "Cache hit rate"), ("live-busy", "Cores busy"),
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
 PARTS = (
@@ -69,12 +70,13 @@ PARTS = (
     "live-exhausted",
     "live-compile",
     "live-training-name",
+    "live-throughput-name",
     "live-only",
     "live-lines",
     "live-core-words",
     "live-heat-words",
 )
-CHARTS = ("live-heat", "live-kinds", "live-answers")
+CHARTS = ("live-heat", "live-kinds", "live-timeline", "live-answers")
 _PART_CLASSES = {
     GraphState.HIT: "hit",
     GraphState.COMPILED: "done",
@@ -127,12 +129,19 @@ def layout(_state: dict[str, str]) -> Any:
                 extra=_about(Subject.DEVICES),
             ),
             panel(
-                "Compiling",
+                "Compiles",
                 html.Div(id="live-compile"),
                 html.Div(
                     [
-                        html.H3("Hit rate over time"),
-                        chart("live-answers", "Hits, misses and hit rate over time", 200),
+                        html.H3("Compiles by worker"),
+                        chart("live-timeline", "Compiles, waits and hits by worker", 120),
+                    ],
+                    className="of-workers",
+                ),
+                html.Div(
+                    [
+                        html.H3("Hits and misses over time"),
+                        chart("live-answers", "Hits and misses over time", 200),
                     ],
                     className="of-lookups",
                 ),
@@ -141,11 +150,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel(
                 html.Span("Training", id="live-training-name"),
                 html.Span(id="live-only", hidden=True),
-                html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss"),
-                html.Div(
-                    [html.H3("Throughput"), chart("live-throughput", "Throughput over time", 200)],
-                    className="of-throughput",
-                ),
+                html.Div([_loss_chart(), _throughput_chart()], className="pair"),
                 tools=[
                     dcc.RadioItems(
                         {training_figures.STEP: "by step", training_figures.TIME: "by time"},
@@ -165,11 +170,20 @@ def layout(_state: dict[str, str]) -> Any:
     )
 
 
+def _loss_chart() -> Any:
+    return html.Div([html.H3("Loss"), chart("live-losses", "Training loss over time", 200)], className="of-loss")
+
+
+def _throughput_chart() -> Any:
+    head = html.H3("Throughput", id="live-throughput-name")
+    return html.Div([head, chart("live-throughput", "Throughput over time", 200)], className="of-throughput")
+
+
 def render(
     view: Overview,
     core: CorePage | None,
     series: Trends,
-    lookups: tuple[CacheLookup, ...],
+    compiles: Compiles,
     measure: str,
     colors: ChartColors,
     run: str = LIVE,
@@ -190,8 +204,9 @@ def render(
     whole["live-exhausted"] = (
         exhausted_summary(exhausted, colors, "live-exhausted-kinds") if exhausted is not None else None
     )
-    whole["live-compile"] = _compile(view.compile, run, draws_rate=len(lookups) > 1)
+    whole["live-compile"] = _compile(view, compiles, run)
     whole["live-training-name"] = "Serving" if view.training.serves else "Training"
+    whole["live-throughput-name"] = ", ".join(filter(None, ("Throughput", series.throughput_unit)))
     whole["live-only"] = _only(series, view.training)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
@@ -207,7 +222,8 @@ def render(
     whole["live-kinds"] = PageChart(
         figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 130)
     )
-    whole["live-answers"] = PageChart(compile_figures.rate(lookups, colors, height=200))
+    whole["live-timeline"] = compile_figures.lanes(compiles.lanes, compiles.marks, colors)
+    whole["live-answers"] = PageChart(compile_figures.rate(compiles.lookups, colors, 200, compiles.lanes))
     whole["live-core"] = AppendChart(_core_lines(core, colors))
     whole["live-losses"] = training_figures.loss(series, axis, smooth, colors)
     whole["live-throughput"] = training_figures.throughput(series, axis, smooth, colors)
@@ -253,6 +269,21 @@ def selected_core(run: Run, now: float, key: str) -> CorePage | None:
     return core_page(run, now, key, since=now)
 
 
+class Compiles(NamedTuple):
+    """What the charts of compiles show; workers that did the same are one lane."""
+
+    lanes: Timeline
+    marks: tuple[CacheLookup, ...]
+    """The lookups of these lanes."""
+    lookups: tuple[CacheLookup, ...]
+
+
+def run_compiles(run: Run, now: float) -> Compiles:
+    """All of the run."""
+    lookups = cache_lookups(run, now)
+    return Compiles(*folded(whole_timeline(run, now), lookups), lookups)
+
+
 def nodes_of(view: Overview) -> list[str]:
     """The nodes that cores were seen on."""
     return sorted({row.node for row in view.cores if row.node})
@@ -262,8 +293,7 @@ def _texts(view: Overview) -> dict[str, str]:
     head, training, cache, compiling = view.header, view.training, view.cache, view.compile
     busy = [row.utilization for row in view.cores if row.utilization is not None and not row.stale]
     values = {
-        "live-state": (str(verdict(view).state), head.name or "no job"),
-        "live-elapsed": (clock_text(head.elapsed), head.node),
+        "live-elapsed": (clock_text(head.elapsed) if head.elapsed is not None else UNKNOWN, head.node),
         "live-step": (
             count_text(training.step),
             f"of {count_text(training.total_steps)}" if training.total_steps else _ago(training.since_last),
@@ -276,8 +306,7 @@ def _texts(view: Overview) -> dict[str, str]:
             count_text(round(training.throughput))
             if training.throughput is not None and training.throughput >= 1000
             else number_text(training.throughput, 3),
-            training.throughput_unit
-            or (f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""),
+            _speed_words(training),
         ),
         "live-graphs": (
             count_text(compiling.total),
@@ -296,6 +325,13 @@ def _texts(view: Overview) -> dict[str, str]:
     }
 
 
+def _speed_words(training: TrainingCard) -> str:
+    """What the number is: charts end at the last report, which the median of the recent ones need not be."""
+    if training.throughput is not None:
+        return " · ".join(filter(None, (training.throughput_unit, "recent median")))
+    return f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""
+
+
 def _cores_words(cores: int, workers: int, silence: str) -> str:
     counts = [counted(count, word) for count, word in ((cores, "core"), (workers, "worker")) if count]
     return "; ".join(filter(None, (", ".join(counts), silence)))
@@ -311,31 +347,18 @@ def _ago(seconds: float | None) -> str:
     return f"last {duration_text(seconds)} ago" if seconds is not None else ""
 
 
-def _compile(card: CompileCard, run: str, *, draws_rate: bool) -> Any:
-    """The bar of graphs and what compiles now. `draws_rate`: whether the chart below has more than one point."""
-    if not card.total:
-        return note("No graph yet. Compiles appear here as soon as a log reports one.")
-    left = card.left or 0
+def _compile(view: Overview, compiles: Compiles, run: str) -> Any:
+    """The bar of graphs and what compiles now; left out where nothing was compiled, which the tiles say."""
+    card = view.compile
+    others = card.failed, card.cached_failures, card.running, card.waiting, card.extracted, card.interrupted
+    if not card.done and not any(others):
+        return left_out()
     parts = [(part.word, part.count, _PART_CLASSES[part.state]) for part in graph_parts(card, _PART_CLASSES)]
     words = graph_words(card)
-    estimate = card.estimate
-    more = f"; {left} left" if left else ""
-    if estimate is not None:
-        span = f"{duration_text(estimate.low)} to {duration_text(estimate.high)}"
-        more += f"; about {span} for those that run ({estimate.ground})"
-    rows = [
-        (
-            graph_link(graph.key, run),
-            graph.state,
-            "—" if graph.rank is None else str(graph.rank),
-            duration_text(round(graph.elapsed)) if graph.elapsed is not None else "—",
-            f"{duration_text(graph.left.low)} – {duration_text(graph.left.high)}" if graph.left is not None else "—",
-        )
-        for graph in (*card.running, *card.waiting)[:RUNNING_SHOWN]
-    ]
-    shown = table(
-        ("graph", "state", "rank", "since", "time left"), rows, caption="Graphs being compiled", right=(2, 3, 4)
-    )
+    more = f"; {card.left} left" if card.left else ""
+    if card.estimate is not None:
+        span = f"{duration_text(card.estimate.low)} to {duration_text(card.estimate.high)}"
+        more += f"; about {span} for those that run ({card.estimate.ground})"
     share = (
         f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
         if card.seconds
@@ -344,9 +367,38 @@ def _compile(card: CompileCard, run: str, *, draws_rate: bool) -> Any:
     return [
         stacked_bar(parts, total=sum(count for _n, count, _c in parts), label=words),
         html.P(f"{words}{more}.{share}"),
-        *([shown] if rows else []),
-        *([] if draws_rate else [html.Span(className="no-rate", hidden=True)]),
+        _under_way((*card.running, *card.waiting)[:RUNNING_SHOWN], run),
+        html.Span(className=_drawn_charts(view, compiles), hidden=True),
     ]
+
+
+def _under_way(graphs: Sequence[RunningGraph], run: str) -> Any:
+    """A line per graph; what is not known of any of them has no column."""
+    columns: dict[str, Callable[[RunningGraph], Any]] = {
+        "graph": lambda graph: graph_link(graph.key, run),
+        "state": lambda graph: graph.state,
+        "worker": lambda graph: compile_figures.worker_text(graph.rank, graph.pid),
+        "elapsed": lambda graph: duration_text(round(graph.elapsed)) if graph.elapsed is not None else UNKNOWN,
+        "time left": lambda graph: _range_text(graph.left) if graph.left is not None else UNKNOWN,
+    }
+    cells = {name: [text(graph) for graph in graphs] for name, text in columns.items()}
+    known = {name: column for name, column in cells.items() if set(map(str, column)) != {UNKNOWN}}
+    right = [place for place, name in enumerate(known) if name in ("elapsed", "time left")]
+    rows = list(zip(*known.values(), strict=True))
+    return table(list(known), rows, caption="Graphs being compiled", right=right) if rows else None
+
+
+def _range_text(left: Range) -> str:
+    return f"{duration_text(left.low)} – {duration_text(left.high)}"
+
+
+def _drawn_charts(view: Overview, compiles: Compiles) -> str:
+    """Which charts of compiles say something, as classes for the style sheet: the timeline while it is what matters
+    most, the rate once it is no straight line.
+    """
+    has_timeline = main_panels(view)[0] is MainPanel.TIMELINE and bool(compiles.lanes.lanes)
+    varies = len({lookup.kind is LookupResult.HIT for lookup in compiles.lookups}) > 1
+    return f"{'timeline' if has_timeline else 'no-timeline'} {'rate' if varies else 'no-rate'}"
 
 
 def _only(series: Trends, training: TrainingCard) -> Any:
@@ -358,10 +410,19 @@ def _only(series: Trends, training: TrainingCard) -> Any:
 
 
 def _lines(view: Overview) -> Any:
-    if not view.lines:
+    rows = grouped(_without_cause(view)[-LINES_SHOWN:]).rows
+    if not rows:
         return left_out()
-    rows = grouped(view.lines[-LINES_SHOWN:]).rows
     return html.Ol([_line(row.line.text, row.line.level, row.count_text) for row in rows], className="lines")
+
+
+def _without_cause(view: Overview) -> Sequence[Mark]:
+    """The marked lines without those that a failed job's band states already."""
+    cause = view.diagnosis.cause if view.diagnosis is not None else None
+    if cause is None or verdict(view).state is not VerdictState.FAILED:
+        return view.lines
+    told = {line.text for line in view.lines if (line.source, line.offset) == (cause.source, cause.offset)}
+    return [line for line in view.lines if line.text not in told]
 
 
 def _line(text: str, level: str, count: str) -> Any:
@@ -421,14 +482,14 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
         series = feeds.cached_view(asked.run, trends, CHART_REST)
-        lookups = feeds.cached_view(asked.run, cache_lookups, CHART_REST)
+        compiled = feeds.cached_view(asked.run, run_compiles, CHART_REST)
         exhausted = feeds.read(asked.run, lambda run, _now: exhausted_memory(run.cores.exhausted))
         measure, axis, smooth = asked.values
         return render(
             view,
             core,
             series,
-            lookups,
+            compiled,
             measure,
             asked.colors,
             asked.run,

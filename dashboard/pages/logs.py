@@ -25,7 +25,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.services.fleet import NodeLogs
-from neuron_top.units import bytes_text
+from neuron_top.units import bytes_text, counted
 from neuron_top.views.log_rows import alike_key, begins_record, columns
 from neuron_top.views.moments import LinePlace, place_at
 
@@ -66,7 +66,7 @@ def layout(state: dict[str, str]) -> Any:
                             id="logs-search",
                             type="search",
                             value=state.get("q", ""),
-                            placeholder="level:error rank:3 /reg.*ex/ !not words   ( / )",
+                            placeholder="level:error rank:3 !not words",
                             className="grow",
                         ),
                         dcc.Dropdown(
@@ -158,7 +158,10 @@ def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: 
         return f"This filter cannot be used: {query.problem}"
     if unseen:
         return f"{len(lines)} of the last {len(every) - unseen} lines; the filter is too slow to look at more of them"
-    return f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
+    if not every:
+        return "No log is read at the moment."
+    which = f"{len(lines)} of the last" if len(lines) < len(every) else "the last"
+    return f"{which} {counted(len(every), 'line')}"
 
 
 def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[Any]]:

@@ -124,7 +124,7 @@ def render(
     nothing = figures.empty(colors, "choose a second run above", 320)
     height = figures.TALL if one.utilization is not None else figures.HEIGHT
     return {
-        "memory-summary": _summary(one),
+        "memory-summary": _summary(one) if one.rows or one.exhausted is None else "",  # which says what was in use
         "memory-cores": _cores(one),
         **_devices(cores, colors),
         "memory-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,

@@ -7,6 +7,7 @@ from neuron_top.events import CoreKind
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import AttemptOutcome, GraphState, LineRef, Precision
 from neuron_top.run.history import Point
+from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
 from neuron_top.views.alerts import Alert, Limits, alerts
 
@@ -20,6 +21,7 @@ __all__ = [
     "HITS",
     "Limits",
     "LineRef",
+    "Mark",
     "AttemptOutcome",
     "Point",
     "Precision",

@@ -96,4 +96,6 @@ def marks(run: Run) -> tuple[TrainingMark, ...]:
     found += [TrainingMark(MarkKind.CHECKPOINT, saved.time, saved.step) for saved in training.checkpoints]
     found += [TrainingMark(MarkKind.FAILED, death.time, training.step_at(death.time)) for death in training.deaths]
     found += [TrainingMark(MarkKind.FAILED, error.time, training.step_at(error.time)) for error in training.errors]
+    exhausted = run.cores.exhausted.first
+    found += [TrainingMark(MarkKind.FAILED, exhausted, training.step_at(exhausted))] if exhausted is not None else []
     return tuple(sorted(found, key=lambda mark: mark.time or 0.0)[-MARKS:])

@@ -19,7 +19,6 @@ from neuron_top.dashboard import figures, page_diff
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
-from neuron_top.views.cache_lookups import cache_lookups
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from neuron_top.views.trends import trends
@@ -43,7 +42,7 @@ def reported(name: str, value: float, unit: str, bound: float) -> None:
 def rendered(feed: StillFeed) -> dict[str, Any]:
     """The live page with one core chosen."""
     core = feed.read(lambda run, now: live.selected_core(run, now, "trn1/neuron/3"))
-    return live.render(feed.read(overview), core, feed.read(trends), feed.read(cache_lookups), "utilization", DARK)
+    return live.render(feed.read(overview), core, feed.read(trends), feed.read(live.run_compiles), "utilization", DARK)
 
 
 def one_update() -> None:

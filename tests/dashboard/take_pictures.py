@@ -40,6 +40,8 @@ DRAWN_AGAIN_MS = 1200
 """For charts that come into sight: longer than a page waits between two updates."""
 KEEP_LISTS = """() => document.querySelectorAll('.lines').forEach((one) => {
     one.style.maxHeight = getComputedStyle(one).maxHeight; })"""
+SHOWN_FOLDER = Path("/var/tmp/llama-70b")
+"""Where the caches of the pictures are while they are taken: their paths stand in the pictures."""
 SAMPLES, PERIOD = 12, 0.5
 DRAWN = """() => document.querySelector('#connection.up') &&
     [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot')) &&
@@ -125,13 +127,17 @@ def caches(entries: int) -> Opened:
 
     @contextmanager
     def case(state: Path) -> Iterator[Served]:
-        root = state / "neuron-compile-cache"
-        inputs.cache(root, entries)
-        with (
-            no_other_caches(),
-            serving(StillFeed(now=time.time()), state / "state", roots=(str(root),)) as served,
-        ):
-            yield served
+        SHOWN_FOLDER.mkdir()  # somebody's own is not touched: this fails where it is there
+        try:
+            root = SHOWN_FOLDER / "neuron-compile-cache"
+            inputs.cache(root, entries)
+            with (
+                no_other_caches(),
+                serving(StillFeed(now=time.time()), state / "state", roots=(str(root),)) as served,
+            ):
+                yield served
+        finally:
+            shutil.rmtree(SHOWN_FOLDER)  # noqa: TID251 (a folder of this script)
 
     return case
 
@@ -209,8 +215,8 @@ def as_webp(page: Any, *, whole: bool) -> bytes:
     """What the page shows, or all of it: Playwright itself writes PNG and JPEG only."""
     session = page.context.new_cdp_session(page)
     asked: dict[str, Any] = {"format": "webp", "quality": QUALITY}
-    if whole:
-        size = session.send("Page.getLayoutMetrics")["cssContentSize"]
+    size = session.send("Page.getLayoutMetrics")["cssContentSize"]
+    if whole and size["height"] > page.viewport_size["height"]:  # else a grid may be left blank
         asked |= {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
     return base64.b64decode(session.send("Page.captureScreenshot", asked)["data"])
 

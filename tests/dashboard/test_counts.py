@@ -40,6 +40,7 @@ def test_overview_compile_cache_runs_and_status_agree() -> None:
         service = RunService(settings)
         view = service.read_end(LAST, overview)
         lookups = service.read_end(LAST, cache_lookups)
+        compiled = service.read_end(LAST, live.run_compiles)
         graphs = service.read_end(LAST, graph_table)
         lanes = service.read_end(LAST, timeline)
         series, whole = service.read_end(LAST, trends), service.read_end(LAST, summary)
@@ -50,7 +51,7 @@ def test_overview_compile_cache_runs_and_status_agree() -> None:
     card, answers = told["compile"], told["cache"]
     assert (card["total"], answers["hits"], answers["misses"]) == (2, 6, 3)
 
-    shown = live.render(view, None, series, lookups, "utilization", DARK)
+    shown = live.render(view, None, series, compiled, "utilization", DARK)
     assert shown["live-graphs"] == "2"
     assert lookup_words(view.cache) in shown["live-rate-sub"]
     assert numbers(lookup_words(view.cache)) == [9, answers["hits"], answers["misses"]]

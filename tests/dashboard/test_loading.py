@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from neuron_top import events as ev
 from neuron_top.dashboard.app import PAGES
 from tests.dashboard.browser import Watched
+from tests.dashboard.picture_inputs import cache
 from tests.dashboard.served import serving
 from tests.dashboard.test_browser_state import hits
-from tests.tui.feeds import START, StillFeed, job
+from tests.tui.feeds import START, StillFeed, job, module
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 HEIGHT = "document.getElementById('compile-grid')?.clientHeight"
@@ -31,12 +33,45 @@ def test_the_library_of_the_grids_is_read_where_there_is_one_and_a_grid_is_as_hi
         seen.page.click("#to-compile")
         seen.drawn("#compile-summary", "3 graphs")
         assert any("ag_grid" in url for url in asked)
-        seen.page.wait_for_function(f"() => {HEIGHT} < 260")
+        seen.page.wait_for_function(f"() => {HEIGHT} < 160")
         feed.push(*hits(3, 8), now=START + 300)
         seen.page.wait_for_function(f"() => {HEIGHT} > 260 && {HEIGHT} < 400")
         feed.push(*hits(8, 60), now=START + 400)
         seen.page.wait_for_function(f"() => {HEIGHT} === 420")
         assert seen.complaints == []
+
+
+def heads(seen: Watched) -> dict[str, float]:
+    """The columns of the grid of graphs that are there, and their width."""
+    found = seen.page.evaluate("""() => [...document.querySelectorAll('#compile-grid .ag-header-cell')]
+        .map((one) => [one.innerText.trim(), one.offsetWidth])""")
+    return {name: width for name, width in found if name}
+
+
+def test_a_column_without_any_value_gives_its_room_to_the_message_of_a_failure(browser: Any, tmp_path: Path) -> None:
+    begun = ev.CompileBegan(module=module(1), at=START, pid=4100)
+    failed = ev.CompileFailed(module=module(1), at=START + 9, pid=4100, message="[F137] neuronx-cc was forcibly killed")
+    feed = StillFeed([begun], now=START + 5)
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}compile")
+        seen.drawn("#compile-summary", "1 graph")
+        assert "Elapsed" in heads(seen)
+        assert "Failure" not in heads(seen)
+        feed.push(failed, now=START + 10)
+        seen.until("#compile-grid", "forcibly killed")
+        assert "Elapsed" not in heads(seen)
+        assert heads(seen)["Failure"] > 300
+
+
+def test_the_size_of_an_entry_is_in_sight_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    cache(tmp_path / "cache", 3)
+    with serving(StillFeed(now=START), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser, viewport={"width": 390, "height": 844})
+        seen.page.goto(f"{served.address}cache")
+        seen.drawn("#cache-shown", "entries")
+        place = seen.page.locator("#cache-grid .ag-header-cell[col-id=bytes]").bounding_box()
+        assert place["x"] + place["width"] <= 390
 
 
 def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: StillFeed, tmp_path: Path) -> None:

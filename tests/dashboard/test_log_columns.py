@@ -111,7 +111,7 @@ def test_equal_lines_are_one_row_and_a_click_in_a_chart_leads_to_its_moment(brow
         seen.until("#logs-count", "around")
         seen.page.wait_for_selector("#logs-lines li.at")
         seen.page.click("text=show the newest")
-        seen.until("#logs-count", "of the last")
+        seen.until("#logs-count", "the last")
         assert (seen.complaints, seen.alerts) == ([], [])
 
 

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import plotly
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.actions.plan import Exclusion
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.plan_panel import plan_drawer
@@ -49,6 +51,19 @@ def test_two_plans_of_one_act_have_one_sum_and_one_button(tmp_path: Path) -> Non
     assert text.count('"plan-confirm"') == 1
     assert ",".join(plan.identity for plan in plans) in text
     assert text.index('"plan-close"') < text.index('"plan-confirm"'), "the keyboard meets Cancel first"
+
+
+def test_a_plan_says_what_it_is_and_why_entries_are_skipped(tmp_path: Path) -> None:
+    both = executions(tmp_path)
+    skipped = Exclusion(path="neuronxcc-2.15.0.0+00000000/x", size=1, state="hit", reason="it is pinned")
+    both[0].plan = msgspec.structs.replace(both[0].plan, exclusions=(skipped,))
+    text = written(plan_drawer(both))
+    assert "Evict: a plan, nothing is changed yet" in text
+    assert "1 skipped: it is pinned" in text
+    assert "3 steps, 1 skipped: neuronxcc-2.15" in text
+    assert "3 of unknown duration" in text
+    assert '"compiler"' in text
+    assert '"state"' not in text, "all are in one state, which the heading says"
 
 
 def test_free_afterwards_counts_one_disk_once(tmp_path: Path) -> None:

@@ -57,3 +57,17 @@ def test_a_compile_and_a_failure_while_training_are_marked_at_their_step() -> No
 def test_the_time_left_is_reported_where_the_number_of_steps_is_known() -> None:
     assert overview(trained(50, total=1000), 1050.0).training.left_seconds == 50.0
     assert overview(trained(50), 1050.0).training.left_seconds is None
+
+
+def test_both_charts_have_a_step_at_one_place_and_the_failure_is_named() -> None:
+    run = trained(12)
+    run.apply(ev.DeviceMemoryExhausted(at=1012.5, device=0, core=0, requested=1 << 30, rows=()))
+    view = trends(run, 2000.0)
+    loss, throughput = (
+        chart(view, "step", False, DARK).figure["layout"]
+        for chart in (training_figures.loss, training_figures.throughput)
+    )
+    assert loss["margin"] == throughput["margin"]
+    assert loss["yaxis"]["automargin"] is throughput["yaxis"]["automargin"] is False
+    (shape,) = loss["shapes"]
+    assert (shape["x0"], shape["label"]["text"]) == (120, "failed")
