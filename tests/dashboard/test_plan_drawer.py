@@ -66,11 +66,11 @@ def test_a_plan_says_what_it_is_and_why_entries_are_skipped(tmp_path: Path) -> N
     assert '"state"' not in text, "all are in one state, which the heading says"
 
 
-def test_free_afterwards_counts_one_disk_once(tmp_path: Path) -> None:
+def test_free_space_counts_one_disk_once(tmp_path: Path) -> None:
     plans = [one.plan for one in executions(tmp_path)]
     free = {plan.before.free for plan in plans}
     assert len(free) == 1, "both lie on one disk, looked at once"
-    assert "free afterwards" in act_sum(plans)
+    assert "free once purged" in act_sum(plans)
 
 
 def test_room_is_made_on_a_disk_once(tmp_path: Path) -> None:
