@@ -285,6 +285,14 @@ class OverviewScreen(LiveScreen):
         """The view."""
         return Shown(overview(run, now, self.host.estimator, self.host.limits), self._details(run, now), self._recent)
 
+    def overview_of(self, view: Any) -> Overview | None:
+        """What the panels draw."""
+        return view.view if isinstance(view, Shown) else None
+
+    def with_overview(self, view: Any, whole: Overview) -> Any:
+        """The same details beside it."""
+        return view._replace(view=whole)
+
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
         self._idle = is_idle(view.view)
