@@ -5,14 +5,21 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import BarPart, Line, rule, stacked
+from neuron_top.tui.drawing import BarPart, Line, fit, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text
 from neuron_top.views.counts import GRAPH_ENDED, graph_parts, lookup_words
 from neuron_top.views.missing import has_compiles
-from neuron_top.views.model import GraphState, Range
+from neuron_top.views.model import AttemptOutcome, GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
 
+ATTEMPT_STATES = {
+    "": GraphState.COMPILING,
+    AttemptOutcome.DONE: GraphState.COMPILED,
+    AttemptOutcome.FAILED: GraphState.FAILED,
+    AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
+}
+"""The state of a graph whose sign a compile that ended so has."""
 _IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
 
@@ -158,13 +165,15 @@ def lock_text(lock: LockHolder | None) -> str:
 
 
 def short_key(key: str, width: int, mark: str) -> str:
-    """A cache key in so many cells: whole where it fits, else without its prefix, else with its middle cut out."""
+    """A cache key in so many cells: whole where it fits, else without its prefix, then without its middle or end."""
     if len(key) <= width:
         return key
     key = key.removeprefix("MODULE_")
     graph, plus, flags = key.partition("+")
+    if len(key) <= width:
+        return key
     room = width - len(plus + flags) - 1
-    return key if len(key) <= width or room < 4 else f"{graph[:room]}{mark}{plus}{flags}"
+    return f"{graph[:room]}{mark}{plus}{flags}" if room >= 4 else fit(key, width, mark)
 
 
 def left_text(left: Range) -> str:
