@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from neuron_top import events as ev
+from neuron_top.events.diagnosis import Cause, Evidence
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.panels.reason import reason_panel, size_request
@@ -61,3 +64,31 @@ async def test_the_overview_begins_with_the_reason_and_the_header_says_failed_no
     assert lines[2].startswith("✗ failed: the compiler rejected a graph: [NCC_EVRF031]")
     assert "▲1" in lines[1]
     assert not any("error: job failed" in line for line in lines), "the failure is told once"
+
+
+def failed_at(line: int, *others: Cause) -> feeds.StillFeed:
+    """A job that failed, with eight lines of the log around the cause."""
+    event = feeds.diagnosed()
+    evidence = tuple(Evidence(number, f"line {number}") for number in range(1200, 1208) if number != line)
+    cause = msgspec.structs.replace(event.diagnosis.causes[0], line=line, evidence=evidence)
+    diagnosis = msgspec.structs.replace(event.diagnosis, causes=(cause, *others))
+    grown = ev.OutputGrew(path="/jobs/train.log", end=9, written=feeds.START, at=feeds.START, seen=feeds.START + 7200)
+    return feeds.StillFeed([grown, msgspec.structs.replace(event, diagnosis=diagnosis)], now=feeds.START + 7200)
+
+
+@pytest.mark.parametrize("line", [1200, 1203, 1206])
+def test_where_lines_are_left_the_failing_one_is_among_them(theme: Theme, line: int) -> None:
+    view = view_of(failed_at(line))
+    full = size_request(view, 200).full
+    for height in range(full - 5, full + 1):
+        text = "\n".join(strip.text for strip in reason_panel(theme, view, 200, height))
+        assert f"     {line:,}  [NCC_EVRF031]" in text
+
+
+def test_a_line_of_the_log_is_told_once(theme: Theme) -> None:
+    cause = feeds.diagnosed().diagnosis.causes[0]
+    view = view_of(failed_at(1203, msgspec.structs.replace(cause, line=1204, text="returned 70")))
+    text = "\n".join(strip.text for strip in reason_panel(theme, view, 200, 20))
+    assert text.count("     1,204  ") == 1
+    view = view_of(failed_at(1203, msgspec.structs.replace(cause, line=1400, text="returned 70")))
+    assert size_request(view, 200).full == len(reason_panel(theme, view, 200, 20))

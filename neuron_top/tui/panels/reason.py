@@ -47,18 +47,22 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
     if len(advice) > left:
         advice = [*advice[: left - 1], " ".join(advice[left - 1 :])] if left > 0 else []
     strips += [Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice]
-    for place, text, is_cause in _proof(view)[: height - len(strips)]:
+    for place, text, is_cause in _proof(view, height - len(strips)):
         line = Line(theme, width).gap(2).put(place, theme.quiet, _PLACE, right=True).gap(2)
         strips.append(line.put(text, style if is_cause else theme.text).strip())
     return strips
 
 
-def _proof(view: Overview) -> list[tuple[str, str, bool]]:
-    """(line number, text, whether it is the cause) of what the log says around it, then what else was seen, counted."""
+def _proof(view: Overview, most: int = MOST_PROOF) -> list[tuple[str, str, bool]]:
+    """(line number, text, whether it is the cause) of what the log says around it, then what else was seen, counted.
+
+    Of more lines than there is room for, those nearest to the cause.
+    """
     if view.diagnosis is None or not view.header.over or not view.diagnosis.failed:
         return []
     shown = diagnosis_view(view.diagnosis)
     lines = [(count_text(line.line), line.text, line.is_cause) for line in shown.lines if len(shown.lines) > 1]
+    told = {place for place, _text, _is_cause in lines}
     others = [
         (
             count_text(other.line),
@@ -66,8 +70,12 @@ def _proof(view: Overview) -> list[tuple[str, str, bool]]:
             False,
         )
         for other in shown.others
+        if count_text(other.line) not in told
     ]
-    return [*lines, *others][:MOST_PROOF]
+    most = max(0, min(most, MOST_PROOF))
+    cause = next((at for at, (_place, _text, is_cause) in enumerate(lines) if is_cause), 0)
+    first = max(0, min(cause - most // 2, len(lines) - most))
+    return [*lines[first:], *others][:most]
 
 
 def _cause(view: Overview) -> Headline | None:
