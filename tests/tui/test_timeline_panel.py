@@ -114,7 +114,7 @@ def test_every_panel_is_drawn_at_each_moment_of_a_real_run() -> None:
         now = event.at or event.seen
         shown = Shown(overview(run, now), details(run, now))
         for width, height in ((80, 20), (120, 36)):
-            boxes = arrange(width, height, requests(shown, width), main_panels(shown.view))
+            boxes = arrange(width, height, requests(shown, width, height), main_panels(shown.view))
             for name in PANELS.keys() & boxes.keys():
                 drawn |= {name} if PANELS[name][0](LOOK, shown, boxes[name].width, boxes[name].height) else set()
     assert {"cores", "compile", "timeline", "training"} <= drawn

@@ -296,7 +296,7 @@ class OverviewScreen(LiveScreen):
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
         self._idle = is_idle(view.view)
-        self.query_one(Board).place(requests(view, self.size.width), main_panels(view.view))
+        self.query_one(Board).place(requests(view, self.size.width, self.size.height), main_panels(view.view))
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
@@ -331,8 +331,8 @@ def last_line_text(header: Header) -> str:
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
-    """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
+def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
+    """What each panel needs on a screen of this size; nothing while nothing runs: the welcome has it then."""
     view, more = shown.view, shown.details
     if is_idle(view):
         return {}
@@ -343,7 +343,7 @@ def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
         "graphs": _listed(len(more.graphs), MOST_GRAPHS) if more.graphs else NOTHING,
-        "training": training.size_request(view.training, more.marks, tall=not failed),
+        "training": training.size_request(view.training, more.marks, tall=not failed, height=height),
         "ranks": _listed(len(more.ranks) + 1, MOST_RANKS + 1) if len(more.ranks) > 1 else NOTHING,
         "missing": missing.size_request(view, width),
     }
