@@ -149,10 +149,10 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.dot if row.node in marked else " ", theme.title)]),
         Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
-        Column("Phase", 12, _phase_cell, lambda row: row.phase),
+        Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
                True, down=True),
-        Column("Step time", 9, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
+        Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
         Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
