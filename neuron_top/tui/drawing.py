@@ -151,7 +151,7 @@ def bar(theme: Theme, share: float | None, width: int, style: Style | None = Non
     if share is None:
         return [(f"{theme.glyphs.unknown:^{width}}"[:width], theme.faint)]
     filled = filled_cells(theme, min(1.0, max(0.0, share)), width)
-    return [(filled, style or theme.good), (theme.glyphs.track * (width - len(filled)), theme.faint)]
+    return [(filled, style or theme.accent), (theme.glyphs.track * (width - len(filled)), theme.faint)]
 
 
 def filled_cells(theme: Theme, share: float, width: int) -> str:

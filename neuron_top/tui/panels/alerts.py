@@ -49,7 +49,7 @@ def alerts_panel(
         strips.append(alert_line(theme, alert, now, width, evidence=each < 3))
         texts = ((alert.evidence, theme.text),) * (each == 3) + ((alert.next_step, theme.quiet),) * (each >= 2)
         for text, style in texts:
-            parts = _fitted(text, width, 1 + (spare if each == 3 else 0))
+            parts = fitted(text, width, 1 + (spare if each == 3 else 0))
             spare -= len(parts) - 1
             strips += [Line(theme, width).gap(2).put(part, style).strip() for part in parts]
     if len(shown) < len(alerts) and room > 0:
@@ -62,7 +62,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(20, width - 2)) or [""]
 
 
-def _fitted(text: str, width: int, most: int) -> list[str]:
+def fitted(text: str, width: int, most: int) -> list[str]:
     """A text in at most so many lines; what does not fit is left to the last one, which is cut between two words."""
     parts = _wrapped(text, width)
     return parts if len(parts) <= most else [*parts[: most - 1], " ".join(parts[most - 1 :])]
@@ -97,7 +97,7 @@ class AlertPageView(NamedTuple):
 def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do; then those that ended."""
     listed = view.listed
-    strips = [rule(theme, width, "Alerts", _summary(listed.active))]
+    strips = [rule(theme, width, "Alerts", _summary(listed.active) if listed.holding else "")]
     if not listed.holding:
         strips += [Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip(), Line(theme, width).strip()]
     for title, found in (("", listed.active), ("Acknowledged", listed.acknowledged), ("Muted", listed.muted)):

@@ -20,6 +20,7 @@ ATTEMPT_STATES = {
     AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
 }
 """The state of a graph whose sign a compile that ended so has."""
+_FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
 _IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
 
@@ -90,10 +91,10 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
         return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
     parts = [(part, *theme.graph_sign(part.state)) for part in graph_parts(card)]
-    texts = [(f"{sign} {part.text}", style) for part, sign, style in parts]
+    failed_first = sorted(parts, key=lambda part: part[0].state not in _FAILED)  # said first, and never cut off
+    texts = [(f"{sign} {part.text}", style) for part, sign, style in failed_first]
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)
-    texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
     bar = [BarPart(part.count / card.total, style) for part, _sign, style in parts if part.state in _IN_THE_BAR]
     line.add(stacked(theme, bar, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
@@ -107,7 +108,9 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
     line = Line(theme, width).put("cache", theme.quiet).gap()
     if cache.failures_met:  # said first, and never cut off
         plural = "s" * (cache.failures_met > 1)
-        line.put(f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.bad).gap(2)
+        line.put(
+            f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.state("cached failure")
+        ).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
     if not asked and not cache.failures_met:
         line.put("no graph was looked up" if over else "no graph looked up yet", theme.quiet)

@@ -8,7 +8,7 @@ import msgspec
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import BarPart, Line, bar, chart, downsample, rule, short_command, spark, stacked
 from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -40,7 +40,8 @@ def items(view: CoreTable, kinds: Sequence[str], scale: Scale, folded: frozenset
         key = f"{group.node}/{group.kind}/{group.name}"
         place = (index if heads else 0, True)
         if heads:
-            rows.append(Item(key=key, place=(index, False), group=group, folded=key in folded))
+            head = Item(key=key, place=(index, False), group=group, folded=key in folded, kinds=tuple(kinds))
+            rows.append(head)
         if not heads or key not in folded:
             rows += [Item(key=core.key, place=place, core=core, kinds=tuple(kinds), scale=scale) for core in group.rows]
     return rows
@@ -108,7 +109,13 @@ def _memory(item: Item, theme: Theme, width: int) -> Cell:
     group = item.group
     if group is None or group.memory is None or not group.capacity:
         return [("", theme.quiet)]
-    return bar(theme, group.memory / group.capacity, width, theme.faint if group.stale else theme.hues[Hue.BLUE])
+    if group.stale:
+        return bar(theme, group.memory / group.capacity, width, theme.faint)
+    sums = {kind: sum(core.kinds.get(kind, 0) for core in group.rows) for kind in item.kinds}
+    parts = [kind_part(theme, kind, size / group.capacity) for kind, size in sums.items() if size]
+    style = theme.memory("unattributed") if parts else theme.hues[Hue.BLUE]
+    rest = max(0.0, (group.memory - sum(sums.values())) / group.capacity)
+    return stacked(theme, [*parts, BarPart(rest, style)], width)
 
 
 def _bytes(item: Item, theme: Theme, width: int) -> Cell:

@@ -79,7 +79,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """Two lines of header, the body, the line of keys."""
         yield HeaderLine()
-        yield Tabs(self.NAME)
+        yield Tabs()
         yield from self.body()
         yield KeyBar(self.NAME)
 

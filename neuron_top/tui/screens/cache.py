@@ -63,7 +63,7 @@ class CacheScreen(TableScreen):
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
         yield RenderWidget(
-            "title", lambda theme, text, width, height: [rule(theme, width, "Compile cache", text)], lambda text: 1
+            "title", lambda theme, text, width, height: [entry_rows.title(theme, text, width)], lambda text: 1
         )
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
         table.across = lambda row, theme, width: entry_rows.head(

@@ -110,9 +110,8 @@ def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
 class Tabs(Lines):
     """The screens with their digits; a click goes there."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self) -> None:
         super().__init__(id="tabs")
-        self._place = place
         self._spans: list[tuple[int, int, str]] = []
         self._alerts = 0
 
@@ -128,7 +127,7 @@ class Tabs(Lines):
         self._spans = []
         for place in self.host.screens:
             start = line.used
-            here = place.name == self._place
+            here = place.name == self.host.current_mode  # of a page, the screen that it was opened on
             text = f" {place.key} {place.title} "
             line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))
