@@ -116,6 +116,11 @@ def short_command(command: str) -> str:
     return " ".join(word.rpartition("/")[2] or word if word.startswith("/") else word for word in words)
 
 
+def without_backticks(text: str) -> str:
+    """A sentence of ours: a terminal has no other letters for the commands in it."""
+    return text.replace("`", "")
+
+
 def safe(text: str) -> str:
     """`text` with control characters made visible."""
     return text if text.isprintable() else visible(text)

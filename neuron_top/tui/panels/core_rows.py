@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import BarPart, Line, bar, chart, downsample, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import (
+    BarPart,
+    Line,
+    bar,
+    chart,
+    downsample,
+    rule,
+    short_command,
+    spark,
+    stacked,
+    without_backticks,
+)
 from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -236,7 +247,7 @@ def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> l
     title = f"{theme.glyphs.failed} Out of memory"
     strips = [rule(theme, width, title, memory.summary)]
     if memory.kinds:
-        strips.append(_memory_row(theme, memory.kinds, width))
+        strips.append(memory_row(theme, memory.kinds, width))
     if memory.programs:
         line = Line(theme, width).put("programs", theme.text, 14).gap()
         for program in memory.programs:
@@ -244,12 +255,13 @@ def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> l
             if line.left > len(text) + 2:
                 line.put(text, theme.quiet).gap(2)
         strips.append(line.strip())
-    advice = (text.replace("`", "") for text in memory.advice[:_ADVICE_SHOWN])
+    advice = (without_backticks(text) for text in memory.advice[:_ADVICE_SHOWN])
     strips += (Line(theme, width).put("advice", theme.text, 14).gap().put(text, theme.text).strip() for text in advice)
     return strips[:height]
 
 
-def _memory_row(theme: Theme, kinds: dict[str, int], width: int) -> Strip:
+def memory_row(theme: Theme, kinds: Mapping[str, int], width: int) -> Strip:
+    """What filled a memory, as a bar and in words."""
     total = sum(kinds.values())
     line = Line(theme, width).put("filled by", theme.text, 14).gap()
     parts = [kind_part(theme, kind, size / (total or 1)) for kind, size in kinds.items()]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule
+from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule, without_backticks
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -160,7 +160,7 @@ def summary(view: EntryTable) -> str:
 def nothing(view: EntryTable) -> tuple[str, ...]:
     """What is said where there is no entry: the roots that were looked for, a line each."""
     if not view.roots:
-        return (*NO_CACHES, OWN_CACHES.replace("`", ""))
+        return (*NO_CACHES, without_backticks(OWN_CACHES))
     places = (f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
     return "No compile cache entry was found. Looked in:", *places
 

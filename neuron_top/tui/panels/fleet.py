@@ -52,7 +52,7 @@ def jobs_panel(theme: Theme, view: FleetPage, width: int, height: int) -> list[S
     ordered = sorted(view.jobs, key=lambda job: not job.goes_on)
     strips += [_job_line(theme, job, width) for job in ordered[:JOBS_SHOWN]]
     if len(ordered) > JOBS_SHOWN:
-        more = f"and {len(ordered) - JOBS_SHOWN} more: `neurontop fleet jobs` lists them"
+        more = f"and {len(ordered) - JOBS_SHOWN} more: neurontop fleet jobs lists them"
         strips.append(Line(theme, width).gap(2).put(more, theme.quiet).strip())
     return strips
 

@@ -17,7 +17,7 @@ from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
-from neuron_top.views.model import GraphState, LineRef, Precision
+from neuron_top.views.model import HITS, GraphState, LineRef, Precision
 from neuron_top.views.words import entry_state_words, graph_state_words
 
 FACT_CELLS = 15
@@ -37,12 +37,13 @@ def detail_lines(
 
     `page` is None for an entry that the run has not used, `entries` until the caches were read.
     """
-    misses = page is None or page.row.misses or page.row.state is GraphState.CACHED_FAILURE
+    is_usable = bool(entries) and all(entry.state in HITS for entry in entries or ())
+    misses = not is_usable if page is None else page.row.misses or page.row.state is GraphState.CACHED_FAILURE
     strips = [rule(theme, width, key, "w explains the miss · esc goes back" if misses else "esc goes back")]
     if page is not None:
         strips += _in_the_run(theme, page, width)
     elif entries or entries is None:
-        strips.append(_none(theme, width, "this run has not used it"))
+        strips.append(_none(theme, width, "no job that is shown has used it"))
     else:
         strips.append(_none(theme, width, "not part of this run any more, and in no cache of this machine"))
     strips += _in_caches(theme, page, entries, width)

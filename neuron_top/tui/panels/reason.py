@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text
 from neuron_top.views.alerts import Severity
@@ -20,16 +21,19 @@ MOST_PROOF = 6
 _PLACE = 9
 
 
-def size_request(view: Overview, width: int) -> SizeRequest:
-    """A line at least; all of the reason and of the next step where there is room."""
+def size_request(view: Overview, width: int, filled: Mapping[str, int] | None = None) -> SizeRequest:
+    """A line at least; all of the reason and of the next step where there is room, and what `filled` the memory."""
     cause = _cause(view)
     if cause is None:
         return SizeRequest(0, 0)
-    return SizeRequest(1, len(_reason(cause, width)) + len(_advice(cause, width)) + len(_proof(view)))
+    return SizeRequest(1, len(_reason(cause, width)) + len(_advice(cause, width)) + bool(filled) + len(_proof(view)))
 
 
-def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
-    """The reason first; the next step, what the log says and what else was seen where lines are left."""
+def reason_panel(
+    theme: Theme, view: Overview, width: int, height: int, filled: Mapping[str, int] | None = None
+) -> list[Strip]:
+    """The reason first; the next step, what `filled` the memory, what the log says and what else was seen where lines
+    are left."""
     cause = _cause(view)
     if cause is None:
         return []
@@ -47,6 +51,10 @@ def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[
     if len(advice) > left:
         advice = [*advice[: left - 1], " ".join(advice[left - 1 :])] if left > 0 else []
     strips += [Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice]
+    if filled and len(strips) < height:
+        from neuron_top.tui.panels.core_rows import memory_row  # the first frame has no failure
+
+        strips.append(Strip.join([Line(theme, 2).gap(2).strip(), memory_row(theme, filled, max(0, width - 2))]))
     for place, text, is_cause in _proof(view, height - len(strips)):
         line = Line(theme, width).gap(2).put(place, theme.quiet, _PLACE, right=True).gap(2)
         strips.append(line.put(text, style if is_cause else theme.text).strip())
@@ -94,4 +102,4 @@ def _reason(cause: Headline, width: int) -> list[str]:
 
 
 def _advice(cause: Headline, width: int) -> list[str]:
-    return textwrap.wrap(cause.next_step, max(20, width - 2))
+    return textwrap.wrap(without_backticks(cause.next_step), max(20, width - 2))

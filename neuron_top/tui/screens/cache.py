@@ -358,7 +358,7 @@ def _sums(theme: Theme, cache: OtherCache, width: int) -> Strip:
     if not cache.kinds:
         return line.put("empty", theme.quiet).strip()
     line.put(f"{count_text(cache.entries)} entries · {bytes_text(cache.bytes)}", theme.text)
-    line.put(f" · listed by `{COMMAND}`", theme.quiet)
+    line.put(f" · listed by {COMMAND}", theme.quiet)
     for kind in cache.kinds:
         line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", theme.quiet)
     return line.strip()

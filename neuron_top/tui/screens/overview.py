@@ -116,7 +116,10 @@ def _ranks(theme: Theme, more: Details, width: int, height: int) -> Sequence[Str
 
 
 PANELS: dict[str, tuple[Draw, str]] = {
-    "reason": (lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h), "alerts"),
+    "reason": (
+        lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h, shown.details.filled),
+        "alerts",
+    ),
     "cores": (CoresDrawn(), "cores"),
     "compile": (
         lambda theme, shown, w, h: compiling.compile_panel(theme, shown.view.compile, shown.view.cache, w, h),
@@ -338,7 +341,7 @@ def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
         return {}
     failed = state_of(view.header) is VerdictState.FAILED
     wishes = {
-        "reason": reason.size_request(view, width),
+        "reason": reason.size_request(view, width, more.filled),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
