@@ -44,7 +44,7 @@ from neuron_top.tui.widgets.header import Band
 from neuron_top.views.handled_alerts import AlertHistory, job_key, without_handled
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import Estimator, Limits, Run
-from neuron_top.views.overview import Overview, header, overview
+from neuron_top.views.overview import header, overview
 from neuron_top.views.verdict import Verdict, verdict
 
 if TYPE_CHECKING:  # screens are imported when they are first switched to
@@ -201,14 +201,18 @@ class TopApp(App[int], inherit_bindings=False):
         screen.update(*self.feed.read(partial(self._band_and_view, screen)))
 
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
-        """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert."""
+        """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert.
+
+        On the overview it is of the moment that the panels show.
+        """
         view = screen.read(run, now)
+        shown = screen.overview_of(view)
         one = self._fresh_verdict(run)
-        if one is None or isinstance(view, Overview):
-            whole = view if isinstance(view, Overview) else overview(run, now, self.estimator, self.limits)
+        if one is None or shown is not None:
+            whole = shown or overview(run, now, self.estimator, self.limits)
             history = self.alert_keeper.take(job_key(run), whole.alerts)
             whole = without_handled(whole, history)
-            view = whole if isinstance(view, Overview) else view
+            view = screen.with_overview(view, whole) if shown is not None else view
             one = verdict(whole, replayed=self.playback.clock is not None)
             self._verdict = run, time.monotonic(), one, history
         return Band(header(run, now), one), view

@@ -116,6 +116,11 @@ def short_command(command: str) -> str:
     return " ".join(word.rpartition("/")[2] or word if word.startswith("/") else word for word in words)
 
 
+def without_backticks(text: str) -> str:
+    """A sentence of ours: a terminal has no other letters for the commands in it."""
+    return text.replace("`", "")
+
+
 def safe(text: str) -> str:
     """`text` with control characters made visible."""
     return text if text.isprintable() else visible(text)
@@ -151,7 +156,7 @@ def bar(theme: Theme, share: float | None, width: int, style: Style | None = Non
     if share is None:
         return [(f"{theme.glyphs.unknown:^{width}}"[:width], theme.faint)]
     filled = filled_cells(theme, min(1.0, max(0.0, share)), width)
-    return [(filled, style or theme.good), (theme.glyphs.track * (width - len(filled)), theme.faint)]
+    return [(filled, style or theme.accent), (theme.glyphs.track * (width - len(filled)), theme.faint)]
 
 
 def filled_cells(theme: Theme, share: float, width: int) -> str:
@@ -232,15 +237,19 @@ def downsample(values: Sequence[float | None], count: int) -> list[float | None]
     return means
 
 
-def rule(theme: Theme, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
-    """The title line of a panel: `Title ─────── summary`."""
+def rule(
+    theme: Theme, width: int, title: str, right: str | Sequence[tuple[str, Style]] = "", focused: bool = False
+) -> Strip:
+    """The title line of a panel: `Title ─────── summary`. The summary is a text, or pieces that have styles."""
     line = Line(theme, width)
     line.put(title, theme.title if not focused else theme.title + Style(reverse=True)).gap()
-    room = line.left - (cell_len(safe(right)) + 1 if right else 0)
+    pieces = [(right, theme.quiet)] if isinstance(right, str) else right
+    cells = sum(cell_len(safe(text)) for text, _style in pieces)
+    room = line.left - (cells + 1 if cells else 0)
     if room < 0:
-        return line.put(right, theme.quiet).strip()
+        return line.add(pieces).strip()
     line.put(theme.glyphs.rule * room, theme.faint)
-    return line.gap().put(right, theme.quiet).strip() if right else line.strip()
+    return line.gap().add(pieces).strip() if cells else line.strip()
 
 
 def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]:

@@ -155,8 +155,8 @@ class Theme:
             GraphState.WAITING: (glyphs.waiting, self.state(state)),
             GraphState.HIT: (glyphs.done, self.state(state)),
             GraphState.COMPILED: (glyphs.done, self.state(state)),
-            GraphState.FAILED: (glyphs.failed, self.bad),
-            GraphState.CACHED_FAILURE: (glyphs.failed, self.bad),
+            GraphState.FAILED: (glyphs.failed, self.state(state)),
+            GraphState.CACHED_FAILURE: (glyphs.failed, self.state(state)),
             GraphState.INTERRUPTED: (glyphs.note, self.state(state)),
         }.get(state, (glyphs.queued, self.quiet))
 

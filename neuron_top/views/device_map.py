@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.run.history import median
-from neuron_top.units import duration_text, percent_text
+from neuron_top.units import counted, duration_text, percent_text
 from neuron_top.views.core_metrics import MEMORY, SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.core_rows import CoreRow, capacity_of, total
 
@@ -33,9 +33,12 @@ class Topology(StrEnum):
 
 
 class WorstCore(msgspec.Struct, frozen=True, kw_only=True):
-    """A core that stands out, and by what: its own value and the median of all."""
+    """A core that stands out, or all of a device that do, and by what: the farthest value and the median of all."""
 
+    name: str
+    """`c88`, or `d11 c88–c95`."""
     row: CoreRow
+    """The farthest of them."""
     metric: str
     text: str
     typical: str
@@ -162,7 +165,7 @@ def outliers(shares: dict[str, float]) -> list[str]:
 
 
 def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
-    """The cores that stand out most by any metric: idle among busy ones, fuller than the others."""
+    """What stands out most by any metric, a device's cores as one: idle among busy ones, fuller than the others."""
     found: list[tuple[float, WorstCore]] = []
     by_key = {row.key: row for row in rows}
     for metric in SHARES:
@@ -170,13 +173,32 @@ def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
         if len(shares) < FEW:
             continue
         middle = median(shares.values())
-        typical = f"{middle:.0%}"
+        groups: dict[tuple[str, int | str], list[CoreRow]] = {}
         for key in outliers(shares):
-            text = f"{metric.text(by_key[key])}" + (f" ({shares[key]:.0%})" if metric is MEMORY else "")
-            far = abs(shares[key] - middle)
-            found.append((far, WorstCore(row=by_key[key], metric=metric.name, text=text, typical=typical)))
+            row = by_key[key]
+            groups.setdefault((row.node, row.device if row.device is not None else key), []).append(row)
+        for group in groups.values():
+            row = max(group, key=lambda row: abs(shares[row.key] - middle))
+            of_all = f" ({percent_text(shares[row.key])})" if metric is MEMORY else ""
+            worst = WorstCore(
+                name=_cores_name(group),
+                row=row,
+                metric=metric.name,
+                text=f"{metric.text(row)}{of_all}",
+                typical=percent_text(middle),
+            )
+            found.append((abs(shares[row.key] - middle), worst))
     found.sort(key=lambda pair: -pair[0])
     return [worst for _far, worst in found[:WORST]]
+
+
+def _cores_name(rows: Sequence[CoreRow]) -> str:
+    """One core, or several of one device."""
+    cores = [row.core for row in rows]
+    if len(cores) == 1:
+        return f"c{cores[0]}"
+    is_row = cores == [*range(cores[0], cores[0] + len(cores))]
+    return f"d{rows[0].device} " + (f"c{cores[0]}–c{cores[-1]}" if is_row else counted(len(cores), "core"))
 
 
 def _strip(

@@ -368,21 +368,25 @@ def _ended_as(phases: Collection[str]) -> JobState | None:
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:
-    """The worst first by a metric, those that do not report it last; without one by name."""
-    ordered = sorted(nodes, key=lambda node: natural(node.node))
+    """Silent nodes first, then the worst by a metric, those that do not report it last; without one by name."""
     if metric is None:
-        return tuple(ordered)
+        return tuple(sorted(nodes, key=lambda node: natural(node.node)))
+    return tuple(sorted(_ranked(nodes, metric), key=lambda node: node.state is not NodeReporting.SILENT))
+
+
+def _ranked(nodes: Sequence[NodeRow], metric: FleetMetric) -> list[NodeRow]:
+    """The worst first by a metric, those that do not report it last."""
 
     def place(node: NodeRow) -> tuple[bool, float]:
         worst = node.worst(metric.name)
         return worst is None, 0.0 if worst is None else -worst if metric.worst_is_high else worst
 
-    return tuple(sorted(ordered, key=place))
+    return sorted(sorted(nodes, key=lambda node: natural(node.node)), key=place)
 
 
 def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, ...]:
     """The worst nodes by a metric, the worst first; nodes that do not report it are left out."""
-    reported = [(node, node.metrics.get(metric.name)) for node in sorted_nodes(page.nodes, metric)[:count]]
+    reported = [(node, node.metrics.get(metric.name)) for node in _ranked(page.nodes, metric)[:count]]
     return tuple(
         TopRow(
             node=node.node,

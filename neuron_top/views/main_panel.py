@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +55,8 @@ class Details(NamedTuple):
     ranks: tuple[RankSeries, ...]
     """The steps of each rank."""
     marks: tuple[TrainingMark, ...]
+    filled: Mapping[str, int] = {}
+    """What filled the memory of the fullest core, where an allocation failed."""
 
 
 def details(run: Run, now: float) -> Details:
@@ -66,6 +68,7 @@ def details(run: Run, now: float) -> Details:
         graphs=_graphs(run, now) if run.compiles.graphs else (),
         ranks=_ranks(run) if run.steps.ranks else (),
         marks=marks(run),
+        filled=_filled(run) if run.cores.exhausted.count else {},
     )
 
 
@@ -73,6 +76,13 @@ def _graphs(run: Run, now: float) -> tuple[GraphRow, ...]:
     from neuron_top.views.graphs import graph_table
 
     return slowest(graph_table(run, now).rows)
+
+
+def _filled(run: Run) -> Mapping[str, int]:
+    from neuron_top.views.exhausted import exhausted_memory
+
+    memory = exhausted_memory(run.cores.exhausted)
+    return memory.kinds if memory is not None else {}
 
 
 def _ranks(run: Run) -> tuple[RankSeries, ...]:

@@ -73,6 +73,8 @@ class StepMap(msgspec.Struct, frozen=True, kw_only=True):
     worst_step: int | None
     outliers: int
     """How many steps of ranks stand out, also of those without a row of their own."""
+    slow_ranks: int
+    """How many ranks these steps are of."""
 
 
 def series_of_run(run: Run) -> list[RankSeries]:
@@ -147,6 +149,7 @@ def step_map(
         worst_name=worst[2],
         worst_step=worst[1],
         outliers=sum(marked.values()),
+        slow_ranks=sum(count > 0 for count in marked.values()),
     )
 
 

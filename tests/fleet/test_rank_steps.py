@@ -176,3 +176,26 @@ def test_the_picture_fits_the_screen_and_says_what_was_folded(ranks: int, width:
 def test_nothing_yet_and_a_text_are_said() -> None:
     assert "No rank has reported" in lines(step_map([]), 80)[1].text
     assert "asking" in lines("asking", 80)[0].text
+
+
+def test_the_words_tell_ranks_from_steps() -> None:
+    times = even(21, 20)
+    times[19] = dict.fromkeys(times[19], 2.2)
+    text = "\n".join(strip.text for strip in lines(step_map(series(times)), 120))
+    assert "▲ 1 of 21 ranks stands out, at 20 steps" in text
+    assert "far above the others at the same step" in text
+    assert "none stands out" in lines(step_map(series(even(4, 20))), 120)[0].text
+    times = even(1, 30)
+    times[0][9] = 60.0
+    text = "\n".join(strip.text for strip in lines(step_map(series(times)), 120))
+    assert "1 rank · ▲ 1 step stands out" in text
+    assert "far above the median step" in text
+
+
+def test_few_steps_fill_the_width_and_ordinary_cells_have_one_color() -> None:
+    found = step_map(series(even(4, 20)))
+    row = panel.rank_steps_lines(DARK, found, 120)[1]
+    styles = {segment.style for segment in row if set(segment.text.strip()) & set(DARK.glyphs.spark)}
+    assert styles == {DARK.accent}
+    cells = sum(character in DARK.glyphs.spark for character in row.text)
+    assert cells > 0.8 * panel.steps_that_fit(120)

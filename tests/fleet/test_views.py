@@ -131,6 +131,13 @@ def test_a_ranking_begins_with_the_worst_and_leaves_out_who_reports_nothing() ->
         metric_named("heat")
 
 
+def test_silent_nodes_stand_first_and_have_no_place_of_their_own_in_a_ranking() -> None:
+    found = page([reported(f"n{number}", step_seconds=float(number)) for number in (1, 2, 3)], silent=["n1"])
+    slowest = metric_named("step_seconds")
+    assert [node.node for node in sorted_nodes(found.nodes, slowest)] == ["n1", "n3", "n2"]
+    assert [row.node for row in top(found, slowest)] == ["n3", "n2", "n1"]
+
+
 def fleet_of(count: int, slow: int, seed: int) -> tuple[object, dict[str, dict[str, object]]]:
     rng = random.Random(seed)
     attributes: dict[str, dict[str, object]] = {}

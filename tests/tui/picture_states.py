@@ -29,6 +29,8 @@ from . import feeds
 
 SAMPLES, PERIOD = 12, 0.5
 STALE_SECONDS = 40.0
+IDLE_SECONDS = 60.0
+"""After so long an idle core is an alert."""
 
 
 class Opened(NamedTuple):
@@ -196,7 +198,9 @@ def cases(names: Sequence[str] = ()) -> dict[str, Case]:
         ),
         "training-2-cores": Case(devices(2), "TRAINING"),
         "training-32-cores": Case(devices(32), "TRAINING", more=(("cores", ("2",)),)),
-        "training-128-cores": Case(devices(128), "TRAINING", more=(("cores", ("2",)), ("alerts", ("a",)))),
+        "training-128-cores": Case(
+            devices(128), "idle", patience=IDLE_SECONDS + 60, more=(("cores", ("2",)), ("alerts", ("a",)))
+        ),
         "compile-only": Case(logs(inputs.compile_only), "COMPILING", more=(("compile", ("3",)),)),
         "serving": Case(serving, "SERVING"),
         "failed-memory": Case(logs(out_of_memory, silent=1900), "FAILED", more=(("logs", ("5",)),)),

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import tempfile
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -29,6 +30,8 @@ SIZE = (112, 30)
 SIZES = ((120, 40), (80, 24), (200, 60))
 """Of the states; further screens of a state are shown at the first one, dark."""
 THEMES = ("light", "dark")
+WORK = Path("/tmp/jobs")
+"""Where the files of a state lie: its name stands in the pictures."""
 
 
 async def take(folder: Path, at: float) -> None:
@@ -51,10 +54,7 @@ async def take(folder: Path, at: float) -> None:
 async def take_states(folder: Path, names: Sequence[str]) -> None:
     """Every state at every size, light and dark."""
     for name, case in cases(names).items():
-        with (
-            tempfile.TemporaryDirectory(prefix="neurontop-pictures-", ignore_cleanup_errors=True) as made,
-            case.open(Path(made)) as opened,
-        ):
+        with folder_of_files() as files, case.open(files) as opened:
             app = TopApp(opened.feed, opened.settings, case.first, caches=opened.caches)
             async with app.run_test(size=SIZES[0]) as pilot:
                 await until(app, pilot, case)
@@ -69,6 +69,16 @@ async def take_states(folder: Path, names: Sequence[str]) -> None:
                     await at_rest(app, pilot, 5)
                     write(app, folder / f"{name}-{label}-{SIZES[0][0]}x{SIZES[0][1]}-dark.svg")
                     app.go(case.first)
+
+
+@contextmanager
+def folder_of_files() -> Iterator[Path]:
+    """WORK, as long as a state is shown. Raises FileExistsError where somebody has such a folder."""
+    WORK.mkdir()
+    try:
+        yield WORK
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)  # noqa: TID251 (we have just made it)
 
 
 async def until(app: TopApp, pilot: Pilot[int], case: Case) -> None:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 from textual.pilot import Pilot
 
+from neuron_top.services.alerts import AlertAct
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage
+from neuron_top.tui.widgets.header import HeaderLine
+from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.page import Page
 
 from . import feeds
@@ -48,6 +51,32 @@ async def test_a_acknowledges_m_mutes_and_both_take_it_back() -> None:
         await until(pilot, lambda: shown_count(app) == len(keys))
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, AlertsPage))
+
+
+async def test_a_muted_alert_leaves_the_panel_of_the_overview_too() -> None:
+    app = TopApp(feeds.full(), Settings(), services=feeds.StillServices())
+    async with app.run_test(size=(120, 60)) as pilot:
+        await until(pilot, lambda: "compile killed" in panel(app))
+        app.alert_keeper.act(AlertAct.MUTE, [alert.key for alert in app.alert_keeper._found])
+        await until(pilot, lambda: "acknowledged or muted" in panel(app))
+        assert "compile killed" not in panel(app)
+
+
+async def test_the_first_line_and_the_panels_show_the_same_moment() -> None:
+    feed = feeds.StillFeed([*feeds.job(), *feeds.steps(45)], now=feeds.START + 50)
+    app = TopApp(feed, Settings(), services=feeds.StillServices())
+    async with app.run_test(size=(120, 60)) as pilot:
+        await until(pilot, lambda: app._verdict is not None)
+        for step in (46, 47):  # two within the second for which a verdict may stand on other screens
+            feed.push(*feeds.steps(step)[-1:], now=feeds.START + 50)
+            app.draw()
+            header, training = app.screen.query_one(HeaderLine), app.screen.query_one("#training", Lines)
+            assert f"step {step} of" in header.draw(120, 1)[0].text
+            assert f"step {step}" in training.draw(60, 4)[1].text
+
+
+def panel(app: TopApp) -> str:
+    return "\n".join(strip.text for strip in app.screen.query_one("#alerts", Lines).draw(60, 20))
 
 
 def text(app: TopApp) -> str:

@@ -26,6 +26,8 @@ from tests.fleet.samples import page, reported
 from tests.fleet.test_blame import ship
 from tests.tui.feeds import StillFeed, job, steps
 
+DARK = choose("dark", False, "utf-8", False)
+
 
 @asynccontextmanager
 async def shown(url: str, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
@@ -192,9 +194,7 @@ def cells(count: int, width: int, height: int = 15) -> list[Strip]:
         [reported(f"n{number}", step_seconds=9.0 if number == 7 else 1.0) for number in range(count)], silent=["n3"]
     )
     drawn = panel.FleetView(view, fleet_cells(view.nodes, metric_named("utilization")), width)
-    strips = panel.cells_panel(
-        choose("dark", False, "utf-8", False), drawn, width, min(height, panel.cells_lines(drawn))
-    )
+    strips = panel.cells_panel(DARK, drawn, width, min(height, panel.cells_lines(drawn)))
     assert all(strip.cell_length == width for strip in strips)
     return strips
 
@@ -232,3 +232,13 @@ async def test_enter_opens_the_worst_core_of_a_node_and_arrows_go_from_core_to_c
         await until(app, pilot, lambda text: "Core 2 of n1" in text and "2 of 3" in text)
         await pilot.press("right")
         await until(app, pilot, lambda text: "Core 0 of n1" in text and "1 of 3" in text)
+
+
+@pytest.mark.parametrize("width", range(50, 130, 7))
+def test_what_a_job_is_said_to_do_is_never_cut_within_a_clause(width: int) -> None:
+    found = page([reported("trn-0003", phase="compiling", graphs_left=1, worst_wait=60.0), reported("trn-0004")])
+    line = panel.jobs_panel(DARK, found, width, 2)[1].text.rstrip()
+    assert "…" not in line
+    whole = panel.jobs_panel(DARK, found, 200, 2)[1].text
+    assert "1 graph left  trn-0003 waited 1 m 00 s" in whole
+    assert line == whole[: len(line)]

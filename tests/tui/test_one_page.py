@@ -99,7 +99,8 @@ async def test_an_entry_of_no_graph_of_the_run_says_so() -> None:
         await drawn(app, pilot)
         await pilot.press("down", "enter")
         await drawn(app, pilot)
-        assert "this run has not used it" in page_text(app)
+        assert "no job that is shown has used it" in page_text(app)
+        assert "w explains the miss" not in page_text(app)  # it is usable
         assert "neuronxcc-2.15" in page_text(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from neuron_top.tui.panels import core_rows, entry_rows, fleet, graphs
@@ -9,10 +10,16 @@ from neuron_top.tui.screens import runs
 from neuron_top.tui.widgets.table import Column, column_widths
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.fleet import METRICS
+from neuron_top.views.graphs import graph_table
+
+from . import feeds
 
 MARKS = Column("", 1, lambda row, theme, width: [])
 TABLES: dict[str, tuple[Column, ...]] = {
     "graphs": graphs.COLUMNS,
+    "graphs of processes without a rank": graphs.columns(
+        [msgspec.structs.replace(row, rank=None, ranks=()) for row in feeds.full().read(graph_table).rows]
+    ),
     "cores": core_rows.COLUMNS,
     "cores, each metric": (
         *core_rows.COLUMNS,

@@ -95,7 +95,9 @@ def test_graphs_hits_and_misses_shown_are_those_of_the_store(walked: Walked) -> 
 
 
 def test_each_graphs_row_is_that_of_the_store(walked: Walked) -> None:
-    shown = re.findall(r"^\s+[✓✗▶◷]\s(\w+)\s.*?\s(\d+)\s+(\d+)\s+([0-9a-f]+)\S*\s*$", walked.screens["3"], re.MULTILINE)
+    shown = re.findall(
+        r"^\s+[✓✗▶◷]\s(\w+)\s.*?\s(\d+)\s+(\d+)\s+(?:MODULE_)?([0-9a-f]+)\S*\s*$", walked.screens["3"], re.MULTILINE
+    )
     rows = graph_table(walked.run(), 0.0).rows
     assert len(shown) == len(rows), (walked.screens["3"], rows)
     for (state, hits, attempts, start), row in zip(shown, rows, strict=True):

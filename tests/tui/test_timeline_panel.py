@@ -13,18 +13,20 @@ from neuron_top.services.demo import demo_settings
 from neuron_top.settings import Settings
 from neuron_top.store.location import location_of
 from neuron_top.tui.arrange import arrange
-from neuron_top.tui.panels.timeline import timeline_panel
+from neuron_top.tui.panels.timeline import timeline_lines, timeline_panel
 from neuron_top.tui.screens.overview import PANELS, Shown, requests
 from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.views.cache_lookups import CacheLookup, LookupResult
 from neuron_top.views.main_panel import details, main_panels
 from neuron_top.views.overview import overview
 from neuron_top.views.timeline import Bar, Lane, Timeline
 
 LOOK = Theme(DARK, UNICODE)
+MODULE = "MODULE_0123456789abcdef0123+d7517139"
 MOMENTS = st.floats(0.0, 100.0)
 BARS = st.builds(
     lambda start, length: Bar(
-        graph="MODULE_0123456789abcdef0123+d7517139",
+        graph=MODULE,
         kind=SpanKind.COMPILE,
         start=start,
         end=None if length is None else start + length,
@@ -48,6 +50,56 @@ def test_lanes_of_any_bars_are_drawn_one_without_any_too(lanes: list[Lane], widt
     assert len(strips) <= height
 
 
+def bar(start: float, end: float | None, outcome: str = "done", graph: str = MODULE) -> Bar:
+    return Bar(graph=graph, kind=SpanKind.COMPILE, start=start, end=end, outcome=outcome, exact=True)
+
+
+def drawn(bars: list[Bar], width: int = 110, height: int = 4, hits: tuple[CacheLookup, ...] = ()) -> list[str]:
+    view = Timeline(now=100.0, start=0.0, end=100.0, lanes=(Lane(worker="w", rank=0, pid=1, bars=tuple(bars)),))
+    return [strip.text for strip in timeline_panel(LOOK, view, width, height, hits)]
+
+
+def hit(time: float) -> CacheLookup:
+    return CacheLookup(time=time, kind=LookupResult.HIT, graph=MODULE, worker="w", rank=0, pid=1)
+
+
+def test_a_compile_that_was_killed_or_failed_is_not_drawn_as_compiled() -> None:
+    head, lane, *_ = drawn([bar(0, 10, "interrupted"), bar(20, 30, "failed"), bar(40, 50), bar(60, None)])
+    assert lane.count(UNICODE.note) == 1
+    assert lane.count(UNICODE.failed) == 1
+    for words in ("■ compiling", "■ compiled", "✗ failed", "• interrupted"):
+        assert words in head
+    assert "waiting" not in head  # nothing waited
+
+
+def test_a_bar_ends_before_the_next_one_begins() -> None:
+    _head, lane, *_ = drawn([bar(0, 50), bar(50, 100)])
+    assert lane[10:] == "■" * 49 + "·" + "■" * 50
+
+
+def test_names_have_a_blank_between_them() -> None:
+    first, second = "MODULE_4510872989281049088+4d19ac67", "MODULE_1272456567061898854+4d19ac67"
+    _head, _lane, names, _clock = drawn([bar(0, 9, graph=first), bar(9, 18, graph=second), bar(18.5, 30)], width=140)
+    for name in names.split():
+        assert len(name) <= 24
+    _head, _lane, names, _clock = drawn([bar(0, 10, graph=first), bar(10, 60, graph=second)])
+    assert names.split() == ["45108729…", "1272456567061898854…"[:14] + "…+4d19ac67"]
+
+
+def test_a_hit_before_the_first_compile_is_neither_drawn_nor_in_the_legend() -> None:
+    for width in (60, 120, 200):
+        head, lane, *_ = drawn([bar(0, 10)], width, hits=(hit(-0.4),))
+        assert UNICODE.hit not in head + lane
+        head, lane, *_ = drawn([bar(0, 10)], width, hits=(hit(-0.4), hit(50.0)))
+        assert head.count(UNICODE.hit) == lane.count(UNICODE.hit) == 1
+
+
+def test_the_compile_screen_has_room_for_the_clock() -> None:
+    view = Timeline(now=100.0, start=0.0, end=100.0, lanes=(Lane(worker="w", rank=0, pid=1, bars=(bar(0, 10),)),))
+    *_, clock = timeline_panel(LOOK, view, 110, timeline_lines(view))
+    assert clock.text.count(":") == 6
+
+
 def test_every_panel_is_drawn_at_each_moment_of_a_real_run() -> None:
     """One worker is read without its waits: it only finds what the others compiled."""
     run, drawn = Run(), set[str]()
@@ -62,7 +114,7 @@ def test_every_panel_is_drawn_at_each_moment_of_a_real_run() -> None:
         now = event.at or event.seen
         shown = Shown(overview(run, now), details(run, now))
         for width, height in ((80, 20), (120, 36)):
-            boxes = arrange(width, height, requests(shown, width), main_panels(shown.view))
+            boxes = arrange(width, height, requests(shown, width, height), main_panels(shown.view))
             for name in PANELS.keys() & boxes.keys():
                 drawn |= {name} if PANELS[name][0](LOOK, shown, boxes[name].width, boxes[name].height) else set()
     assert {"cores", "compile", "timeline", "training"} <= drawn

@@ -54,12 +54,12 @@ def whole_machine(idle_device: int = 11, full_core: int = 43, unknown_core: int 
     return run
 
 
-def test_the_idle_device_stands_out_and_the_worst_five_are_named() -> None:
+def test_the_idle_device_stands_out_as_one_beside_the_fuller_core() -> None:
     view = map_of(whole_machine(), 101.0)
     assert [strip.device for strip in view.strips] == list(range(16))
     assert view.outliers == {f"n/neuron/{core}" for core in range(88, 96)}
-    assert len(view.worst) == 5
-    assert {worst.row.core for worst in view.worst} <= {*range(88, 96), 43}
+    assert [(worst.name, worst.typical) for worst in view.worst] == [("d11 c88–c95", "88 %"), ("c43", "50 %")]
+    assert view.worst[1].text == "22.0 GiB (92 %)"
     assert (view.low, view.typical, view.high) == (0.004, 0.88, 0.88)
 
 

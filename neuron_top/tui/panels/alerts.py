@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, rule, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.handled_alerts import AlertList, PastAlert
@@ -28,7 +28,10 @@ def size_request(alerts: Sequence[Alert], width: int, handled: int = 0) -> SizeR
     if not alerts:
         return SizeRequest(int(handled > 0), int(handled > 0))
     shown = alerts[:SHOWN]
-    lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in shown)
+    lines = sum(
+        1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(without_backticks(alert.next_step), width))
+        for alert in shown
+    )
     return SizeRequest(1 + min(2, len(alerts)), 1 + lines + (len(alerts) > SHOWN))
 
 
@@ -47,9 +50,11 @@ def alerts_panel(
     spare = fits - each * len(shown)
     for alert in shown:
         strips.append(alert_line(theme, alert, now, width, evidence=each < 3))
-        texts = ((alert.evidence, theme.text),) * (each == 3) + ((alert.next_step, theme.quiet),) * (each >= 2)
+        texts = ((alert.evidence, theme.text),) * (each == 3) + ((without_backticks(alert.next_step), theme.quiet),) * (
+            each >= 2
+        )
         for text, style in texts:
-            parts = _fitted(text, width, 1 + (spare if each == 3 else 0))
+            parts = fitted(text, width, 1 + (spare if each == 3 else 0))
             spare -= len(parts) - 1
             strips += [Line(theme, width).gap(2).put(part, style).strip() for part in parts]
     if len(shown) < len(alerts) and room > 0:
@@ -62,7 +67,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(20, width - 2)) or [""]
 
 
-def _fitted(text: str, width: int, most: int) -> list[str]:
+def fitted(text: str, width: int, most: int) -> list[str]:
     """A text in at most so many lines; what does not fit is left to the last one, which is cut between two words."""
     parts = _wrapped(text, width)
     return parts if len(parts) <= most else [*parts[: most - 1], " ".join(parts[most - 1 :])]
@@ -97,7 +102,7 @@ class AlertPageView(NamedTuple):
 def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do; then those that ended."""
     listed = view.listed
-    strips = [rule(theme, width, "Alerts", _summary(listed.active))]
+    strips = [rule(theme, width, "Alerts", _summary(listed.active) if listed.holding else "")]
     if not listed.holding:
         strips += [Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip(), Line(theme, width).strip()]
     for title, found in (("", listed.active), ("Acknowledged", listed.acknowledged), ("Muted", listed.muted)):
@@ -121,7 +126,10 @@ def chosen_line(theme: Theme, view: AlertPageView, width: int) -> int:
 def _whole_alert(theme: Theme, alert: Alert, view: AlertPageView, width: int, *, is_quiet: bool) -> list[Strip]:
     cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == view.chosen else " ", theme.key).strip()
     strips = [Strip.join([cursor, alert_line(theme, alert, view.now, max(0, width - 2), evidence=False)])]
-    for text, style in ((alert.evidence, theme.quiet if is_quiet else theme.text), (alert.next_step, theme.quiet)):
+    for text, style in (
+        (alert.evidence, theme.quiet if is_quiet else theme.text),
+        (without_backticks(alert.next_step), theme.quiet),
+    ):
         wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
         strips += [Line(theme, width).gap(6).put(part, style).strip() for part in wrapped]
     return [*strips, Line(theme, width).strip()]

@@ -5,14 +5,22 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import BarPart, Line, rule, stacked
+from neuron_top.tui.drawing import BarPart, Line, fit, rule, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text
 from neuron_top.views.counts import GRAPH_ENDED, graph_parts, lookup_words
 from neuron_top.views.missing import has_compiles
-from neuron_top.views.model import GraphState, Range
+from neuron_top.views.model import AttemptOutcome, GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
 
+ATTEMPT_STATES = {
+    "": GraphState.COMPILING,
+    AttemptOutcome.DONE: GraphState.COMPILED,
+    AttemptOutcome.FAILED: GraphState.FAILED,
+    AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
+}
+"""The state of a graph whose sign a compile that ended so has."""
+_FAILED = (GraphState.FAILED, GraphState.CACHED_FAILURE)
 _IN_THE_BAR = (*GRAPH_ENDED, GraphState.COMPILING, GraphState.WAITING)
 
 
@@ -83,10 +91,10 @@ def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
         return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
     parts = [(part, *theme.graph_sign(part.state)) for part in graph_parts(card)]
-    texts = [(f"{sign} {part.text}", style) for part, sign, style in parts]
+    failed_first = sorted(parts, key=lambda part: part[0].state not in _FAILED)  # said first, and never cut off
+    texts = [(f"{sign} {part.text}", style) for part, sign, style in failed_first]
     words = sum(len(text) + 2 for text, _style in texts)
     line = Line(theme, width)
-    texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
     bar = [BarPart(part.count / card.total, style) for part, _sign, style in parts if part.state in _IN_THE_BAR]
     line.add(stacked(theme, bar, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
@@ -100,7 +108,9 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
     line = Line(theme, width).put("cache", theme.quiet).gap()
     if cache.failures_met:  # said first, and never cut off
         plural = "s" * (cache.failures_met > 1)
-        line.put(f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.bad).gap(2)
+        line.put(
+            f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.state("cached failure")
+        ).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
     if not asked and not cache.failures_met:
         line.put("no graph was looked up" if over else "no graph looked up yet", theme.quiet)
@@ -158,13 +168,15 @@ def lock_text(lock: LockHolder | None) -> str:
 
 
 def short_key(key: str, width: int, mark: str) -> str:
-    """A cache key in so many cells: whole where it fits, else without its prefix, else with its middle cut out."""
+    """A cache key in so many cells: whole where it fits, else without its prefix, then without its middle or end."""
     if len(key) <= width:
         return key
     key = key.removeprefix("MODULE_")
     graph, plus, flags = key.partition("+")
+    if len(key) <= width:
+        return key
     room = width - len(plus + flags) - 1
-    return key if len(key) <= width or room < 4 else f"{graph[:room]}{mark}{plus}{flags}"
+    return f"{graph[:room]}{mark}{plus}{flags}" if room >= 4 else fit(key, width, mark)
 
 
 def left_text(left: Range) -> str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import (
+    BarPart,
+    Line,
+    bar,
+    chart,
+    downsample,
+    rule,
+    short_command,
+    spark,
+    stacked,
+    without_backticks,
+)
 from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -40,7 +51,8 @@ def items(view: CoreTable, kinds: Sequence[str], scale: Scale, folded: frozenset
         key = f"{group.node}/{group.kind}/{group.name}"
         place = (index if heads else 0, True)
         if heads:
-            rows.append(Item(key=key, place=(index, False), group=group, folded=key in folded))
+            head = Item(key=key, place=(index, False), group=group, folded=key in folded, kinds=tuple(kinds))
+            rows.append(head)
         if not heads or key not in folded:
             rows += [Item(key=core.key, place=place, core=core, kinds=tuple(kinds), scale=scale) for core in group.rows]
     return rows
@@ -108,7 +120,13 @@ def _memory(item: Item, theme: Theme, width: int) -> Cell:
     group = item.group
     if group is None or group.memory is None or not group.capacity:
         return [("", theme.quiet)]
-    return bar(theme, group.memory / group.capacity, width, theme.faint if group.stale else theme.hues[Hue.BLUE])
+    if group.stale:
+        return bar(theme, group.memory / group.capacity, width, theme.faint)
+    sums = {kind: sum(core.kinds.get(kind, 0) for core in group.rows) for kind in item.kinds}
+    parts = [kind_part(theme, kind, size / group.capacity) for kind, size in sums.items() if size]
+    style = theme.memory("unattributed") if parts else theme.hues[Hue.BLUE]
+    rest = max(0.0, (group.memory - sum(sums.values())) / group.capacity)
+    return stacked(theme, [*parts, BarPart(rest, style)], width)
 
 
 def _bytes(item: Item, theme: Theme, width: int) -> Cell:
@@ -229,7 +247,7 @@ def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> l
     title = f"{theme.glyphs.failed} Out of memory"
     strips = [rule(theme, width, title, memory.summary)]
     if memory.kinds:
-        strips.append(_memory_row(theme, memory.kinds, width))
+        strips.append(memory_row(theme, memory.kinds, width))
     if memory.programs:
         line = Line(theme, width).put("programs", theme.text, 14).gap()
         for program in memory.programs:
@@ -237,12 +255,13 @@ def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> l
             if line.left > len(text) + 2:
                 line.put(text, theme.quiet).gap(2)
         strips.append(line.strip())
-    advice = (text.replace("`", "") for text in memory.advice[:_ADVICE_SHOWN])
+    advice = (without_backticks(text) for text in memory.advice[:_ADVICE_SHOWN])
     strips += (Line(theme, width).put("advice", theme.text, 14).gap().put(text, theme.text).strip() for text in advice)
     return strips[:height]
 
 
-def _memory_row(theme: Theme, kinds: dict[str, int], width: int) -> Strip:
+def memory_row(theme: Theme, kinds: Mapping[str, int], width: int) -> Strip:
+    """What filled a memory, as a bar and in words."""
     total = sum(kinds.values())
     line = Line(theme, width).put("filled by", theme.text, 14).gap()
     parts = [kind_part(theme, kind, size / (total or 1)) for kind, size in kinds.items()]

@@ -13,10 +13,20 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import SMALL, BarPart, Line, bar, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import (
+    SMALL,
+    BarPart,
+    Line,
+    bar,
+    cells_by_largest_remainder,
+    rule,
+    short_command,
+    spark,
+    stacked,
+)
 from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, percent_text
+from neuron_top.units import bytes_text, counted, percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
 from neuron_top.views.device_map import ROW, device_map, summary_text
@@ -39,7 +49,8 @@ def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     }
     if len(cores) <= MANY:
         least = min(3, 1 + -(-len(devices) // ACROSS))
-        return SizeRequest(least, 1 + len(cores) + bool(legend_kinds(cores)), len(cores), DEVICE)
+        has_legend = bool(legend_kinds(cores)) and not all(core.stale for core in cores)
+        return SizeRequest(least, 1 + len(cores) + has_legend, len(cores), DEVICE)
     return SizeRequest(6, 2 + len(devices), 1 + len(devices), DEVICE)
 
 
@@ -49,14 +60,14 @@ def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, 
     kinds = legend_kinds(cores)
     scale = memory_scale(cores)
     room = height - 1
-    is_by_kind = bool(kinds) and _bar_widths(width)[1] >= SMALL
-    legend = [legend_line(theme, cores, kinds, width)] if is_by_kind and len(cores) < room else []
+    drawn = drawn_kinds(theme, cores, kinds, scale, _bar_widths(width)[1])
+    legend = [legend_line(theme, cores, drawn, width)] if drawn and len(cores) < room else []
     room -= len(legend)
     if len(cores) <= min(room, MANY):
         return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
     view = device_map(cores, now)
     return [
-        rule(theme, width, "Cores", f"{len(cores)} · {summary_text(view)}"),
+        rule(theme, width, "Cores", f"{counted(len(cores), 'core')} · {summary_text(view)}"),
         *device_rows(theme, view, width, height - 1),
     ]
 
@@ -147,16 +158,36 @@ def kind_part(theme: Theme, kind: str, share: float) -> BarPart:
     return BarPart(share, theme.memory(kind), theme.memory_glyph(kind))
 
 
+def drawn_kinds(
+    theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], scale: Scale, width: int
+) -> tuple[str, ...]:
+    """The kinds that have a cell in a bar of so many, the largest first; a stale bar shows none of them."""
+    if width < SMALL:
+        return ()
+    cells = dict.fromkeys(kinds, 0)
+    for core in cores:
+        if core.stale or core.memory is None:
+            continue
+        whole = core.capacity or scale.bytes
+        own = [kind for kind in kinds if core.kinds.get(kind)]
+        shares = [core.kinds[kind] / whole for kind in own]
+        shares.append(max(0.0, core.memory / whole - sum(shares)))
+        for kind, count in zip(own, cells_by_largest_remainder(shares, width), strict=False):
+            cells[kind] += count
+    sizes = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind, count in cells.items() if count}
+    return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
+
+
 def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
     """Which color is which kind, with the sum over all cores where there is room."""
     line = Line(theme, width).put("memory", theme.quiet).gap()
-    names = [kind.replace("_", " ") for kind in kinds]
+    names = [kind.removeprefix("model_shared_").replace("_", " ") for kind in kinds]
     sums = [bytes_text(sum(core.kinds.get(kind, 0) for core in cores)) for kind in kinds]
     texts = [f"{name} {total}" for name, total in zip(names, sums, strict=True)]
     if sum(len(text) + 4 for text in texts) > line.left:
         texts = names
     for kind, text in zip(kinds, texts, strict=True):
         if line.left < len(text) + 4:
-            break
+            continue
         line.gap().put(theme.memory_glyph(kind), theme.memory(kind)).gap().put(text, theme.quiet)
     return line.strip()

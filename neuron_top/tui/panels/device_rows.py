@@ -112,7 +112,7 @@ def _worst(theme: Theme, view: DeviceMap, width: int) -> Strip:
     line = Line(theme, width).put("worst", theme.warn)
     for worst in view.worst:
         what = "" if worst.metric == view.metric else f" {metric_of(worst.metric).title}"
-        text = f"c{worst.row.core}{what} {worst.text}"
+        text = f"{worst.name}{what} {worst.text}"
         if line.left > len(text) + 2:
             line.gap(2).put(text, theme.text)
     typical = metric_of(view.worst[0].metric).title

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar
+from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule, without_backticks
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, duration_text
+from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow, head_key
@@ -21,6 +21,7 @@ from neuron_top.views.words import entry_state_words
 
 Item = EntryRow | CompilerRow
 Mark = Callable[[str], bool]
+_LEAST_PATH = 12
 NEVER = 1_000_000
 """A table width that no terminal has: a column that a tree does not need."""
 
@@ -29,11 +30,11 @@ def state_sign(theme: Theme, state: str) -> tuple[str, Style]:
     """Symbol and color of an entry's state."""
     glyphs = theme.glyphs
     if state in HITS:
-        return glyphs.done, theme.good
+        return glyphs.done, theme.state("hit")
     if state in FAILURES or state in BROKEN:
-        return glyphs.failed, theme.bad
+        return glyphs.failed, theme.state("failed")
     if state in (State.COMPILING, State.RETRYING):
-        return glyphs.running, theme.accent
+        return glyphs.running, theme.state("compiling")
     return (glyphs.waiting, theme.warn) if state in UNSETTLED else (glyphs.queued, theme.quiet)
 
 
@@ -123,14 +124,25 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )
     if item.failed:
-        parts.append((f"  {theme.glyphs.failed} {item.failed:,} failed", theme.bad))
+        parts.append((f"  {theme.glyphs.failed} {item.failed:,} failed", theme.state("failed")))
     parts.append((f"  used {duration_text(item.age)} ago", theme.quiet))
-    return [*parts, (f"  {item.root}", theme.quiet)] if roots > 1 else parts
+    parts += [(f"  {item.root}", theme.quiet)] if roots > 1 else []
+    while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width:
+        parts.pop()  # a fact is told whole or not at all
+    return parts
 
 
 def matching_text(rows: Sequence[EntryRow]) -> str:
     """What a filter keeps, in front of the sums over all."""
     return f"{len(rows):,} match, {bytes_text(sum(row.bytes for row in rows))} · of "
+
+
+def title(theme: Theme, text: str, width: int) -> Strip:
+    """The title line with the sums; a path at their end that has no room loses its beginning, not its end."""
+    name = "Compile cache"
+    sums, dot, path = text.rpartition(" · ")
+    room = max(_LEAST_PATH, width - len(name) - 1 - len(sums + dot))
+    return rule(theme, width, name, f"{sums}{dot}{fit_start(path, room, theme.glyphs.more)}")
 
 
 def summary(view: EntryTable) -> str:
@@ -142,13 +154,13 @@ def summary(view: EntryTable) -> str:
     where = there[0] if len(there) == 1 else f"{len(there)} roots"
     compilers = {row.compiler for row in view.rows}
     version = f" · {min(compilers)}" if len(compilers) == 1 else ""
-    return f"{len(view.rows):,} entries · {total}{version} · {where}"
+    return f"{counted(len(view.rows), 'entry', 'entries')} · {total}{version} · {where}"
 
 
 def nothing(view: EntryTable) -> tuple[str, ...]:
     """What is said where there is no entry: the roots that were looked for, a line each."""
     if not view.roots:
-        return (*NO_CACHES, OWN_CACHES.replace("`", ""))
+        return (*NO_CACHES, without_backticks(OWN_CACHES))
     places = (f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
     return "No compile cache entry was found. Looked in:", *places
 

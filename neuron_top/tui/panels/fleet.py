@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
+from neuron_top.tui.drawing import Line, bar, cells_in, chart, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text, percent_text
@@ -23,7 +23,6 @@ from neuron_top.views.fleet_text import (
     phases_text,
     steps_text,
     trouble_text,
-    wait_text,
 )
 from neuron_top.views.states import JobState
 
@@ -53,7 +52,7 @@ def jobs_panel(theme: Theme, view: FleetPage, width: int, height: int) -> list[S
     ordered = sorted(view.jobs, key=lambda job: not job.goes_on)
     strips += [_job_line(theme, job, width) for job in ordered[:JOBS_SHOWN]]
     if len(ordered) > JOBS_SHOWN:
-        more = f"and {len(ordered) - JOBS_SHOWN} more: `neurontop fleet jobs` lists them"
+        more = f"and {len(ordered) - JOBS_SHOWN} more: neurontop fleet jobs lists them"
         strips.append(Line(theme, width).gap(2).put(more, theme.quiet).strip())
     return strips
 
@@ -68,12 +67,17 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
     line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong)
     if job.name != job.job:
         line.gap().put(job.name, theme.quiet)
-    line.gap(2).put(counted_nodes_text(job), theme.text).gap(2)
-    line.put(phases_text(job), theme.accent).gap(2).put(f"step {steps_text(job)}", theme.text).gap(2)
-    if job.graphs_left:
-        line.put(f"{count_text(job.graphs_left)} graphs left", theme.warn).gap(2)
-    if job.worst_wait:
-        line.put(f"waited {wait_text(job)}", theme.warn)
+    clauses = [
+        (counted_nodes_text(job), theme.text),
+        (phases_text(job), theme.accent),
+        (f"step {steps_text(job)}", theme.text),
+        (f"{counted(job.graphs_left, 'graph')} left" if job.graphs_left else "", theme.warn),
+        (f"{job.worst_wait_node} waited {duration_text(job.worst_wait)}" if job.worst_wait else "", theme.warn),
+    ]
+    for words, style in clauses:
+        if words and cells_in(words) + 2 > line.left:
+            break  # a clause is told whole or not at all
+        line.gap(2 * bool(words)).put(words, style)
     return line.strip()
 
 
@@ -145,13 +149,13 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.dot if row.node in marked else " ", theme.title)]),
         Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
-        Column("Phase", 12, _phase_cell, lambda row: row.phase),
+        Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
                True, down=True),
-        Column("A step", 9, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
+        Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
-        Column("", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
+        Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
         Column("Job", 10, lambda row, theme, width: [(row.job, theme.quiet)], lambda row: row.job, least=110),
     )  # fmt: skip
 
@@ -206,7 +210,7 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
         ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
         ("heard of", f"{duration_text(row.silent_seconds)} ago"),
         ("clock", f"off by {duration_text(row.clock_offset)}"),
-        ("agent", f"{row.version} {row.address}".strip()), ("wrong", trouble_text(row) or "nothing known"),
+        ("agent", f"{row.version} {row.address}".strip()), ("trouble", trouble_text(row) or "none"),
     )  # fmt: skip
     strips = [rule(theme, width, f"Node {row.node}", f"{row.cluster}  enter opens its worst core".strip())]
     strips += [_fact(theme, name, text, width) for name, text in facts]

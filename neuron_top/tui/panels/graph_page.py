@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.panels.compiling import left_text, lock_text
+from neuron_top.tui.panels.compiling import ATTEMPT_STATES, left_text, lock_text
 from neuron_top.tui.panels.entry_rows import state_sign as entry_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.tui.theme import Theme
@@ -17,16 +17,9 @@ from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
-from neuron_top.views.model import AttemptOutcome, GraphState, LineRef, Precision
+from neuron_top.views.model import HITS, GraphState, LineRef, Precision
 from neuron_top.views.words import entry_state_words, graph_state_words
 
-_ATTEMPT_STATES = {
-    "": GraphState.COMPILING,
-    AttemptOutcome.DONE: GraphState.COMPILED,
-    AttemptOutcome.FAILED: GraphState.FAILED,
-    AttemptOutcome.INTERRUPTED: GraphState.INTERRUPTED,
-}
-"""The state of a graph whose sign a compile that ended so has."""
 FACT_CELLS = 15
 """Cells in front of a fact."""
 
@@ -44,12 +37,13 @@ def detail_lines(
 
     `page` is None for an entry that the run has not used, `entries` until the caches were read.
     """
-    misses = page is None or page.row.misses or page.row.state is GraphState.CACHED_FAILURE
+    is_usable = bool(entries) and all(entry.state in HITS for entry in entries or ())
+    misses = not is_usable if page is None else page.row.misses or page.row.state is GraphState.CACHED_FAILURE
     strips = [rule(theme, width, key, "w explains the miss · esc goes back" if misses else "esc goes back")]
     if page is not None:
         strips += _in_the_run(theme, page, width)
     elif entries or entries is None:
-        strips.append(_none(theme, width, "this run has not used it"))
+        strips.append(_none(theme, width, "no job that is shown has used it"))
     else:
         strips.append(_none(theme, width, "not part of this run any more, and in no cache of this machine"))
     strips += _in_caches(theme, page, entries, width)
@@ -183,7 +177,7 @@ def _none(theme: Theme, width: int, text: str) -> Strip:
 
 
 def _attempt(theme: Theme, attempt: AttemptRow, width: int) -> Strip:
-    state = _ATTEMPT_STATES[attempt.outcome]
+    state = ATTEMPT_STATES[attempt.outcome]
     sign, style = theme.graph_sign(state)
     bound = "≤" if attempt.precision is Precision.BRACKETED else ""
     line = Line(theme, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
@@ -22,6 +24,10 @@ STATE_ORDER = (
 )
 
 
+_PID_WITH_WORD = 11
+"""Cells of a process, whatever its number."""
+
+
 def _state(row: GraphRow, theme: Theme, width: int) -> Cell:
     sign, style = theme.graph_sign(row.state)
     return [(f"{sign} {row.state}", style)]
@@ -35,7 +41,7 @@ def _who(row: GraphRow, theme: Theme, width: int) -> Cell:
         ]
     if row.rank is not None:
         return [(f"r{row.rank}", theme.text)]
-    return [(f"{row.pid}" if row.pid is not None else theme.glyphs.unknown, theme.quiet)]
+    return [(f"pid {row.pid}" if row.pid is not None else theme.glyphs.unknown, theme.quiet)]
 
 
 def _time(row: GraphRow, theme: Theme, width: int) -> Cell:
@@ -79,9 +85,24 @@ COLUMNS = (
     Column("Waited", 9, lambda row, theme, width: [(duration_text(row.wait_seconds), theme.text)],
            lambda row: row.wait_seconds, True, least=136, down=True),
     Column("Part", 9, lambda row, theme, width: [(row.direction, theme.quiet)], lambda row: row.direction, least=160),
-    Column("Graph", 28, _name, lambda row: row.key),
-    Column("Message or lock", 10, _message, None, grow=1, least=92),
+    Column("Graph", 28, _name, lambda row: row.key, grow=1),
+    Column("Message or lock", 10, _message, None, grow=4, least=92),
 )  # fmt: skip
+_WITHOUT: dict[str, Callable[[GraphRow], bool]] = {
+    "Left": lambda row: row.left is None,
+    "Message or lock": lambda row: not (row.message or row.lock is not None or row.waiters),
+}
+"""Columns that are left out where no row has anything to say there."""
+
+
+def columns(rows: Sequence[GraphRow]) -> tuple[Column, ...]:
+    """The columns for these graphs. Where processes have no rank, the names of graphs give them room."""
+    empty = {title for title, is_empty in _WITHOUT.items() if all(is_empty(row) for row in rows)}
+    has_pids = any(row.rank is None and row.pid is not None for row in rows)
+    widths = {"Worker": _PID_WITH_WORD, "Graph": 24} if has_pids else {}
+    return tuple(
+        column._replace(width=widths.get(column.title, column.width)) for column in COLUMNS if column.title not in empty
+    )
 
 
 def filter_text(row: GraphRow) -> str:

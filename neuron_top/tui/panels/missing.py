@@ -7,7 +7,7 @@ import textwrap
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import paragraph
+from neuron_top.tui.drawing import paragraph, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import Overview
@@ -15,11 +15,15 @@ from neuron_top.views.overview import Overview
 
 def size_request(view: Overview, width: int) -> SizeRequest:
     """All of the sentence; nothing where nothing is absent."""
-    text = missing_text(view)
+    text = _text(view)
     lines = len(textwrap.wrap(text, max(20, width)))
     return SizeRequest(lines, lines)
 
 
 def missing_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
     """The sentence."""
-    return paragraph(theme, missing_text(view), width, theme.quiet, left=0)[:height]
+    return paragraph(theme, _text(view), width, theme.quiet, left=0)[:height]
+
+
+def _text(view: Overview) -> str:
+    return without_backticks(missing_text(view))

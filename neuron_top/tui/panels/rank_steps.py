@@ -10,10 +10,10 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text
-from neuron_top.views.rank_steps import RankSeries, StepMap, StepMapRow, folded_words, step_map
+from neuron_top.views.rank_steps import LEAST_RANKS, RankSeries, StepMap, StepMapRow, folded_words, step_map
 
 _LABEL, _TIME = 16, 9
-_WIDEST_CELL = 3
+_WIDEST_CELL = 8
 _NOTES = 6
 """Lines besides those of ranks: title, axis, and the legend."""
 NOTHING = (
@@ -35,7 +35,7 @@ def rows_that_fit(height: int) -> int:
 def stragglers_panel(theme: Theme, series: Sequence[RankSeries], width: int, height: int) -> list[Strip]:
     """Step times of the ranks in so many lines: those that stand out have a line of their own."""
     view = step_map(series, max(1, height - 2), steps_that_fit(width))
-    words = f"{counted(view.ranks, 'rank')} · {theme.glyphs.warn} {count_text(view.outliers)} stand out"
+    words = _outlier_words(theme, view)
     if view.worst is not None and view.outliers:
         words += f" · slowest {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}"
     strips = [rule(theme, width, "Step times by rank", f"{words} · r shows all")]
@@ -51,14 +51,24 @@ def rank_steps_lines(theme: Theme, view: StepMap | str, width: int) -> list[Stri
         return paragraph(theme, view, width, theme.quiet)
     if not view.rows:
         return [rule(theme, width, "Step times, ranks × steps"), *paragraph(theme, NOTHING, width, theme.quiet)]
-    right = f"{counted(view.ranks, 'rank')} · {theme.glyphs.warn} {count_text(view.outliers)} stand out"
-    strips = [rule(theme, width, "Step times, ranks × steps", right)]
+    strips = [rule(theme, width, "Step times, ranks × steps", _outlier_words(theme, view))]
     cell = max(1, min(_WIDEST_CELL, steps_that_fit(width) // len(view.steps)))
     strips += [_row(theme, row, cell, width) for row in view.rows]
     strips.append(_axis(theme, view, cell, width))
     for text in legend(theme, view):
         strips += paragraph(theme, text, width, theme.quiet, left=1)
     return strips
+
+
+def _outlier_words(theme: Theme, view: StepMap) -> str:
+    """`▲ 1 of 21 ranks stands out, at 20 steps`; of fewer ranks than have a typical one, how many of their steps do."""
+    ranks, steps = counted(view.ranks, "rank"), counted(view.outliers, "step")
+    if not view.outliers:
+        return f"{ranks} · none stands out"
+    if view.ranks < LEAST_RANKS:
+        return f"{ranks} · {theme.glyphs.warn} {steps} {'stands' if view.outliers == 1 else 'stand'} out"
+    verb = "stands" if view.slow_ranks == 1 else "stand"
+    return f"{theme.glyphs.warn} {count_text(view.slow_ranks)} of {ranks} {verb} out, at {steps}"
 
 
 def _row(theme: Theme, row: StepMapRow, cell: int, width: int) -> Strip:
@@ -76,8 +86,7 @@ def _cell(theme: Theme, level: float | None, outlier: bool) -> tuple[str, Style]
     if outlier:
         return theme.glyphs.warn, theme.bad
     steps = theme.glyphs.spark
-    style = theme.good if level < 0.5 else theme.accent if level < 1.0 else theme.warn
-    return steps[min(len(steps) - 1, int(level * len(steps)))], style
+    return steps[min(len(steps) - 1, int(level * len(steps)))], theme.accent
 
 
 def _axis(theme: Theme, view: StepMap, cell: int, width: int) -> Strip:
@@ -90,8 +99,9 @@ def legend(theme: Theme, view: StepMap) -> list[str]:
     """The scale, what stands out, what was folded, and the worst by name."""
     low, middle, high = (theme.glyphs.spark[index] for index in (0, len(theme.glyphs.spark) // 2, -1))
     scale = f"{low} {duration_text(view.low)} or less  {middle} {duration_text(view.median)}, the median  "
+    others = "the others at the same step" if view.ranks >= LEAST_RANKS else "the median step"
     words = [
-        f"{scale}{high} {duration_text(view.high)} or more  {theme.glyphs.warn} far above the others at the same step",
+        f"{scale}{high} {duration_text(view.high)} or more  {theme.glyphs.warn} far above {others}",
         f"the slowest: {view.worst_name}, step {view.worst_step}, {duration_text(view.worst)}; right: a row's slowest",
     ]
     return [*words, *folded_words(view)]

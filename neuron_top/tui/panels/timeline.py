@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import zip_longest
 
 from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.panels.compiling import short_key
+from neuron_top.tui.panels.compiling import ATTEMPT_STATES, short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.cache_lookups import CacheLookup
-from neuron_top.views.model import AttemptOutcome
+from neuron_top.views.model import GraphState
 from neuron_top.views.timeline import Bar, Lane, SpanKind, Timeline
 
 LABEL = 10
@@ -24,6 +26,10 @@ LABEL = 10
 MOST_LANES = 16
 _LEAST_NAME = 8
 """Cells below a bar that are worth a graph's name."""
+_LEAST_ENDED = 3
+"""Cells of a bar that can spare its last one, to stay apart from the next bar."""
+_SIGNED = (GraphState.FAILED, GraphState.INTERRUPTED)
+"""How a compile ended that has a sign in the last cell of its bar: its color alone would be all that says it."""
 
 
 def size_request(view: Timeline) -> SizeRequest:
@@ -33,8 +39,8 @@ def size_request(view: Timeline) -> SizeRequest:
 
 
 def timeline_lines(view: Timeline) -> int:
-    """Lines the timeline fills: title and lanes, eight at most; none before the first compile."""
-    return 1 + min(8, len(view.lanes)) if view.lanes else 0
+    """Lines the timeline fills: title, lanes (eight at most) and the clock; none before the first compile."""
+    return 2 + min(8, len(view.lanes)) if view.lanes else 0
 
 
 def timeline_panel(
@@ -47,9 +53,8 @@ def timeline_panel(
     if view.start is None or view.end is None:
         return []
     span = max(view.end - view.start, 1e-3)
-    glyphs = theme.glyphs
-    signs = f"{glyphs.bar} compiling  {glyphs.hollow} waiting" + (f"  {glyphs.hit} hit" if hits else "")
-    strips = [rule(theme, width, "Timeline", f"{duration_text(span)} · {signs}")]
+    hits = [hit for hit in hits if view.start <= hit.time <= view.end]
+    strips = [rule(theme, width, "Timeline", [(f"{duration_text(span)} · ", theme.quiet), *_legend(theme, view, hits)])]
     has_clock, has_names = height > 1 + len(view.lanes), height > 1 + 2 * len(view.lanes)
     room = height - 1 - has_clock
     lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
@@ -64,6 +69,17 @@ def timeline_panel(
     elif has_clock:
         strips.append(_clock(theme, view.start, view.end, width, label))
     return strips
+
+
+def _legend(theme: Theme, view: Timeline, hits: Sequence[CacheLookup]) -> list[tuple[str, Style]]:
+    """The sign and the word of each state that is drawn."""
+    drawn = {_state(bar) for lane in view.lanes for bar in lane.bars}
+    signs = dict.fromkeys(ATTEMPT_STATES.values(), theme.glyphs.bar)
+    signs |= {state: theme.graph_sign(state)[0] for state in _SIGNED}
+    signs |= {GraphState.WAITING: theme.glyphs.hollow, GraphState.HIT: theme.glyphs.hit}
+    states = [state for state in signs if state in drawn or (state is GraphState.HIT and hits)]
+    pieces = [[(signs[state], theme.state(state)), (f" {state}", theme.quiet)] for state in states]
+    return [piece for number, pair in enumerate(pieces) for piece in ([("  ", theme.quiet)] if number else []) + pair]
 
 
 def label_cells(view: Timeline) -> int:
@@ -89,11 +105,11 @@ def _lane(
 ) -> Strip:
     line = Line(theme, width).put(_name(lane), theme.quiet, label)
     cells: list[tuple[str, Style]] = [(theme.glyphs.track, theme.faint)] * line.left
-    for bar in lane.bars:
-        _place(theme, bar, start, span, cells)
+    for bar, following in zip_longest(lane.bars, [bar.start for bar in lane.bars[1:]]):
+        _place(theme, bar, following, start, span, cells)
     for hit in hits:
-        at = int((hit.time - start) / span * len(cells))
-        if 0 <= at <= len(cells) and cells:
+        at = math.floor((hit.time - start) / span * len(cells))
+        if cells:
             cells[min(at, len(cells) - 1)] = theme.glyphs.hit, theme.state("hit")
     return line.add(list(_joined(cells))).strip()
 
@@ -104,7 +120,8 @@ def _names(theme: Theme, lane: Lane, start: float, span: float, width: int, labe
     room = line.left
     places = [label + int((bar.start - start) / span * room) for bar in lane.bars]
     for bar, at, end in zip(lane.bars, places, [*places, width][1:], strict=True):
-        if at >= line.used and end - at > _LEAST_NAME:
+        is_free = at > line.used or at == line.used == label  # a blank stands between two names
+        if is_free and end - at > _LEAST_NAME:
             line.to(at).put(short_key(bar.graph, min(24, end - at - 1), theme.glyphs.more), theme.quiet)
     return line.strip()
 
@@ -120,14 +137,28 @@ def _clock(theme: Theme, start: float, end: float, width: int, label: int) -> St
     return line.strip()
 
 
-def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
-    first = int((bar.start - start) / span * len(cells))
+def _state(bar: Bar) -> GraphState:
+    """What a bar shows: waiting, compiling, or how the compile ended."""
+    if bar.kind is SpanKind.WAIT:
+        return GraphState.WAITING
+    return ATTEMPT_STATES.get(bar.outcome, GraphState.COMPILED) if bar.end is not None else GraphState.COMPILING
+
+
+def _place(
+    theme: Theme, bar: Bar, following: float | None, start: float, span: float, cells: list[tuple[str, Style]]
+) -> None:
+    """Draw a bar. `following`: when the next bar begins; where that is at once, the last cell is left to the track."""
+    first = max(0, math.floor((bar.start - start) / span * len(cells)))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
-    state = "compiling" if bar.end is None else bar.outcome if bar.outcome == AttemptOutcome.FAILED else "compiled"
-    style = theme.state(state)
-    cell = (theme.glyphs.hollow, theme.state("waiting")) if bar.kind is SpanKind.WAIT else (theme.glyphs.bar, style)
-    for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
+    last = min(len(cells), max(first + 1, round(end)))
+    is_followed = following is not None and math.floor((following - start) / span * len(cells)) == last
+    last -= is_followed and last - first >= _LEAST_ENDED
+    state = _state(bar)
+    cell = (theme.glyphs.hollow if state is GraphState.WAITING else theme.glyphs.bar, theme.state(state))
+    for index in range(first, last):
         cells[index] = cell
+    if state in _SIGNED and first < last:
+        cells[last - 1] = theme.graph_sign(state)[0], theme.state(state)
 
 
 def _joined(cells: Sequence[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:

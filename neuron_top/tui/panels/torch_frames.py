@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule, whole_clauses
@@ -21,23 +23,33 @@ def torch_lines(view: TorchView | None) -> int:
         1
         + len(view.summary.caches)
         + bool(view.phases)
-        + min(FRAMES_SHOWN, len(view.frames))
+        + min(FRAMES_SHOWN, len(_folded(view.frames)))
         + min(BREAKS_SHOWN, len(view.breaks))
     )
 
 
 def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[Strip]:
     """The panel: what is compiled now stands first, then the newest."""
-    lines = [rule(theme, width, "torch.compile", summary_words(view.summary))]
+    processes = len({(row.rank, row.pid) for row in view.frames})
+    ranks = f"{processes} ranks: " if processes > 1 else ""  # their seconds are added up, and may be more than went by
+    lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [
         Line(theme, width).put(row.cache, theme.quiet, 13).gap().put(cache_words(row), theme.text).strip()
         for row in view.summary.caches
     ]
     lines += [_phases(theme, view, width)] if view.phases else []
-    frames = sorted(view.frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0)))
-    lines += [_frame(theme, row, width) for row in frames[:FRAMES_SHOWN]]
+    lines += [_frame(theme, row, alike, width) for row, alike in _folded(view.frames)[:FRAMES_SHOWN]]
     lines += [_break(theme, row, width) for row in view.breaks[:BREAKS_SHOWN]]
     return lines[:height]
+
+
+def _folded(frames: Sequence[FrameRow]) -> list[tuple[FrameRow, int]]:
+    """One row of those that differ in their rank alone, the slowest, and how many more there are."""
+    alike: dict[object, list[FrameRow]] = {}
+    for row in sorted(frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0))):
+        key = (row.compile_id, row.function, row.state, row.fx, row.aot, row.failure, row.recompiled)
+        alike.setdefault(key, []).append(row)
+    return [(max(rows, key=lambda row: row.seconds or 0.0), len(rows) - 1) for rows in alike.values()]
 
 
 def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
@@ -48,15 +60,17 @@ def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
     return line.put(whole_clauses(words, line.left), theme.text).strip()
 
 
-def _frame(theme: Theme, row: FrameRow, width: int) -> Strip:
+def _frame(theme: Theme, row: FrameRow, alike: int, width: int) -> Strip:
     glyphs = theme.glyphs
     sign, style = {
         FrameState.COMPILING: (glyphs.running, theme.state("compiling")),
-        FrameState.FAILED: (glyphs.failed, theme.bad),
+        FrameState.FAILED: (glyphs.failed, theme.state("failed")),
         FrameState.UNFINISHED: (glyphs.note, theme.warn),
     }.get(row.state, (glyphs.done, theme.good))
     line = Line(theme, width).put(f"{sign} {row.compile_id}", style, 9).gap()
     line.put(duration_text(row.seconds), theme.text, 9, right=True).gap()
+    rank = f"r{row.rank}" if row.rank is not None else ""
+    line.put(f"{rank}+{alike}" if alike else rank, theme.quiet, 7).gap()
     line.put(row.function, theme.text, min(32, max(12, width // 3))).gap()
     stages = (row.fx and f"FX {row.fx}", row.aot and f"AOT {row.aot}")
     line.put(", ".join(words for words in stages if words), theme.quiet)

@@ -17,19 +17,33 @@ from neuron_top.views.trends import MarkKind, TrainingMark
 CHART = 4
 """Lines of the loss by step, at least."""
 TALL_CHART = 12
-"""And at most."""
+"""And on a screen of usual height."""
+_PART = 3
+"""Of a higher screen, the chart gets this part of the lines."""
 STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def size_request(card: TrainingCard, marks: Sequence[TrainingMark] = (), *, tall: bool = True) -> SizeRequest:
-    """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it."""
+def size_request(
+    card: TrainingCard, marks: Sequence[TrainingMark] = (), *, tall: bool = True, height: int = 0
+) -> SizeRequest:
+    """Title, numbers, a line of the loss; with room a chart of the loss by step, marks and the throughput below it.
+
+    A server reports no loss: the chart is of its throughput. `height`: lines of the screen.
+    """
     if not has_training(card):
         return SizeRequest(0, 0)
-    if len(card.losses) > 2:
-        rows = TALL_CHART if tall else CHART
-        return SizeRequest(3, 3 + rows + (len(card.throughputs) > 2) + 2 * bool(_placed(card, marks)))
+    if len(_charted(card)) > 2:
+        rows = max(TALL_CHART, height // _PART) if tall else CHART
+        has_speed = len(card.throughputs) > 2 and not card.serves
+        kinds = len({mark.state for mark, _step in _placed(card, marks)})
+        return SizeRequest(3, 3 + rows + has_speed + min(2, kinds))
     return SizeRequest(3, 3) if len(card.throughputs) > 2 or card.losses else SizeRequest(2, 2)
+
+
+def _charted(card: TrainingCard) -> Sequence[float]:
+    """What the chart shows."""
+    return card.throughputs if card.serves else card.losses
 
 
 def training_panel(
@@ -38,11 +52,12 @@ def training_panel(
     """The panel; `marks`: what happened at which step."""
     title = rule(theme, width, "Serving" if card.serves else "Training", _since(card))
     strips = [title, _numbers(theme, card, width)]
-    if height >= 3 + CHART and len(card.losses) > 2:
-        speed = [_throughput(theme, card, width)] if len(card.throughputs) > 2 and height > 4 + CHART else []
+    if height >= 3 + CHART and len(_charted(card)) > 2:
+        has_speed = len(card.throughputs) > 2 and height > 4 + CHART and not card.serves
+        speed = [_speed(theme, card, width)] if has_speed else []
         below = _marks_line(theme, card, marks, width)
-        rows = min(TALL_CHART, height - 3 - len(speed) - len(below))
-        return [*strips, *_loss_chart(theme, card, width, rows), *below, *speed]
+        rows = height - 3 - len(speed) - len(below)
+        return [*strips, *_chart(theme, card, width, rows, has_speed=has_speed), *speed, *below]
     if card.losses:
         return [*strips, _loss(theme, card, width)]
     return [*strips, _throughput(theme, card, width)] if len(card.throughputs) > 2 else strips
@@ -69,9 +84,9 @@ def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
         share = (card.step or 0) / card.total_steps
         line.add(bar(theme, share, max(6, width // 8), theme.accent)).gap().put(percent_text(share), theme.quiet)
     for label, value in (
-        ("left", duration_text(card.left_seconds) if card.left_seconds is not None else ""),
+        ("ETA", duration_text(card.left_seconds) if card.left_seconds is not None else ""),
         ("loss", number_text(card.loss) if card.loss is not None else ""),
-        ("", f"{number_text(card.throughput)} {card.throughput_unit or '/s'}" if card.throughput is not None else ""),
+        ("median", f"{number_text(card.throughput, 3)} {_unit(card)}" if card.throughput is not None else ""),
         ("step time", duration_text(card.step_seconds) if card.step_seconds is not None else ""),
         ("lr", number_text(card.learning_rate, 3) if card.learning_rate is not None else ""),
         ("epoch", number_text(card.epoch, 3) if card.epoch is not None else ""),
@@ -96,14 +111,32 @@ def _loss(theme: Theme, card: TrainingCard, width: int) -> Strip:
 
 def _throughput(theme: Theme, card: TrainingCard, width: int) -> Strip:
     """The throughput as one line, with its least and its most."""
-    low, high = number_text(min(card.throughputs), 3), number_text(max(card.throughputs), 3)
-    line = Line(theme, width).put(card.throughput_unit or "/s", theme.quiet).gap().put(low, theme.quiet)
-    line.put(f" to {high}", theme.quiet).gap()
-    values = downsample(card.throughputs, line.left)
+    line = Line(theme, width).put(_speed_words(card), theme.quiet).gap()
+    return line.put(_speed_spark(theme, card, line.left), theme.accent).strip()
+
+
+def _speed(theme: Theme, card: TrainingCard, width: int) -> Strip:
+    """The same below the chart, which has its words: its steps stand below those of the loss."""
+    start, room = _axis_place(card, width)
+    return Line(theme, width).to(start).put(_speed_spark(theme, card, room), theme.accent).strip()
+
+
+def _speed_words(card: TrainingCard) -> str:
+    """`seq/s 81 to 89.5`."""
+    ends = (number_text(min(card.throughputs), 3), number_text(max(card.throughputs), 3))
+    return f"{_unit(card)} {' to '.join(dict.fromkeys(ends))}"
+
+
+def _speed_spark(theme: Theme, card: TrainingCard, room: int) -> str:
+    values = downsample(card.throughputs, room)
     least, span = min(card.throughputs), max(card.throughputs) - min(card.throughputs)
-    wide = [values[place * len(values) // line.left] for place in range(line.left)]
+    wide = [values[place * len(values) // room] for place in range(room)]
     heights = [None if value is None else value - least + span * 0.1 for value in wide]
-    return line.put(spark(theme, heights, line.left), theme.accent).strip()
+    return spark(theme, heights, room)
+
+
+def _unit(card: TrainingCard) -> str:
+    return card.throughput_unit or "/s"
 
 
 _MARKS = {MarkKind.COMPILING: "compile", MarkKind.FAILED: "failure", MarkKind.CHECKPOINT: "checkpoint"}
@@ -124,15 +157,24 @@ def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[TrainingMark],
     cells: dict[int, TrainingMark] = {}
     for mark, step in sorted(placed, key=lambda pair: pair[0].state is MarkKind.FAILED):  # a failure is never covered
         cells[min(room - 1, (step - card.first_step) * room // (card.step - card.first_step + 1))] = mark
+    counts = {state: sum(mark.state == state for mark, _step in placed) for state in _MARKS}
+    words = {state: counted(count, _MARKS[state]) for state, count in counts.items() if count}
+    beside = next(iter(words.values())) if len(words) == 1 else ""  # one sign needs no line that tells it from others
+    is_behind = bool(beside) and start + max(cells) + 2 + len(beside) <= width
+    is_before = bool(beside) and not is_behind and start + min(cells) > len(beside)
     line = Line(theme, width)
+    if is_before:
+        line.to(start + min(cells) - 1 - len(beside)).put(beside, theme.quiet)
     for at in sorted(cells):
         line.to(start + at).put(signs[cells[at].state], theme.state(cells[at].state))
-    words = Line(theme, width).to(start)
-    for state in _MARKS:
-        count = sum(mark.state == state for mark, _step in placed)
-        if count:
-            words.put(f"{signs[state]} ", theme.state(state)).put(counted(count, _MARKS[state]), theme.quiet).gap(2)
-    return [line.strip(), words.strip()]
+    if is_behind:
+        line.gap().put(beside, theme.quiet)
+    if is_before or is_behind:
+        return [line.strip()]
+    below = Line(theme, width).to(start)
+    for state, text in words.items():
+        below.put(f"{signs[state]} ", theme.state(state)).put(text, theme.quiet).gap(2)
+    return [line.strip(), below.strip()]
 
 
 def _placed(card: TrainingCard, marks: Sequence[TrainingMark]) -> list[tuple[TrainingMark, int]]:
@@ -144,18 +186,23 @@ def _placed(card: TrainingCard, marks: Sequence[TrainingMark]) -> list[tuple[Tra
 
 def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:
     """Where the steps begin, and how many cells they have."""
-    label = max(len(number_text(min(card.losses))), len(number_text(max(card.losses))))
+    values = _charted(card)
+    label = max(len(number_text(min(values))), len(number_text(max(values))))
     return label + 1, max(1, width - label - 1)
 
 
-def _loss_chart(theme: Theme, card: TrainingCard, width: int, height: int) -> list[Strip]:
-    """The printed losses by step: height is the loss between its least and its most, below stand the steps if known."""
-    low, high = min(card.losses), max(card.losses)
+def _chart(theme: Theme, card: TrainingCard, width: int, height: int, *, has_speed: bool) -> list[Strip]:
+    """The printed numbers between their least and their most; below stand the steps if known.
+
+    `has_speed`: the throughput follows, and is told on the line of the steps.
+    """
+    numbers = _charted(card)
+    low, high = min(numbers), max(numbers)
     span = high - low or abs(high) or 1.0
     start, room = _axis_place(card, width)
     label = start - 1
-    size = min(room, len(card.losses))
-    values = [None if value is None else value - low + span * 0.05 for value in downsample(card.losses, size)]
+    size = min(room, len(numbers))
+    values = [None if value is None else value - low + span * 0.05 for value in downsample(numbers, size)]
     if size < room:
         values = [values[place * size // room] for place in range(room)]
     rows = chart(theme, values, room, height, span * 1.05)
@@ -164,9 +211,17 @@ def _loss_chart(theme: Theme, card: TrainingCard, width: int, height: int) -> li
         text = number_text(high) if number == 0 else number_text(low) if number == len(rows) - 1 else ""
         line = Line(theme, width).put(text, theme.quiet, label, right=True).gap()
         strips.append(line.put(row, theme.accent).strip())
-    axis = Line(theme, width).to(label + 1)
-    if card.first_step is None or card.step is None or card.step <= card.first_step:  # no step was printed beside them
-        axis.put("in the order in which they were printed", theme.quiet)
-        return [*strips, axis.strip()]
-    axis.put(f"step {count_text(card.first_step)}", theme.quiet)
-    return [*strips, axis.end(count_text(card.step), theme.quiet).strip()]
+    return [*strips, _axis(theme, card, width, start, _speed_words(card) if has_speed else "")]
+
+
+def _axis(theme: Theme, card: TrainingCard, width: int, start: int, words: str) -> Strip:
+    """The first and the last step, between them what the line below shows."""
+    axis = Line(theme, width).to(start)
+    is_known = card.first_step is not None and card.step is not None and card.step > card.first_step
+    first = f"step {count_text(card.first_step)}" if is_known else "in the order in which they were printed"
+    last = count_text(card.step) if is_known else ""  # no step was printed beside them
+    axis.put(first, theme.quiet)
+    middle = max(axis.used + 2, start + (width - start - len(words)) // 2)
+    if words and middle + len(words) + 2 + len(last) <= width:
+        axis.to(middle).put(words, theme.quiet)
+    return axis.end(last, theme.quiet).strip()

@@ -25,6 +25,8 @@ _TEXT = 23
 
 _AGO = 14
 """Cells for how long ago a job began."""
+_NARROW = 44
+"""Column of what a command does where there is no room for all behind the longest one."""
 MOST_RECENT = 6
 _STATE_SIGNS = {
     JobState.FINISHED: ("done", "good"),
@@ -74,9 +76,11 @@ def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> lis
 
 def _next(theme: Theme, width: int) -> list[Strip]:
     strips = [Line(theme, width).strip(), rule(theme, width, "What you can do")]
+    longest = max(len(command) for command, _text in NEXT) + 4
+    column = longest if longest + max(len(text) for _command, text in NEXT) <= width else _NARROW
     for command, text in NEXT:
         line = Line(theme, width).gap(2).put(command, theme.accent)
-        strips.append(line.to(min(58, max(line.used + 2, 44))).put(text, theme.quiet).strip())
+        strips.append(line.to(max(line.used + 2, column)).put(text, theme.quiet).strip())
     return strips
 
 

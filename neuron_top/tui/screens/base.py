@@ -27,6 +27,7 @@ from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.page import LineClicked
 from neuron_top.views.model import Run
+from neuron_top.views.overview import Overview
 
 if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
     from neuron_top.tui.widgets.prompt import FilterInput, Prompt
@@ -63,6 +64,14 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         """The frozen view to show; runs under the feed's lock, so it must be quick."""
         raise NotImplementedError
 
+    def overview_of(self, view: Any) -> Overview | None:
+        """The overview within a view that was read, so that the line above is made of the same; None without one."""
+        return None
+
+    def with_overview(self, view: Any, whole: Overview) -> Any:
+        """The view with another overview in it."""
+        return view
+
     def show(self, view: Any) -> None:
         """Hand a view to the widgets."""
         raise NotImplementedError
@@ -70,7 +79,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """Two lines of header, the body, the line of keys."""
         yield HeaderLine()
-        yield Tabs(self.NAME)
+        yield Tabs()
         yield from self.body()
         yield KeyBar(self.NAME)
 

@@ -63,7 +63,7 @@ class CacheScreen(TableScreen):
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
         yield RenderWidget(
-            "title", lambda theme, text, width, height: [rule(theme, width, "Compile cache", text)], lambda text: 1
+            "title", lambda theme, text, width, height: [entry_rows.title(theme, text, width)], lambda text: 1
         )
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
         table.across = lambda row, theme, width: entry_rows.head(
@@ -358,7 +358,7 @@ def _sums(theme: Theme, cache: OtherCache, width: int) -> Strip:
     if not cache.kinds:
         return line.put("empty", theme.quiet).strip()
     line.put(f"{count_text(cache.entries)} entries · {bytes_text(cache.bytes)}", theme.text)
-    line.put(f" · listed by `{COMMAND}`", theme.quiet)
+    line.put(f" · listed by {COMMAND}", theme.quiet)
     for kind in cache.kinds:
         line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", theme.quiet)
     return line.strip()

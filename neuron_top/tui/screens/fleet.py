@@ -29,7 +29,7 @@ from neuron_top.views.model import Run
 
 NOTHING = (
     "No node has reported yet.",
-    "Start `neurontop agent` on each node of the job, for example with srun --overlap --ntasks-per-node=1.",
+    "Start neurontop agent on each node of the job, for example with srun --overlap --ntasks-per-node=1.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.panels.alerts import fitted
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.header import state_sign
@@ -61,5 +62,5 @@ def jobs_lines(theme: Theme, view: View, width: int) -> list[Strip]:
         line.put(f"{sign} {state_words(state)}", style).gap(2).put(card.name, theme.strong)
         strips.append(line.end(f"{fresh} ", theme.quiet).strip())
         words = "  ".join(filter(None, (progress_text(one), one.reason))) if one is not None else "is being recorded"
-        strips += paragraph(theme, words, width, theme.quiet, left=4)[:2]
+        strips += [Line(theme, width).gap(4).put(part, theme.quiet).strip() for part in fitted(words, width - 2, 2)]
     return strips

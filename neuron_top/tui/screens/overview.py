@@ -116,7 +116,10 @@ def _ranks(theme: Theme, more: Details, width: int, height: int) -> Sequence[Str
 
 
 PANELS: dict[str, tuple[Draw, str]] = {
-    "reason": (lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h), "alerts"),
+    "reason": (
+        lambda theme, shown, w, h: reason.reason_panel(theme, shown.view, w, h, shown.details.filled),
+        "alerts",
+    ),
     "cores": (CoresDrawn(), "cores"),
     "compile": (
         lambda theme, shown, w, h: compiling.compile_panel(theme, shown.view.compile, shown.view.cache, w, h),
@@ -285,10 +288,18 @@ class OverviewScreen(LiveScreen):
         """The view."""
         return Shown(overview(run, now, self.host.estimator, self.host.limits), self._details(run, now), self._recent)
 
+    def overview_of(self, view: Any) -> Overview | None:
+        """What the panels draw."""
+        return view.view if isinstance(view, Shown) else None
+
+    def with_overview(self, view: Any, whole: Overview) -> Any:
+        """The same details beside it."""
+        return view._replace(view=whole)
+
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
         self._idle = is_idle(view.view)
-        self.query_one(Board).place(requests(view, self.size.width), main_panels(view.view))
+        self.query_one(Board).place(requests(view, self.size.width, self.size.height), main_panels(view.view))
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
@@ -323,19 +334,19 @@ def last_line_text(header: Header) -> str:
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def requests(shown: Shown, width: int) -> dict[str, SizeRequest]:
-    """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
+def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
+    """What each panel needs on a screen of this size; nothing while nothing runs: the welcome has it then."""
     view, more = shown.view, shown.details
     if is_idle(view):
         return {}
     failed = state_of(view.header) is VerdictState.FAILED
     wishes = {
-        "reason": reason.size_request(view, width),
+        "reason": reason.size_request(view, width, more.filled),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
         "timeline": timeline.size_request(more.timeline),
         "graphs": _listed(len(more.graphs), MOST_GRAPHS) if more.graphs else NOTHING,
-        "training": training.size_request(view.training, more.marks, tall=not failed),
+        "training": training.size_request(view.training, more.marks, tall=not failed, height=height),
         "ranks": _listed(len(more.ranks) + 1, MOST_RANKS + 1) if len(more.ranks) > 1 else NOTHING,
         "missing": missing.size_request(view, width),
     }

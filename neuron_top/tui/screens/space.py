@@ -16,6 +16,9 @@ from neuron_top.views.entries import EntryTable
 from neuron_top.views.growth import Growth, growth
 from neuron_top.views.reclaim import Reclaim, reclaimable
 
+_LEAST_SHARE = 0.001
+"""Less would be printed as nothing."""
+
 
 class Space(NamedTuple):
     """What the page is made of."""
@@ -61,7 +64,8 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
     if whole:
         line.add(bar(theme, size / whole, max(8, min(30, width - 70)), theme.load(size / whole))).gap()
         of = "of its budget of" if view.budget else "of its disk of"
-        line.put(f"{percent_text(size / whole)} {of} {bytes_text(whole)}", theme.quiet)
+        share = percent_text(size / whole) if size / whole >= _LEAST_SHARE or not size else f"< {_LEAST_SHARE:.1%}"
+        line.put(f"{share} {of} {bytes_text(whole)}", theme.quiet)
     if disk is not None:
         line.gap(2).put(f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))
     return [Line(theme, width).gap(2).put(root, theme.strong).strip(), line.strip()]
@@ -80,7 +84,10 @@ def _growth_lines(theme: Theme, found: list[Growth], width: int) -> list[Strip]:
 
 def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
     """What plans took away and can be brought back, newest first."""
-    strips = [Line(theme, width).strip(), rule(theme, width, "Trash", "Z on the screen brings a plan's files back")]
+    strips = [
+        Line(theme, width).strip(),
+        rule(theme, width, "Trash", "Z on the Cache screen brings a plan's files back"),
+    ]
     if not view.trash:
         return [*strips, *paragraph(theme, "Nothing in the trash.", width, theme.quiet)]
     for plan in sorted(view.trash, key=lambda plan: -plan.begun.at):
@@ -95,7 +102,7 @@ def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
 def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip]:
     strips = [
         Line(theme, width).strip(),
-        rule(theme, width, "What could be removed", "R on the screen makes room at once"),
+        rule(theme, width, "What could be removed", "R on the Cache screen makes room at once"),
     ]
     if not parts:
         text = "Nothing is failed, unfinished, older than a week, or of an older compiler."
@@ -105,5 +112,5 @@ def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip
         line.put(f"{count_text(part.entries)} entries", theme.text, 14, right=True).gap()
         line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True).gap(2)
         strips.append(line.put(f"to compile again: {part.rebuild_text}", theme.quiet).strip())
-        strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.faint).strip())
+        strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.quiet).strip())
     return strips

@@ -8,18 +8,28 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, cells_in, whole_clauses
+from neuron_top.tui.drawing import Line, bar, cells_in, whole_clauses
 from neuron_top.tui.keys import FLEET
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text
 from neuron_top.views.overview import Header
-from neuron_top.views.verdict import Freshness, Verdict, VerdictState, freshness_text, progress_text, state_words
+from neuron_top.views.verdict import (
+    ENDED,
+    Freshness,
+    Verdict,
+    VerdictState,
+    freshness_text,
+    progress_text,
+    state_words,
+)
 
 _LEAST = 8
 """A name of fewer cells says nothing."""
 _CELLS = 8
 """Of the progress bar."""
+_ROOMY = 100
+"""Columns from which on the right end is always whole."""
 
 
 class Band(NamedTuple):
@@ -58,20 +68,31 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     head, one = band.header, band.verdict
     sign, style = state_sign(theme, one.state)
     line.put(f"{sign} {state_words(one.state)}", style).gap()
-    ranks = f"{head.workers} of {head.world_size} workers" if head.world_size and head.active else ""
-    elapsed = clock_text(head.elapsed if one.state is not VerdictState.IDLE else None)
-    fresh = freshness_text(one) if one.freshness is not Freshness.REPLAY else ""  # the line below says where it is
-    end = "  ".join(filter(None, (ranks, fresh, elapsed))) + " "
+    said, share = "  ".join(filter(None, (progress_text(one), one.reason))), one.progress
+    if one.state in ENDED:  # how far it came is part of the reason
+        said, share = one.reason, None
+    end = _end(head, one, width, line.left - cells_in(one.name) - cells_in(said) - 4 - (_CELLS + 1) * bool(share))
     room = max(0, line.left - len(end) - 2)
     job = Line(theme, room if room >= _LEAST else 0)
     job.put(one.name, theme.strong).gap(2)
-    if one.progress is not None:
-        filled = round(one.progress * _CELLS)
-        job.put(theme.glyphs.bar * filled, style).put(theme.glyphs.track * (_CELLS - filled), theme.faint).gap()
-    said = "  ".join(filter(None, (progress_text(one), one.reason)))
+    if share is not None:
+        job.add(bar(theme, share, _CELLS, style)).gap()
     job.put(whole_clauses(said, job.left), theme.quiet)
     line.add([(segment.text, segment.style or theme.text) for segment in job.strip()])
     return line.end(end, theme.text).strip()
+
+
+def _end(head: Header, one: Verdict, width: int, room: int) -> str:
+    """Workers, how fresh it is, elapsed time. On a narrow screen what is as usual goes before the reason is cut."""
+    ranks = f"{head.workers} of {head.world_size} workers" if head.world_size and head.active else ""
+    elapsed = clock_text(head.elapsed if one.state is not VerdictState.IDLE else None)
+    fresh = freshness_text(one) if one.freshness is not Freshness.REPLAY else ""  # the line below says where it is
+    usual = {ranks if head.workers == head.world_size else "", fresh if one.freshness is Freshness.LIVE else ""}
+    parts = [part for part in (ranks, fresh, elapsed) if part]
+    for part in (fresh, ranks):
+        if width < _ROOMY and part in usual and sum(len(one) + 2 for one in parts) > room:
+            parts = [other for other in parts if other != part]
+    return "  ".join(parts) + " "
 
 
 def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
@@ -89,9 +110,8 @@ def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
 class Tabs(Lines):
     """The screens with their digits; a click goes there."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self) -> None:
         super().__init__(id="tabs")
-        self._place = place
         self._spans: list[tuple[int, int, str]] = []
         self._alerts = 0
 
@@ -107,7 +127,7 @@ class Tabs(Lines):
         self._spans = []
         for place in self.host.screens:
             start = line.used
-            here = place.name == self._place
+            here = place.name == self.host.current_mode  # of a page, the screen that it was opened on
             text = f" {place.key} {place.title} "
             line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))

@@ -1,0 +1,46 @@
+"""The first line of every screen: what is cut last where there is little room."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.tui.widgets.header import Band, header_line
+from neuron_top.views.overview import overview
+from neuron_top.views.verdict import verdict
+
+from . import feeds
+
+THEME = Theme(DARK, UNICODE)
+END = ev.RunFinished(run="20260921-101500-bert", exit_code=1, at=feeds.START + 60, node="trn1")
+
+
+def drawn(feed: feeds.StillFeed, width: int) -> str:
+    view = feed.read(overview)
+    return header_line(THEME, Band(view.header, verdict(view)), width).text
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_job_that_ended_has_no_bar_so_that_the_reason_has_room(width: int) -> None:
+    text = drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20), END], now=feeds.START + 300), width)
+    assert "exit status 1" in text
+    assert "%" not in text
+    assert UNICODE.bar not in text
+
+
+def test_a_bar_has_a_cell_as_soon_as_something_is_done() -> None:
+    feed = feeds.StillFeed([*feeds.job(), *feeds.steps(2)], now=feeds.START + 3)
+    assert drawn(feed, 120).count(UNICODE.bar) == 1
+
+
+def test_on_a_narrow_screen_what_is_as_usual_goes_before_the_reason_is_cut() -> None:
+    text = drawn(feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43), 80)
+    assert "live" not in text
+    assert "workers" not in text
+    assert "1 graph under way, the longest" in text
+    assert "live" in drawn(feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43), 120)
+
+
+def test_that_nothing_was_heard_for_long_is_said_on_a_narrow_screen_too() -> None:
+    assert "live, 1 m 20 s ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)

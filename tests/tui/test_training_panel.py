@@ -1,0 +1,78 @@
+"""The training panel: one axis for all that stands below each other, and words that agree with the first line."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.run.model import Run
+from neuron_top.tui.panels.training import size_request, training_panel
+from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.views.overview import TrainingCard, overview
+from neuron_top.views.trends import MarkKind, TrainingMark
+
+from . import feeds
+
+THEME = Theme(DARK, UNICODE)
+CARD = feeds.StillFeed([*feeds.job(), *feeds.steps(45)], now=feeds.START + 46).read(overview).training
+
+
+def lines(card: TrainingCard, height: int, *marks: TrainingMark, width: int = 100) -> list[str]:
+    strips = training_panel(THEME, card, width, height, marks)
+    assert all(strip.cell_length == width for strip in strips)
+    assert len(strips) <= height
+    return [strip.text for strip in strips]
+
+
+def mark(state: MarkKind, step: int) -> TrainingMark:
+    return TrainingMark(state=state, time=None, step=step)
+
+
+def test_loss_and_throughput_begin_at_one_column() -> None:
+    *_, last_row, axis, speed = lines(CARD, 20)
+    start = last_row.index("█")
+    assert speed.index(speed.strip()[0]) == start
+    assert axis.index("step 1") == start
+    assert "seq/s 31.5 to 33.5" in axis
+
+
+def test_a_throughput_that_never_changes_is_one_figure() -> None:
+    text = "\n".join(lines(msgspec.structs.replace(CARD, throughputs=(81.5, 81.5, 81.5)), 20))
+    assert "seq/s 81.5 " in text
+    assert "81.5 to 81.5" not in text
+
+
+def test_numbers_are_named_as_on_the_first_line() -> None:
+    numbers = lines(msgspec.structs.replace(CARD, throughput=83.6612), 20, width=120)[1]
+    assert "ETA 2 m 32 s" in numbers
+    assert "median 83.7 seq/s" in numbers
+
+
+@pytest.mark.parametrize(("step", "words"), [(2, "✗ 1 failure"), (45, "1 failure ✗")])
+def test_marks_of_one_kind_take_one_line(step: int, words: str) -> None:
+    assert words in lines(CARD, 20, mark(MarkKind.FAILED, step))[-1]
+    several = lines(CARD, 20, mark(MarkKind.FAILED, step), mark(MarkKind.CHECKPOINT, 20))
+    assert "1 failure" in several[-1]
+    assert "1 failure" not in several[-2]
+
+
+def test_a_higher_screen_has_a_higher_chart_and_all_its_lines_are_filled() -> None:
+    usual, high = size_request(CARD, height=40).full, size_request(CARD, height=90).full
+    assert usual < high
+    assert len(lines(CARD, high)) == high
+    assert size_request(CARD, tall=False, height=90).full < usual
+
+
+def test_a_server_has_a_chart_of_its_throughput() -> None:
+    run = Run()
+    for second in range(20):
+        at = feeds.START + second
+        run.apply(ev.StepReported(step=None, throughput=600.0 + second, throughput_unit="tokens/s", at=at, seen=at))
+    card = overview(run, feeds.START + 20).training
+    assert card.serves
+    full = size_request(card, height=40).full
+    drawn = lines(card, full)
+    assert len(drawn) == full > 12
+    assert drawn[2].startswith("619 ")
+    assert drawn[-2].startswith("600 ")
