@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_top import events as ev
+from neuron_top.services.feeds import LineLevel, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 
@@ -53,3 +54,16 @@ async def test_errors_of_the_hardware_stand_whole_in_the_title_and_in_the_head_o
         line.split()[2]: line.split()[-1] for line in text.splitlines() if line.lstrip("› ").startswith("- device")
     }
     assert (heads["0"] == "12,345", heads["1"] == "12,345") == (False, True), text
+
+
+async def test_a_marked_line_stands_whole_where_lines_are_left() -> None:
+    text = "model.py: " + "the compile was ended by a signal, which says nothing of the graph; " * 3 + "it goes on"
+    lines = [LogLine(source="log:a", offset=at, text=text, level=LineLevel.WARNING) for at in (0, 900)]
+    app = TopApp(StillFeed(job(), lines=lines, now=START + 1), Settings())
+    async with app.run_test(size=(80, 24)) as pilot:
+        shown = await until(app, pilot, lambda text: "goes on" in text)
+    rows = shown.splitlines()
+    begin = next(index for index, row in enumerate(rows) if "model.py" in row)
+    assert "× 2" in rows[begin]
+    assert all(row.startswith("  ") for row in rows[begin + 1 : begin + 3]), shown
+    assert sum("model.py" in row for row in rows) == 1

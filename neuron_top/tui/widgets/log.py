@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from textual.strip import Strip
@@ -16,6 +17,8 @@ from neuron_top.views.log_rows import LogRow, grouped
 WIDE = 110
 """Columns from which components have a column of their own."""
 MOST_WHO, MOST_COMPONENT = 10, 20
+_LEAST_PART = 20
+"""Columns from which it is worth to go on with a message on a further line."""
 LINES_PER_ROW = 4
 """Lines that are asked for, for each row that there is room for: equal ones share a row."""
 
@@ -73,6 +76,14 @@ def log_strip(
     return drawn.end(count, theme.accent).strip() if count else drawn.strip()
 
 
+def _message_begin(row: LogRow[LogLine], layout: LogLayout) -> int:
+    """The column in which `log_strip` begins the message."""
+    if not (row.columns.begins or row.columns.who):
+        return 2 + layout.margin
+    own = len(row.columns.component)
+    return 2 + layout.margin + (layout.component + 1 if layout.component and own else own + 2 if own else 0)
+
+
 class LogStrips:
     """Draws rows of a log, and keeps what it drew last: while a log scrolls, most is shown again a row higher."""
 
@@ -128,9 +139,25 @@ class LogTail(Lines):
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines that fit, newest last."""
         shown = grouped(self._lines).rows[-(height - 1) :] if height > 1 else ()
-        marked = sum(row.line.level.is_marked for row in shown)
-        right = " · ".join(word for word in (f"{marked} marked" if marked else "", self._ended) if word)
-        title = rule(self.theme, width, "Log", right)
+        title = rule(self.theme, width, "Log", self._ended)
         if not shown:
             return [title, Line(self.theme, width).put("No log lines yet.", self.theme.quiet).strip()]
-        return [title, *self._strips_of_lines.draw(self.theme, shown, width)]
+        strips = self._strips_of_lines.draw(self.theme, shown, width)
+        return [title, *self._with_rests(shown, strips, width, height - 1 - len(shown))]
+
+    def _with_rests(
+        self, rows: Sequence[LogRow[LogLine]], strips: Sequence[Strip], width: int, spare: int
+    ) -> Iterator[Strip]:
+        """The rows; what a marked one has no room for stands below it, while there are lines to spare."""
+        layout = self._strips_of_lines.layout
+        for row, strip in zip(rows, strips, strict=True):
+            room = width - _message_begin(row, layout) - (len(row.count_text) + 1 if row.times > 1 else 0)
+            parts = textwrap.wrap(row.columns.message, room) if row.line.level.is_marked and room > _LEAST_PART else []
+            if not 1 < len(parts) <= spare + 1:
+                yield strip
+                continue
+            spare -= len(parts) - 1
+            yield log_strip(self.theme, row._replace(columns=row.columns._replace(message=parts[0])), layout, width)
+            for part in parts[1:]:
+                rest = Line(self.theme, width).gap(_message_begin(row, layout))
+                yield rest.put(part, self.theme.level(row.line.level)).strip()
