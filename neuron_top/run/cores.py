@@ -241,7 +241,10 @@ class CoreTracker:
         self._share_banks(event.node, {sample.bank for sample in event.cores if sample.bank is not None})
 
     def _share_banks(self, node: str, banks: set[int]) -> None:
-        """Tell the cores of these banks what the others of the same one hold."""
+        """Tell the cores of these banks what the others of the same one hold.
+
+        More than its capacity does not fit in one bank: then what is known of the machine is wrong, and nobody shares.
+        """
         if not banks:
             return
         shared: dict[tuple[int | None, int | None], list[Core]] = {}
@@ -250,8 +253,10 @@ class CoreTracker:
                 shared.setdefault((core.sample.device, core.sample.bank), []).append(core)
         for cores in shared.values():
             used = sum(core.sample.memory or 0 for core in cores)
+            capacity = cores[0].sample.capacity
+            fits = capacity is None or used <= capacity
             for core in cores:
-                core.set_beside(used - (core.sample.memory or 0))
+                core.set_beside(used - (core.sample.memory or 0) if fits else 0)
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event

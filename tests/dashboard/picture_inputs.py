@@ -99,6 +99,7 @@ def telemetry(cores: int, second: int) -> bytes:
         **(TRN2 if cores > 32 else TRN1),
         "neuron_device_count": cores // per_device,
         "neuroncore_per_device_count": per_device,
+        "logical_neuroncore_config": 1,
     }
     report = runtime(4100, "train", neuroncore_counters=counters(used), memory_used=memory(kinds))
     kind = "trn2.48xlarge" if cores > 32 else "trn1.32xlarge" if cores > 2 else "trn1.2xlarge"

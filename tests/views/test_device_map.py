@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.run.alerts import Limits, raised
 from neuron_top.run.model import Run
 from neuron_top.tui.drawing import cells_in
 from neuron_top.tui.panels.device_rows import device_rows
@@ -132,3 +133,17 @@ def test_a_bank_that_cores_share_counts_once_in_a_devices_memory() -> None:
     alone = [row for strip in map_of(whole_machine(), 101.0).strips[:1] for row in strip.rows]
     shared = [msgspec.structs.replace(row, bank=row.core // 2) for row in alone]
     assert [device_map(rows, 101.0).strips[0].capacity for rows in (alone, shared)] == [8 * 24 * GIB, 4 * 24 * GIB]
+
+
+@pytest.mark.parametrize(("each", "free"), [(9, 0.25), (14, 1 - 14 / 24)])
+def test_what_is_free_is_of_the_bank_unless_more_is_told_than_fits_in_it(each: int, free: float) -> None:
+    run = Run()
+    cores = tuple(
+        ev.CoreSample(core=core, device=0, bank=core // 2, memory=each * GIB, capacity=24 * GIB) for core in range(4)
+    )
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=cores, period=1.0, at=100.0, node="n"))
+    rows = [row for group in core_table(run, 101.0).groups for row in group.rows]
+    assert [row.headroom for row in rows] == [pytest.approx(free)] * 4
+    assert [alert.kind for alert in raised(run, 101.0, Limits(memory_headroom=0.3))] == (
+        ["memory-low"] if free < 0.3 else []
+    )
