@@ -333,7 +333,7 @@ def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_
     forks[0].kill()
     shown, said = job.communicate()
     assert (job.returncode, "close True" in shown) == (0, True), said
-    assert re.search(r"signal 9 \(SIGKILL\).*compiling it once more", said)
+    assert re.search(r"signal 9 \(SIGKILL\).*compiled once more", said)
     assert not list(own_caches.rglob("model.log"))
     assert not list(own_caches.rglob("*.lock"))
 
