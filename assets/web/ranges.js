@@ -92,13 +92,20 @@
     }
   }
 
+  /* When a trace ends; a bar of a timeline has a begin and a length in milliseconds, which is no year. */
+  function endOf(trace) {
+    const last = trace.x?.at?.(-1), begin = trace.base?.at?.(-1);
+    if (MOMENT.test(String(last))) { return Date.parse(last + "Z"); }
+    return MOMENT.test(String(begin)) ? Date.parse(begin + "Z") + Number(last) : NaN;
+  }
+
   /* Of a chosen span the newest part: what was measured last is its end, not the clock, so that old logs have one too. */
   function span(event) {
     if (event.target.id !== "range") { return; }
     const minutes = Number(event.target.value);
     event.target.blur();
     if (!minutes) { hold(null); apply(null, null); return; }
-    const ends = charts().flatMap((chart) => (chart.data || []).map((trace) => Date.parse((trace.x || []).at?.(-1) + "Z")));
+    const ends = charts().flatMap((chart) => (chart.data || []).map(endOf));
     const last = Math.max(...ends.filter((end) => !isNaN(end)));
     if (!isFinite(last)) { return; }
     const range = [last - minutes * 60000, last].map((time) => new Date(time).toISOString().slice(0, 23));
