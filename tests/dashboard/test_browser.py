@@ -39,6 +39,7 @@ def test_values_move_without_asking_and_zoom_and_choice_stay(browser: Any, feed:
         seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
         seen.until("#live-core-words", "Core 3")
         seen.page.wait_for_function("() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
+        seen.page.locator("#live-losses").scroll_into_view_if_needed()  # out of sight it is not drawn again
         seen.page.evaluate("""Plotly.relayout(document.querySelector('#live-losses .js-plotly-plot'),
                               {'yaxis.range': [1, 5], 'yaxis.autorange': false})""")
         before = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').data[0].x.length")

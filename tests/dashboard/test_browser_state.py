@@ -161,7 +161,7 @@ def test_a_failure_is_compiled_now_and_its_row_changes(
         seen.page.goto(f"{served.address}cache?q=root:{root}&plan={identity}")
         seen.until("#cache-plans", "Compile now: 1 graph")
         assert served.post(f"/api/cache/plans/{identity}/execute", {}, token=ACT).status == 200
-        seen.until("#cache-plans", "compile again now: done")
+        seen.until("#cache-plans", "Compile again now: done")
         seen.page.wait_for_function("() => !document.querySelector('#cache-grid').innerText.includes('failed')")
         assert (failed / "model.done").exists()
         assert (failed / "model.neff").read_bytes() == (failed / "model.hlo_module.pb").read_bytes()
@@ -192,7 +192,7 @@ def test_a_plan_that_runs_is_stopped_by_its_button(
         seen.page.get_by_role("button", name="Stop", exact=True).click()
         seen.until("#cache-plans", "Stopping …")
         seen.until("#cache-plans", "interrupted after 0 steps")
-        seen.until("#cache-plans", "compile again now: stopped")
+        seen.until("#cache-plans", "Compile again now: stopped")
         assert [one.state for one in caches.looked_at(root).entries] == [State.FAILED]
         assert seen.complaints == []
     go.touch()  # whatever became of the compiler
