@@ -147,7 +147,9 @@ class Compiling:
         except CompilerKilled as death:
             if self.interrupted:
                 raise KeyboardInterrupt from None
-            self._log.remark(f"{graph.key.name}: {death}. That says nothing about the graph, which is compiled once more.")
+            self._log.remark(
+                f"{graph.key.name}: {death}. That says nothing about the graph, which is compiled once more."
+            )
         discard(task.outputs.values())
         try:
             return self._compile_task(entry, graph, task, inside, confirm, last=True)
