@@ -20,7 +20,7 @@ def test_127_ranks_that_wait_for_the_first_are_one_lane_beside_it() -> None:
     waits = [lane(rank, bar("g", 1.0 + rank / 1000, 90.0, SpanKind.WAIT)) for rank in range(1, 128)]
     whole = Timeline(now=100.0, start=0.0, end=100.0, lanes=(lane(0, bar("g", 0.0, 90.0)), *waits))
     view, _lookups = folded(whole, ())
-    assert timeline_lines(view) == 3
+    assert timeline_lines(view) == 4, "title, two lanes and the clock"
     shown = [strip.text.rstrip() for strip in timeline_panel(Theme(DARK, UNICODE), view, 80, 3)]
     assert shown[1].startswith("rank 0 ")
     assert "alike" not in shown[1]
