@@ -6,6 +6,7 @@ A core that stops being sampled keeps its last values and the time they were tak
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import assert_never
 
 import msgspec
@@ -156,6 +157,8 @@ class CoreTracker:
     def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
         self._buckets = int(min(3600, max(240, history_seconds / 8)))
         self.cores: dict[str, Core] = {}
+        self._banks: dict[tuple[str, int | None, int], dict[str, Core]] = {}
+        """The cores of each bank, by node and device."""
         self.devices: dict[int, Device] = {}
         self.instance_type = ""
         self.lnc: int | None = None
@@ -229,6 +232,7 @@ class CoreTracker:
     def _sampled(self, event: CoresSampled) -> None:
         self.last_sample = event.time if event.time is not None else self.last_sample
         self.period = event.period if event.period is not None else self.period
+        banks = []
         for sample in event.cores:
             key = f"{event.node}/{event.kind}/{sample.core}"
             core = self.cores.get(key)
@@ -238,25 +242,12 @@ class CoreTracker:
             memory = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
             if memory is not None and not sample.kinds:
                 core.set_kinds(memory.kinds, memory.time)
-        self._share_banks(event.node, {sample.bank for sample in event.cores if sample.bank is not None})
-
-    def _share_banks(self, node: str, banks: set[int]) -> None:
-        """Tell the cores of these banks what the others of the same one hold.
-
-        More than its capacity does not fit in one bank: then what is known of the machine is wrong, and nobody shares.
-        """
-        if not banks:
-            return
-        shared: dict[tuple[int | None, int | None], list[Core]] = {}
-        for core in self.cores.values():
-            if core.node == node and core.sample.bank in banks:
-                shared.setdefault((core.sample.device, core.sample.bank), []).append(core)
-        for cores in shared.values():
-            used = sum(core.sample.memory or 0 for core in cores)
-            capacity = cores[0].sample.capacity
-            fits = capacity is None or used <= capacity
-            for core in cores:
-                core.set_beside(used - (core.sample.memory or 0) if fits else 0)
+            if sample.bank is not None:
+                bank = event.node, sample.device, sample.bank
+                self._banks.setdefault(bank, {})[key] = core
+                banks.append(bank)
+        for bank in dict.fromkeys(banks):
+            _share(tuple(self._banks[bank].values()))
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event
@@ -276,6 +267,18 @@ class CoreTracker:
         known = self.sources.get(name)
         since = known.since if known is not None and known.available == available else time
         self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since)
+
+
+def _share(cores: Sequence[Core]) -> None:
+    """Tell the cores of a bank what the others of it hold.
+
+    More than its capacity does not fit in one bank: then what is known of the machine is wrong, and nobody shares.
+    """
+    used = sum(core.sample.memory or 0 for core in cores)
+    capacity = cores[0].sample.capacity
+    fits = capacity is None or used <= capacity
+    for core in cores:
+        core.set_beside(used - (core.sample.memory or 0) if fits else 0)
 
 
 def _add(totals: dict[str, int], counts: dict[str, int]) -> None:
