@@ -46,6 +46,13 @@ def duration_text(seconds: float | None) -> str:
     raise AssertionError("unreachable")
 
 
+def whole_seconds_text(seconds: float | None) -> str:
+    """The same without tenths, for what goes on: they would change with every look."""
+    return (
+        f"{seconds:.0f} s" if seconds is not None and 0 <= seconds < 59.5 else duration_text(seconds and round(seconds))
+    )
+
+
 def clock_text(seconds: float | None) -> str:
     """An elapsed time of fixed width for headers that tick: `00:04:09`."""
     if seconds is None:

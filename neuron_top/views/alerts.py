@@ -13,7 +13,7 @@ from neuron_top.run.cores import BUSY, SMOOTH_SECONDS
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
 from neuron_top.run.severity import SEVERITIES, Severity
-from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text, whole_seconds_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import describe, sentence_part
 
@@ -133,9 +133,7 @@ def _disk_low(alert: RaisedAlert) -> str:
 
 
 def _telemetry_lost(alert: RaisedAlert) -> str:
-    silent = alert.seconds
-    words = f"{silent:.0f} s" if silent is not None and silent < 59.5 else duration_text(silent and round(silent))
-    return "; ".join(filter(None, (f"no sample for {words}", alert.text)))
+    return "; ".join(filter(None, (f"no sample for {whole_seconds_text(alert.seconds)}", alert.text)))
 
 
 def _worker_died(alert: RaisedAlert) -> str:

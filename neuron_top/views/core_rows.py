@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS, CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
-from neuron_top.units import duration_text
+from neuron_top.units import whole_seconds_text
 
 STALE_PERIODS = 5.0
 _KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
@@ -126,10 +126,7 @@ def silence_text(cores: Sequence[CoreRow], now: float) -> str:
     if not stale:
         return ""
     newest = max((time for time in stale if time is not None), default=None)
-    if newest is None:
-        return "no data yet"
-    silent = now - newest
-    return f"no data for {silent:.0f} s" if silent < 59.5 else f"no data for {duration_text(round(silent))}"
+    return f"no data for {whole_seconds_text(now - newest)}" if newest is not None else "no data yet"
 
 
 def is_stale(sampled: float | None, period: float | None, now: float) -> bool:

@@ -12,7 +12,15 @@ from neuron_top.run.estimate import Range
 from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
-from neuron_top.units import bytes_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.units import (
+    bytes_text,
+    count_text,
+    counted,
+    duration_text,
+    number_text,
+    percent_text,
+    whole_seconds_text,
+)
 from neuron_top.views.alerts import Alert
 from neuron_top.views.counts import GRAPH_ENDED, graph_words
 from neuron_top.views.diagnosis import headline
@@ -300,7 +308,7 @@ def _compiling(view: Overview) -> str:
     card = view.compile
     oldest = max((one.elapsed for one in card.running if one.elapsed is not None), default=None)
     said = ", the longest for" if len(card.running) > 1 else " for"
-    longest = f"{said} {_whole_seconds(oldest)}" if oldest is not None else ""
+    longest = f"{said} {whole_seconds_text(oldest)}" if oldest is not None else ""
     words = [f"{counted(len(card.running), 'graph')} under way{longest}"] if card.running else []
     if card.trial_run:
         words.insert(0, f"trial run, {counted(card.extracted, 'graph')} extracted")
@@ -312,11 +320,6 @@ def _compiling(view: Overview) -> str:
     return " · ".join([*words, *([f"{counted(waiters, 'worker')} waiting"] if waiters else [])])
 
 
-def _whole_seconds(seconds: float) -> str:
-    """Of what goes on: tenths would change with every look."""
-    return f"{seconds:.0f} s" if seconds < 60 else duration_text(seconds)
-
-
 def _waiting(view: Overview) -> str:
     """For what, and for whom."""
     card = view.compile
@@ -324,7 +327,7 @@ def _waiting(view: Overview) -> str:
         return "for a lock of the cache"
     first = max(card.waiting, key=lambda one: one.elapsed or 0.0)
     waiters = sum(one.waiters for one in card.waiting)
-    since = f" for {_whole_seconds(first.elapsed)}" if first.elapsed is not None else ""
+    since = f" for {whole_seconds_text(first.elapsed)}" if first.elapsed is not None else ""
     return f"{counted(waiters, 'worker')} for the compile of {_short(first.key)}{since}, held by {_holder(first)}"
 
 
