@@ -38,9 +38,9 @@ def test_on_a_narrow_screen_what_is_as_usual_goes_before_the_reason_is_cut() -> 
     text = drawn(feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43), 80)
     assert "live" not in text
     assert "workers" not in text
-    assert "1 graph under way, the longest" in text
+    assert "1 graph under way for 12 s · 1 done" in text
     assert "live" in drawn(feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43), 120)
 
 
 def test_that_nothing_was_heard_for_long_is_said_on_a_narrow_screen_too() -> None:
-    assert "live, 1 m 20 s ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)
+    assert "last heard 1 m ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)
