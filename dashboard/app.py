@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from neuron_top import __version__
-from neuron_top.dashboard import api, detail_drawer, documents, dropping, metrics, push
+from neuron_top.dashboard import api, detail_drawer, documents, dropping, metrics, pinned_log, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
@@ -87,6 +87,7 @@ def create_app(
             fleet_page.register(app, fleet)
         else:
             page.register(app, feeds)
+    pinned_log.register(app, feeds)
     detail_drawer.register(app, feeds, caches)
     push.register(server, feeds, prefix)
     api.register(server, feeds, caches, fleet, prefix)

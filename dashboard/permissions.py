@@ -75,6 +75,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "url.search": Permission.READ,
     "live-elapsed.children": Permission.READ,
     "live-handled.children": LEAST_TO_EXECUTE,
+    "pinned-lines.children": Permission.READ,
     "live-node.options": Permission.READ,
     "compile-summary.children": Permission.READ,
     "drawer-title.children": Permission.READ,

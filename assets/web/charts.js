@@ -23,10 +23,16 @@
   /* An axis of time gets five ticks at least from the library: on a phone their words collide. */
   const ticks = (chart) => Math.max(2, Math.floor(chart.clientWidth / TICK_PX));
 
+  /* On a wall screen the words of a chart are as large as those around it, which the style sheet enlarges there. */
+  const WALL = matchMedia("(min-width: 2200px)"), LARGER = 1.25;
+  const enlarged = (one) => (one && one.font ? {...one, font: {...one.font, size: one.font.size * LARGER}} : one);
+
   function fitted(chart, figure) {
-    const layout = figure.layout || {}, axis = layout.xaxis;
-    if (!axis || axis.type !== "date") { return figure; }
-    return {...figure, layout: {...layout, xaxis: {...axis, nticks: ticks(chart)}}};
+    const axis = (figure.layout || {}).xaxis;
+    let layout = figure.layout;
+    if (axis && axis.type === "date") { layout = {...layout, xaxis: {...axis, nticks: ticks(chart)}}; }
+    if (layout && WALL.matches) { layout = {...enlarged(layout), legend: enlarged(layout.legend)}; }
+    return {...figure, layout: layout};
   }
 
   /* Whether a chart has the width and the ticks of its room; the ticks are set for the drawing that follows. */

@@ -46,6 +46,7 @@
     quietSince = lastAnswer = Date.now();
     fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");
+    setTimeout(window.neurontopFolding.fold, 0);
     setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }
   }
@@ -263,6 +264,13 @@
     state: [{colId: ORDERS[order][0], sort: ORDERS[order][1]}], defaultState: {sort: null}}));
   const searchGraphs = (words) => withGraphs((grid) => grid.setGridOption("quickFilterText", words || ""));
 
+  /* What only a wall screen shows is only asked for there. */
+  const WALL = matchMedia("(min-width: 2200px)");
+  const ifWide = (pulse, search) => WALL.matches ? [pulse, search] : window.dash_clientside.no_update;
+  WALL.addEventListener("change", () => {
+    if (WALL.matches && document.getElementById("pinned-lines")) { window.dash_clientside.set_props("pinned-pulse", {data: Date.now()}); }
+  });
+
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
   function preferred() { return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark"; }
   let stored = null;
@@ -275,6 +283,7 @@
       appendLines: appendLines,
       prependLines: prependLines,
       groupLines: groupLines,
+      ifWide: ifWide,
       hold: window.neurontopAddress.hold,
       follow: function (search) { window.neurontopAddress.follow(); window.neurontopDrawer.follow(); lookAgain(search !== undefined); },
       lookAgain: lookAgain,

@@ -21,6 +21,7 @@ from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
+from neuron_top.dashboard.pinned_log import pinned_log
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
@@ -66,6 +67,7 @@ PARTS = (
     "live-reason",
     "live-idle",
     "live-missing",
+    "live-first",
     "live-alerts",
     "live-exhausted",
     "live-compile",
@@ -124,8 +126,13 @@ def layout(_state: dict[str, str]) -> Any:
             panel(
                 "One core",
                 html.P(id="live-core-words", className="quiet"),
-                chart("live-core", "Utilization and memory of the selected core", 240),
-                chart("live-kinds", "Memory of the selected core by category", 130),
+                html.Div(
+                    [
+                        chart("live-core", "Utilization and memory of the selected core", 240),
+                        chart("live-kinds", "Memory of the selected core by category", 130),
+                    ],
+                    className="pair",
+                ),
                 extra=_about(Subject.DEVICES),
             ),
             panel(
@@ -163,8 +170,10 @@ def layout(_state: dict[str, str]) -> Any:
                 ],
                 extra=_about(Subject.TRAINING),
             ),
-            panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True, extra="pinned"),
+            panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True),
+            pinned_log(),
             html.Div(id="live-missing", className="full"),
+            html.Div(id="live-first", hidden=True),
         ],
         className="grid phases",
     )
@@ -199,6 +208,7 @@ def render(
     whole["live-reason"] = reason_panel(view)
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
+    whole["live-first"] = html.Span(className=f"first-{main_panels(view)[0]}")
     told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
     whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
     whole["live-exhausted"] = (

@@ -47,6 +47,12 @@ def test_the_timeline_is_the_largest_panel_while_a_job_compiles_and_is_left_out_
     assert drawn(trains) == "no-timeline no-rate"
 
 
+def test_the_first_panel_follows_the_phase_of_the_job() -> None:
+    assert lived(compiling())["live-first"].className == "first-timeline"
+    trains = StillFeed([*compiling_events()[:2], *steps(5, at=START + 70)], now=START + 76)
+    assert lived(trains)["live-first"].className == "first-training"
+
+
 def test_the_hit_rate_is_drawn_once_it_is_more_than_a_straight_line() -> None:
     begun = ev.CompileBegan(module=module(9), at=START + 5, pid=4100)
     hits = [ev.CacheHit(module=module(n), at=START + n, pid=4100) for n in range(3)]

@@ -1,0 +1,92 @@
+"""The overview by width: on a wall screen the log stands beside it, on a phone panels are headings that open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.dashboard import pinned_log
+from neuron_top.events.levels import LineLevel
+from neuron_top.ingest.log_line import LogLine
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import serving
+from tests.dashboard.test_overview_compiles import compiling_events
+from tests.dashboard.test_pages import words_of
+from tests.tui.feeds import START, StillFeed, job, steps
+
+RETRY = "2026-09-21 15:00:0{0}.0: WARN ||NRT||: retry {0} of 5"
+
+
+def lines(count: int) -> list[LogLine]:
+    """Plain lines, the last five of them alike."""
+    plain = [LogLine(source="log:a", offset=80 * n, text=f"epoch 1 batch {n}") for n in range(count)]
+    alike = [
+        LogLine(source="log:a", offset=80 * (count + n), text=RETRY.format(n), level=LineLevel.WARNING)
+        for n in range(5)
+    ]
+    return [*plain, *alike]
+
+
+def test_equal_lines_are_one_row_and_only_the_newest_rows_are_sent() -> None:
+    assert pinned_log.rows_of([]) is None
+    rows = pinned_log.rows_of(lines(300)).children
+    assert len(rows) == pinned_log.ROWS_SHOWN
+    assert rows[-1].className == "warning"
+    assert "× 5" in words_of(rows[-1])
+    assert "epoch 1 batch 299" in words_of(rows[-2])
+    assert rows[-2].className == "plain"
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_the_log_is_pinned_beside_the_overview_where_there_is_room(browser: Any, tmp_path: Path) -> None:
+    feed = StillFeed([*job(), *steps(5)], now=START + 9, lines=lines(300))
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser, viewport={"width": 2560, "height": 1200})
+        seen.page.goto(served.address)
+        seen.until("#pinned-lines", "batch 299")
+        log, training = (seen.page.locator(of).bounding_box() for of in (".pinned", ".about-training"))
+        assert log["x"] >= training["x"] + training["width"]
+        feed.lines.append(LogLine(source="log:a", offset=90_000, text="epoch 2 batch 0"))
+        feed.push(now=START + 10)
+        seen.until("#pinned-lines", "epoch 2 batch 0")
+        assert seen.complaints == []
+        seen.page.close()
+
+        narrow = Watched(browser)
+        narrow.page.goto(served.address)
+        narrow.until("#live-step", "5")
+        assert not narrow.page.locator(".pinned").is_visible()
+        assert narrow.page.locator("#pinned-lines").inner_html() == "", "nobody asked for them"
+        narrow.page.set_viewport_size({"width": 2560, "height": 1200})
+        narrow.until("#pinned-lines", "epoch 2 batch 0")
+        narrow.page.close()
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_on_a_phone_the_first_panel_is_open_and_the_others_open_by_their_headings(browser: Any, tmp_path: Path) -> None:
+    feed = StillFeed([*job(), *compiling_events()[:2], *steps(5, at=START + 70)], now=START + 90)
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser, viewport={"width": 390, "height": 800})
+        seen.page.goto(served.address)
+        seen.until("#live-step", "5")
+        seen.page.wait_for_selector(".about-compiles[data-folded]")
+        assert seen.page.locator("#live-losses").is_visible()
+        assert not seen.page.locator("#live-compile").is_visible()
+        opens = seen.page.locator(".about-compiles .fold")
+        assert opens.get_attribute("aria-expanded") == "false"
+        opens.press("Enter")
+        seen.page.wait_for_selector("#live-compile", state="visible")
+        assert opens.get_attribute("aria-expanded") == "true"
+        seen.page.click(".about-training h2")
+        seen.page.wait_for_selector(".about-training[data-folded]")
+        feed.push(now=START + 91)
+        seen.until("#live-elapsed", "00:01:31")
+        assert not seen.page.locator("#live-losses").is_visible(), "what a reader closed stays closed"
+        seen.page.set_viewport_size({"width": 1440, "height": 1000})
+        seen.page.wait_for_selector("#live-losses", state="visible")
+        assert (seen.complaints, seen.alerts) == ([], [])
+        seen.page.close()
