@@ -56,7 +56,7 @@ def whole_seconds_text(seconds: float | None) -> str:
 def clock_text(seconds: float | None) -> str:
     """An elapsed time of fixed width for headers that tick: `00:04:09`."""
     if seconds is None:
-        return "--:--:--"
+        return UNKNOWN
     whole = max(0, round(seconds))  # as duration_text does, which may stand beside it
     return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
 

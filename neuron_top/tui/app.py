@@ -432,6 +432,8 @@ class TopApp(App[int], inherit_bindings=False):
         """Whether a key does anything now; others are not offered."""
         if self.settings.read_only and key.action.startswith(("plan", "pin", "undo", "room", "bring_back")):
             return False
+        if self.front is not None and not self.front.offers(key.action):
+            return False
         return self.playback.clock is not None or not key.action.startswith(("app.seek", "app.speed"))
 
     def use_theme(self, name: str) -> None:

@@ -144,7 +144,8 @@ def graph_line(theme: Theme, graph: RunningGraph, width: int) -> Strip:
     style = theme.state(graph.state)
     line = Line(theme, width)
     line.put(f"{theme.glyphs.waiting if waiting else theme.glyphs.running} {graph.state}", style, 11).gap()
-    line.put(("" if graph.exact or waiting else "<") + clock_text(graph.elapsed), theme.text, 9, right=True).gap()
+    bound = "" if graph.exact or waiting or graph.elapsed is None else "<"
+    line.put(bound + clock_text(graph.elapsed), theme.text, 9, right=True).gap()
     who = f"r{graph.rank}" if graph.rank is not None else f"pid {graph.pid}" if graph.pid is not None else ""
     line.put(who, theme.quiet, 4 if graph.rank is not None or not who else 10).gap()
     if graph.left is not None:

@@ -11,6 +11,7 @@ from neuron_top.tui.panels.alerts import AlertPageView, alert_page, chosen_line
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
 from neuron_top.views.handled_alerts import AlertList, alert_list, job_key
@@ -47,6 +48,17 @@ class AlertsPage(DetailPage, inherit_bindings=False):
     def chosen(self) -> Alert | None:
         """The alert under the cursor."""
         return next((alert for alert in self._shown if alert.key == self._chosen), None)
+
+    def offers(self, action: str) -> bool:
+        """Nothing is done about an alert where there is none."""
+        return action not in ("mute", "acknowledge") or bool(self._shown)
+
+    def show(self, view: tuple[str, tuple[Alert, ...], float] | None) -> None:
+        """Draw them; the keys for them come and go with the first and the last."""
+        before = bool(self._shown)
+        super().show(view)
+        if bool(self._shown) is not before:
+            self.query_one(KeyBar).redraw()
 
     def action_move(self, by: int) -> None:
         """Choose another alert."""

@@ -72,6 +72,10 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         """The view with another overview in it."""
         return view
 
+    def offers(self, action: str) -> bool:
+        """Whether an action of this screen has something to act on now; a key that has not is not shown."""
+        return True
+
     def show(self, view: Any) -> None:
         """Hand a view to the widgets."""
         raise NotImplementedError

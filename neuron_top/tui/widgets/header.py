@@ -85,7 +85,7 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
 def _end(head: Header, one: Verdict, width: int, room: int) -> str:
     """Workers, how fresh it is, elapsed time. On a narrow screen what is as usual goes before the reason is cut."""
     ranks = f"{head.workers} of {head.world_size} workers" if head.world_size and head.active else ""
-    elapsed = clock_text(head.elapsed if one.state is not VerdictState.IDLE else None)
+    elapsed = clock_text(head.elapsed) if head.elapsed is not None and one.state is not VerdictState.IDLE else ""
     fresh = freshness_text(one) if one.freshness is not Freshness.REPLAY else ""  # the line below says where it is
     usual = {ranks if head.workers == head.world_size else "", fresh if one.freshness is Freshness.LIVE else ""}
     parts = [part for part in (ranks, fresh, elapsed) if part]
