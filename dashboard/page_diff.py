@@ -15,12 +15,17 @@ from typing import Any, NamedTuple
 import msgspec
 from dash import Patch, no_update
 
+from neuron_top.late_pattern import late_pattern
+
 Marks = Mapping[str, Any]
 """Section → mark."""
 
 
 class PageChart(NamedTuple):
-    """A figure whose `moving` parts change with every sample (their paths), the rest seldom."""
+    """A figure whose `moving` parts change with every sample (their paths), the rest seldom.
+
+    Of a part that only grew at its end a browser gets the end.
+    """
 
     figure: dict[str, Any]
     moving: tuple[tuple[str | int, ...], ...] = ()
@@ -89,7 +94,20 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
 def _chart_mark(chart: PageChart) -> list[str]:
     """Of what stays, then of each part that moves."""
     parts = (_at(chart.figure, path) for path in chart.moving)
-    return [_digest(_without(chart.figure, chart.moving)), *map(_digest, parts)]
+    return [_digest(_without(chart.figure, chart.moving)), *map(_part_mark, parts)]
+
+
+def _part_mark(part: Any) -> str:
+    """Its digest, and of a list how long it is."""
+    return f"{_digest(part)}:{len(part)}" if isinstance(part, list) else _digest(part)
+
+
+def _grown(part: Any, mark: Any) -> list[Any] | None:
+    """What a part holds behind that which had this mark, which a browser sent; None where it is another one."""
+    match = _LIST_MARK.fullmatch(mark) if isinstance(mark, str) and isinstance(part, list) else None
+    if match is None or not 0 < int(match[2]) < len(part):
+        return None
+    return part[int(match[2]) :] if _digest(part[: int(match[2])]) == match[1] else None
 
 
 def _chart(chart: PageChart, mark: list[str], before: Any) -> tuple[Any, list[str]]:
@@ -103,7 +121,12 @@ def _chart(chart: PageChart, mark: list[str], before: Any) -> tuple[Any, list[st
             place: Any = patch
             for step in path[:-1]:
                 place = place[step]
-            place[path[-1]] = _at(chart.figure, path)
+            part = _at(chart.figure, path)
+            end = _grown(part, old)
+            if end is None:
+                place[path[-1]] = part
+            else:
+                place[path[-1]].extend(end)
     return patch, mark
 
 
@@ -187,4 +210,5 @@ def _plain(value: Any) -> Any:
     return msgspec.json.decode(_ENCODER.encode(value))
 
 
+_LIST_MARK = late_pattern(r"([0-9a-f]{8}):([0-9]{1,9})")
 _ENCODER = msgspec.json.Encoder(enc_hook=lambda component: component.to_plotly_json())

@@ -19,6 +19,7 @@ from neuron_top.dashboard import figures, page_diff
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
+from neuron_top.views.device_map import shown_metric
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from neuron_top.views.trends import trends
@@ -82,7 +83,8 @@ def a_day() -> None:
     text = str(to_json(lines(feed.read(memory_table), DARK)))
     reported("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.0)
     began = time.perf_counter()
-    to_json(figures.heat(feed.read(overview).cores, "memory", DARK))
+    cores = feed.read(overview).cores
+    to_json(figures.heat(cores, shown_metric(cores, "memory"), DARK))
     reported("a day of 128 cores, heat map", time.perf_counter() - began, "s", 1.0)
     print(f"   ({len(text) / 1000:.0f} kB)")
 

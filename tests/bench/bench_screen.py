@@ -75,7 +75,7 @@ def growth(hours: float, count: int = 32) -> dict[str, float]:
     try:
         terminal.wait_for(b"Overview")
         before = terminal.rss_mib()
-        seconds = terminal.wait_for(b"finished", 1200.0)
+        seconds = terminal.wait_for(b"COMPLETED", 300.0)
         return {
             "hours": hours,
             "rss_mib_at_first": round(before, 1),

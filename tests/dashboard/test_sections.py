@@ -51,6 +51,31 @@ def test_a_chart_whose_numbers_moved_is_patched_and_one_of_another_form_is_sent_
     assert whole == heat([3, 4], "b").figure
 
 
+@given(st.lists(st.lists(st.integers(0, 2), max_size=8), min_size=1, max_size=6))
+def test_of_numbers_that_only_grew_a_browser_gets_the_end(numbers: list[list[int]]) -> None:
+    shown: dict[str, Any] = {}
+    known: dict[str, Any] = {}
+    before: list[int] = []
+    for now in numbers:
+        (answer,), known = outputs_of({"heat": heat(now)}, known)
+        if isinstance(answer, Patch):
+            (step,) = answer.to_plotly_json()["operations"]
+            grew = bool(before) and before == now[: len(before)]
+            assert step["operation"] == ("Extend" if grew else "Assign")
+            shown = applied(answer, shown)
+        elif answer is not no_update:
+            shown = copy.deepcopy(answer)
+        assert shown["data"] == heat(now).figure["data"]
+        before = now
+
+
+def test_a_mark_that_no_server_made_gets_the_numbers_whole() -> None:
+    _values, known = outputs_of({"heat": heat([1, 2])}, {})
+    for mark in (7, None, "", ":", "zz:1", f"{'0' * 8}:{'9' * 5000}", known["heat"][1].replace(":2", ":²")):
+        (patch,), _known = outputs_of({"heat": heat([1, 2, 3])}, {"heat": [known["heat"][0], mark]})
+        assert patch.to_plotly_json()["operations"][0]["operation"] == "Assign"
+
+
 def test_a_marked_part_is_plain_values_and_equal_to_the_component_for_a_browser() -> None:
     component = html.Div([html.Strong("12 %"), None, {"id": 1.0}], className="card", title="a")
     first, other = marked({"card": component}), marked({"card": html.Div("13 %")})
