@@ -101,9 +101,10 @@ def _tools(prefix: str, right: Permission) -> Any:
             html.Select(
                 [html.Option(name, value=minutes) for minutes, name in RANGES],
                 id="range",
-                title="Time range of all charts of the page; their times are UTC",
+                title="Time range of all charts of the page",
                 **attributes(aria_label="Time range of all charts of the page"),
             ),
+            html.Span("UTC", className="quiet", title="The times of all charts are UTC"),
             html.Button("Find", id="palette-open", className="plain", title="Find anything (ctrl K)", n_clicks=0),
             html.Button(
                 "Link",

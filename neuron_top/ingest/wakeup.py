@@ -29,7 +29,8 @@ from watchdog.observers import Observer
 
 from neuron_top.cache import filesystem
 
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.18
+"""So that a line is seen within a quarter second, and a log that grows all the time costs few looks and drawings."""
 IDLE_SECONDS = 1.0
 _GATHER_SECONDS = 0.03
 _BUSY_WAKEUPS = 10

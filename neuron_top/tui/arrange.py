@@ -83,11 +83,18 @@ def arrange(width: int, height: int, requests: Mapping[str, SizeRequest], main: 
 
 
 def width_of_alerts(width: int, requests: Mapping[str, SizeRequest], main: Sequence[str] = ()) -> int:
-    """Columns that the alerts have on a screen of so many: the right column of two, or all."""
+    """Columns that the alerts have on a screen of so many: those of the column they stand in, or all."""
     if width < WIDE:
         return width
+    if _stands_beside_cores(requests, main):
+        return _left(width)
     cores, training = (requests.get(name, NOTHING).full for name in ("cores", "training"))
     return width - _left(width) - GAP if cores or (training and "training" not in main) else width
+
+
+def _stands_beside_cores(requests: Mapping[str, SizeRequest], main: Sequence[str]) -> bool:
+    """Whether training stands in the column beside many cores, which are as high as it, and not below both columns."""
+    return "training" in main and requests.get("cores", NOTHING).full >= TALL
 
 
 def _left(width: int) -> int:
@@ -132,8 +139,10 @@ def _wide(width: int, height: int, requests: Mapping[str, SizeRequest], main: Se
     room = height - min(max(LOG_LEAST, height // 4), height)
     lefts = [name for name in ("cores", "training") if name not in main and requests[name].full]
     rights = [name for name in ("compile", "alerts") if requests[name].full]
-    if "training" in main and requests["cores"].full >= TALL:
-        rights, main = ["training", *rights], [name for name in main if name != "training"]
+    if _stands_beside_cores(requests, main):
+        lefts += [name for name in rights if name == "alerts"]
+        rights = ["training", *(name for name in rights if name != "alerts")]
+        main = [name for name in main if name != "training"]
     left = _left(width) if lefts and rights else width
     boxes: dict[str, Box] = {}
     top = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-PERIOD = 0.15
+PERIOD = 0.1
 """Least time between two drawings, seconds: a change is on the screen within this and the time to draw."""
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from neuron_top.cache.scan import catalog
 from tests.bench import bench_cache, screen_peers
 from tests.bench.figures import Row, summarize
-from tests.bench.screen_log import SCREEN, keys, log
+from tests.bench.screen_log import SCREEN, bare_log, keys, log
 from tests.bench.terminal import Terminal, as_installed, over
 
 
@@ -127,8 +127,13 @@ def summarize_screen(figures: Mapping[str, Any]) -> None:
     summarize(Row("first frame", beside["first_frame_ours_ms"], "ms", 250, *peer))
     for name, aim, lag in (("log_20", 1.5, 250), ("log_5000", 2.5, 60)):
         log, what = figures[name], f"a log of {name[4:]} lines a second"
-        summarize(Row(f"{what}, watched", log["cpu_percent"], "% of a core", aim))
-        summarize(Row(f"{what}, until a line is seen, 99th percentile", log["p99_lag_ms"], "ms", lag))
+        bare, peer = figures[f"bare_{name}"], "a bare Textual program's"
+        summarize(Row(f"{what}, watched", log["cpu_percent"], "% of a core", aim, peer, bare["cpu_percent"]))
+        summarize(
+            Row(
+                f"{what}, until a line is seen, 99th percentile", log["p99_lag_ms"], "ms", lag, peer, bare["p99_lag_ms"]
+            )
+        )
 
 
 def main() -> None:
@@ -147,7 +152,9 @@ def main() -> None:
         "nvitop": nvitop(seconds),
         "cores_128": cores(128, seconds),
         "log_20": log(20, seconds / 2),
+        "bare_log_20": bare_log(20, seconds / 2),
         "log_5000": log(5000, seconds),
+        "bare_log_5000": bare_log(5000, seconds),
         "keys_10000": keys(10_000, 128),
         "growth": growth(8.0),
     }

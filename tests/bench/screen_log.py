@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.terminal import Terminal
@@ -35,9 +35,21 @@ ANSWERS = (
 """Keys, and a text that is drawn when each has been answered."""
 
 
+BARE = Path(__file__).with_name("bare_screen.py")
+
+
 def log(rate: int, seconds: float) -> dict[str, float]:
     """CPU while a log of `rate` lines a second is followed, and how late a numbered line is on the screen."""
-    with _followed() as (path, terminal):
+    return _log(rate, seconds, [str(SCREEN), "log"])
+
+
+def bare_log(rate: int, seconds: float) -> dict[str, float]:
+    """The same of a Textual program that does nothing but draw the last lines as often."""
+    return _log(rate, seconds, [str(BARE)])
+
+
+def _log(rate: int, seconds: float, program: Sequence[str]) -> dict[str, float]:
+    with _followed(program) as (path, terminal):
         terminal.wanted = re.compile(rb"seen-\d{6}")
         marks, measured = _write(path, rate, seconds, terminal)
         time.sleep(1.0)
@@ -60,7 +72,7 @@ def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
     The first round is told apart: nothing has been shown yet of what it goes to. What of an answer's time the program
     had the processor is reported beside it: on a busy machine the rest is waiting for it.
     """
-    with _followed("busy", str(cores)) as (path, terminal):
+    with _followed([str(SCREEN), "busy"], str(cores)) as (path, terminal):
         length = rounds * len(ANSWERS) * 0.25 + 2
         writer = threading.Thread(target=_write, args=(path, rate, length, terminal), daemon=True)
         writer.start()
@@ -93,12 +105,12 @@ def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _followed(what: str = "log", *more: str) -> Iterator[tuple[Path, Terminal]]:
+def _followed(program: Sequence[str], *more: str) -> Iterator[tuple[Path, Terminal]]:
     """An empty log and the program that follows it, drawn and settled."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train.log"
         path.write_text("")
-        terminal = Terminal([sys.executable, str(SCREEN), what, str(path), *more])
+        terminal = Terminal([sys.executable, *program, str(path), *more])
         try:
             terminal.wait_for(b"Overview")
             time.sleep(1.5)

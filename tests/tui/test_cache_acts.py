@@ -20,7 +20,7 @@ from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
-from neuron_top.views.entries import EntryTable, entry_row
+from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 from neuron_top.views.plan import warning_text
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler
@@ -94,6 +94,12 @@ def root(tmp_path: Path) -> Path:
         caches.entry(place, number, blocks=10**number, age_days=age)
     states.entry_in(place, State.FAILED, number=8)
     return place
+
+
+async def test_what_is_no_hit_comes_first(root: Path) -> None:
+    async with cache_screen(root) as (app, _pilot):
+        states_shown = [row.state for row in screen(app).table.order.rows if isinstance(row, EntryRow)]
+        assert states_shown == ["failed", "hit", "hit", "hit"]
 
 
 async def test_marks_add_up_in_the_title(root: Path) -> None:

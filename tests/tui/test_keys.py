@@ -155,8 +155,8 @@ WAYS_TO_AN_ANSWER = {
     "the first screen": ("overview", ("w",), feeds.module(3)),
     "a line of the log": ("logs", ("home", *["down"] * 4, "w"), feeds.module(4)),
     "a recording": ("runs", ("down", "w"), f"{feeds.module(7)} of 20260921-101500-aaaa"),
-    "a cache entry": ("cache", ("down", "down", "w"), feeds.module(1)),
-    "its page": ("cache", ("down", "down", "enter", "w"), feeds.module(1)),
+    "a cache entry": ("cache", ("down", "down", "w"), feeds.module(3)),
+    "its page": ("cache", ("down", "down", "enter", "w"), feeds.module(3)),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neuron_top.tui.arrange import Box, SizeRequest, arrange, share_out
+from neuron_top.tui.arrange import Box, SizeRequest, arrange, share_out, width_of_alerts
 
 WISHES = st.fixed_dictionaries(
     {
@@ -69,6 +69,15 @@ def test_many_cores_stand_above_both_columns_and_few_in_the_left_one() -> None:
     few = arrange(160, 45, {"cores": SizeRequest(3, 18, 16, 26), **others})
     assert few["cores"].width < 100
     assert few["compile"].y == 0
+
+
+def test_alerts_stand_below_many_cores_where_training_stands_beside_them() -> None:
+    requests = {"cores": SizeRequest(3, 18), "training": SizeRequest(3, 16), "alerts": SizeRequest(1, 4)}
+    boxes = arrange(200, 57, requests, ["training"])
+    assert (boxes["alerts"].x, boxes["alerts"].y) == (0, boxes["cores"].height)
+    assert boxes["alerts"].width == width_of_alerts(200, requests, ["training"]) < boxes["training"].x
+    few = requests | {"cores": SizeRequest(3, 5)}
+    assert arrange(200, 57, few, ["training"])["alerts"].width == width_of_alerts(200, few, ["training"])
 
 
 PHASE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, bar
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, percent_text
 from neuron_top.views.core_metrics import MEMORY
@@ -15,6 +15,12 @@ from neuron_top.views.device_map import DeviceMap, DeviceStrip, metric_of, share
 GAP = 1
 NUMBERS = 6
 """Cells of a strip's share."""
+LEAST_BAR, MOST_BAR = 8, 40
+"""Cells of a bar of memory."""
+ERRORS = 13
+"""Cells for the number of errors."""
+FULL = 0.85
+"""Share of its memory from which on a core or a device is drawn as full."""
 
 
 def device_lines(view: DeviceMap, width: int, most: int) -> int:
@@ -69,8 +75,21 @@ def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
     memory = _memory_text(view, strip, left)
     if memory:
         line.gap().put(memory, theme.quiet)
+    _memory_bar(line, view, strip, left)
     if strip.errors and size - (line.used - start) > 12:
         line.gap().put(f"{theme.glyphs.failed} {counted(strip.errors, 'error')}", theme.bad)
+
+
+def _memory_bar(line: Line, view: DeviceMap, strip: DeviceStrip, room: int) -> None:
+    """How full the memory is, where that fits on every device behind its words and errors."""
+    if not all(one.memory is not None and one.capacity for one in view.strips):
+        return
+    longest = max(len(_used_of(one)) for one in view.strips)
+    free = room - longest - 1 - (ERRORS if any(one.errors for one in view.strips) else 0)
+    if free >= LEAST_BAR and strip.memory is not None and strip.capacity:
+        share, theme = strip.memory / strip.capacity, line.theme
+        line.gap(1 + longest - len(_used_of(strip)))
+        line.add(bar(theme, share, min(free, MOST_BAR), theme.load(share) if share >= FULL else theme.accent))
 
 
 def _memory_text(view: DeviceMap, strip: DeviceStrip, room: int) -> str:
@@ -103,7 +122,7 @@ def core_glyph(theme: Theme, view: DeviceMap, row: CoreRow) -> tuple[str, Style]
         return glyph, theme.faint
     if row.key in view.outliers:
         return glyph, theme.warn + Style(bold=True, reverse=share >= 0.5 or None)
-    if view.metric == MEMORY.name and share >= 0.85:
+    if view.metric == MEMORY.name and share >= FULL:
         return glyph, theme.load(share)
     return glyph, theme.accent
 

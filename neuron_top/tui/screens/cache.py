@@ -28,7 +28,7 @@ from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
 from neuron_top.views.miss_explanation import roots
-from neuron_top.views.model import Run
+from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
 
@@ -136,14 +136,18 @@ class CacheScreen(TableScreen):
     # The tree
 
     def _show_rows(self) -> None:
-        """Heads and the entries that are not folded; everything that matches while a filter holds."""
-        rows: list[Item] = list(self._view.rows)
+        """Heads and the entries that are not folded; everything that matches while a filter holds.
+
+        Among entries those that are no hits come first: of fifty thousand, these are what somebody looks for.
+        """
+        entries = sorted(self._view.rows, key=lambda row: row.state in HITS)
+        rows: list[Item] = list(entries)
         heads = compiler_rows(self._view)
         self._head_order = {head.key: index for index, head in enumerate(heads)}
         self.table.columns = self._columns()
         if self._tree:
             folded = self._folded if self._keep is None else frozenset()
-            rows = [*heads, *(row for row in self._view.rows if head_key(row) not in folded)]
+            rows = [*heads, *(row for row in entries if head_key(row) not in folded)]
         self._filter_rows()
         self.table.show(rows)
         self._show_totals()
