@@ -28,7 +28,7 @@ class CountingReader(LogReader):
 
     def __init__(self, source: str, *, long: int = LONG) -> None:
         super().__init__(source, rows=COUNTED)
-        self.tally.samples_wanted = 0
+        self.tally.wants_samples = False
         self._long = long
         self._bulk: Bulk | None = None
 

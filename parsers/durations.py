@@ -45,13 +45,13 @@ class Durations:
         """An exact time may hang on each line of a process: so it is with the workers of parallel compile."""
         return bool(self._workers)
 
-    def add_header(self, pid: int | None, at: float | None) -> None:
+    def add_header(self, pid: int, at: float) -> None:
         """A wrapper header: any line of a process is a bound for what it compiles."""
-        if at is None or pid is None or (pid not in self._heard and len(self._heard) >= _MOST):
-            return
         before = self._heard.get(pid)
         if before is not None:
             self._heard_before[pid] = before
+        elif len(self._heard) >= _MOST:
+            return
         self._heard[pid] = at
         starts = self._starts.get(pid)
         if starts and len(starts) == 1:

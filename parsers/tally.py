@@ -6,8 +6,8 @@ roots and versions from the text of every line looked at. Sets of distinct value
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -70,6 +70,8 @@ _MODULES: dict[type, str] = {
     LockWaited: "modules_lock_wait",
     GraphExtracted: "modules_extracted",
 }
+_NATIVE = LogGeneration.NATIVE
+"""Bound once, since each event is compared with it."""
 _SAMPLES = 20
 _SAMPLE_LENGTH = 300
 _REMEMBERED = 4096
@@ -88,7 +90,8 @@ class Tally:
         """Lines (or pieces of one) that some family claimed."""
         self.malformed = 0
         self.unknown_samples: list[str] = []
-        self.samples_wanted = _SAMPLES
+        self.wants_samples = True
+        """Until enough unknown lines were kept as examples."""
         self.counts: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
         self.first: float | None = None
@@ -100,18 +103,14 @@ class Tally:
         self.report: list[GraphReported] = []
         self.durations = Durations()
         self.native = NativeCounts()
-        self._sets: dict[str, set[Any]] = {}
+        self._sets: defaultdict[str, set[Any]] = defaultdict(set)
+        self._pids = self._sets["pids"]
         self._looked_at: set[str] = set()
 
     @property
     def unknown(self) -> int:
         """Lines that no family knows."""
         return max(0, self.lines - self.known)
-
-    @property
-    def wants_samples(self) -> bool:
-        """True until enough unknown lines were kept as examples."""
-        return len(self.unknown_samples) < self.samples_wanted
 
     def measure(self, block: bytes) -> None:
         """Size of the raw bytes."""
@@ -132,14 +131,16 @@ class Tally:
     def add_header(self, tag: str, pid: int | None, at: float | None) -> None:
         """A wrapper's header."""
         self.tags[tag] += 1
-        if pid is not None:
+        if pid is not None and pid not in self._pids:
             self._keep("pids", pid)
-        if at is not None:
-            if self.first is None or at < self.first:
-                self.first = at
-            if self.last is None or at > self.last:
-                self.last = at
-        self.durations.add_header(pid, at)
+        if at is None:
+            return
+        if self.first is None or at < self.first:
+            self.first = at
+        if self.last is None or at > self.last:
+            self.last = at
+        if pid is not None:
+            self.durations.add_header(pid, at)
 
     def scan_text(self, text: str) -> None:
         """Keys, roots and versions in the text of a record, wherever they stand; the same text only once."""
@@ -167,21 +168,18 @@ class Tally:
             self.known += known
         elif self.wants_samples and text.strip():
             self.unknown_samples.append(visible(text.strip()[:_SAMPLE_LENGTH]))
+            self.wants_samples = len(self.unknown_samples) < _SAMPLES
 
     def add(self, event: AnyEvent) -> None:
         """Count one event."""
-        if isinstance(event, CompileLogEvent) and event.generation is LogGeneration.NATIVE:
+        if isinstance(event, CompileLogEvent) and event.generation is _NATIVE:
             self.native.add(event)
             return
-        if isinstance(event, GraphMeasured):
-            self.native.add_measured(event)
-            return
-        kind = type(event)
-        count, modules, adder, timed = _HANDLING.get(kind, _NOTHING)
+        count, modules, adder, timed = _HANDLING.get(type(event), _NOTHING)
         if count is not None:
             self.counts[count] += 1
-        if modules is not None:
-            self._keep_module(modules, event.module)  # type: ignore[union-attr]
+        if modules is not None and event.module is not None:  # type: ignore[union-attr]
+            self._keep(modules, event.module)  # type: ignore[union-attr]
         if adder is not None:
             adder(self, event)
         if timed:
@@ -245,7 +243,7 @@ class Tally:
         return result
 
     def _keep(self, name: str, value: Any) -> None:
-        values = self._sets.setdefault(name, set())
+        values = self._sets[name]
         if len(values) < _MOST:
             values.add(value)
 
@@ -301,6 +299,9 @@ class Tally:
     def _coded(self, event: CompilerErrorSeen) -> None:
         self._keep("error_codes", event.code)
 
+    def _measured(self, event: GraphMeasured) -> None:
+        self.native.add_measured(event)
+
     def _broken(self, event: LineMalformed) -> None:
         self.malformed += 1
 
@@ -314,7 +315,7 @@ _MODULE_LISTS = (
     "modules_lock_wait", "modules_extracted",
 )  # fmt: skip
 _PROGRESS = ("remaining", "locked", "failed", "done", "total")
-_ADDERS: dict[type, Any] = {
+_ADDERS: dict[type, Callable[[Tally, Any], None]] = {
     CompileStarted: Tally._started,
     CompileCompleted: Tally._completed,
     CompileFailed: Tally._failed,
@@ -328,11 +329,12 @@ _ADDERS: dict[type, Any] = {
     CompilerExited: Tally._exited,
     CompilerVersionSeen: Tally._versioned,
     CompilerErrorSeen: Tally._coded,
+    GraphMeasured: Tally._measured,
     LineMalformed: Tally._broken,
 }
 
 
-_Handling = tuple[str | None, str | None, Any, bool]
+_Handling = tuple[str | None, str | None, Callable[[Tally, Any], None] | None, bool]
 _NOTHING: _Handling = (None, None, None, False)
 _HANDLING: dict[type, _Handling] = {
     kind: (_COUNTS.get(kind), _MODULES.get(kind), _ADDERS.get(kind), kind in TIMED)
