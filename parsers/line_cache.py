@@ -6,6 +6,7 @@ hang on nothing but the line. So a remembered line gives exactly what reading it
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -28,8 +29,10 @@ from neuron_top.events import (
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, PLAIN, WRAPPER, Record
+from neuron_top.parsers.tally import Tally
 
-_HEADER = late_pattern(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.000(\d{3}):  (\d{1,10})  ([^\r\x1b]{1,2000})")
+_HEADER = late_pattern(rb"(\d{4}-\d\d-\d\d \d\d:\d\d):([0-5]\d)\.000(\d{3}):  (\d{1,10})  (.+)", re.DOTALL)
+"""Minute, second, millisecond, process, words."""
 _ALONE = frozenset(
     {CacheHit, CachePathAnnounced, CompileCompleted, CompilerProgress, CompilerPassed, CompileStarted, GraphExtracted,
      HubMissed, LockWaited, QueueCounted, WorkerFinished, WorkerStarted}
@@ -40,7 +43,7 @@ _MOST = 8192
 _SHAPES = (WRAPPER, PLAIN, DOTS)
 
 
-class Seen(NamedTuple):
+class _Seen(NamedTuple):
     """What a line gave: its events, whether a family knew it, the tag of its header."""
 
     events: tuple[AnyEvent, ...]
@@ -48,48 +51,47 @@ class Seen(NamedTuple):
     tag: str
 
 
-class Again(NamedTuple):
-    """A line met again, with its own stamp and process (None without a header)."""
-
-    seen: Seen
-    at: float | None
-    pid: int | None
-
-    def events(self, offset: int) -> list[AnyEvent]:
-        """Its events, as if it had been read."""
-        if self.seen.tag:
-            return [replace(event, offset=offset, at=self.at, pid=self.pid) for event in self.seen.events]
-        return [replace(event, offset=offset) for event in self.seen.events]
-
-
 class LineCache:
     """The lines of one stream that may come again."""
 
     def __init__(self) -> None:
-        self._seen: dict[bytes, Seen] = {}
+        self._headed: dict[bytes, _Seen] = {}
+        """By the words behind a header."""
+        self._bare: dict[bytes, _Seen] = {}
 
-    def recall(self, line: bytes) -> Again | None:
-        """What this line gives, if it is known."""
-        header = _HEADER.fullmatch(line)
-        if header is None:
-            seen = self._seen.get(line)
-            return None if seen is None or seen.tag else Again(seen, None, None)
-        date, clock, digits, pid, words = header.groups()
-        seen = self._seen.get(words)
-        if seen is None or not seen.tag:
+    def repeat(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
+        """The events of a line that is known, counted as if it had been read; None if it must be read."""
+        header = _HEADER.match(line)
+        seen = self._bare.get(line) if header is None else self._headed.get(header[5])
+        if seen is None or (tally.wants_samples and not seen.known):
             return None
-        return Again(seen, timestamps.wrapper(date.decode(), clock.decode(), digits.decode()), int(pid))
+        tally.known += seen.known
+        if header is None:
+            events = [replace(event, offset=offset) for event in seen.events]
+        else:
+            minute, second, millisecond, process, _ = header.groups()
+            at, pid = timestamps.plain_wrapper(minute, second, millisecond), int(process)
+            tally.add_header(seen.tag, pid, at)
+            events = [replace(event, offset=offset, at=at, pid=pid) for event in seen.events]
+        for event in events:
+            tally.add(event)
+        return events
 
     def learn(self, line: bytes, records: list[Record], events: list[AnyEvent], *, known: bool) -> None:
         """Remember a line that was read, if it stands alone."""
-        if len(records) != 1 or len(line) > _LONGEST or not all(type(event) in _ALONE for event in events):
+        if len(records) != 1 or len(line) > _LONGEST or not _ALONE.issuperset(map(type, events)):
             return
-        if not records[0].stands_alone:
+        record = records[0]
+        if not record.stands_alone or record.shape not in _SHAPES:
             return
-        shape, tag = records[0].shape, records[0].tag
-        header = _HEADER.fullmatch(line)
-        if shape not in _SHAPES or (header is None) != (not tag):
-            return
-        if len(self._seen) >= _MOST:
-            self._seen.clear()
-        self._seen[line if header is None else header[5]] = Seen(tuple(events), known, tag)
+        header, seen = _HEADER.match(line), _Seen(tuple(events), known, record.tag)
+        if header is None and not record.tag:
+            _keep(self._bare, line, seen)
+        elif header is not None and record.tag and b"\r" not in line and b"\x1b" not in line:
+            _keep(self._headed, header[5], seen)
+
+
+def _keep(lines: dict[bytes, _Seen], line: bytes, seen: _Seen) -> None:
+    if len(lines) >= _MOST:
+        lines.clear()
+    lines[line] = seen

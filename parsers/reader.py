@@ -65,7 +65,9 @@ class LogReader:
         self._records: list[base.Record] = []
         """What the last line held."""
         self._open: list[Family] = []
-        """Families inside something that spans lines: while there is one, no line is skipped."""
+        """Families inside something that spans lines."""
+        self.spanning = False
+        """True while the next line may belong to something begun: then no line is skipped."""
 
     def feed(self, data: bytes) -> list[AnyEvent]:
         """The events that these bytes complete. Never raises, whatever the bytes."""
@@ -96,7 +98,7 @@ class LogReader:
             events += self._whole(text, offset, parts)
         for family in self._families:
             events += self._counted(family.flush())
-        self._open = []
+        self._open, self.spanning = [], False
         return events
 
     def flush_idle(self) -> list[AnyEvent]:
@@ -110,6 +112,7 @@ class LogReader:
         for family in self._open:
             events += self._counted(family.flush_idle())
         self._open = [family for family in self._families if family.open]
+        self.spanning = bool(self._open)
         return events
 
     @property
@@ -117,11 +120,6 @@ class LogReader:
         """The unfinished last line, safe to show: a compiler's dots stand there for minutes."""
         rest = self._wide.peek() if self._wide else (self._head or b"") + self._buffer.peek()
         return escapes.visible(escapes.strip_ansi(rest[-4096:].decode("utf-8", "replace")))
-
-    @property
-    def spanning(self) -> bool:
-        """True while the next line may belong to something begun."""
-        return bool(self._open) or self._unwrapper.holding
 
     def _begin(self, data: bytes) -> bytes:
         """What is there to read, once the first bytes have told how they are encoded."""
@@ -163,9 +161,9 @@ class LogReader:
 
     def _walk(self, block: bytes, keywords: list[int]) -> list[AnyEvent]:
         events: list[AnyEvent] = []
-        index, position = 0, 0
-        while position < len(block):
-            if not self.spanning and not self.tally.wants_samples:
+        index, position, size = 0, 0, len(block)
+        while position < size:
+            if not (self.spanning or self.tally.wants_samples):
                 index = bisect_right(keywords, position, index)
                 if index == len(keywords):
                     break
@@ -183,30 +181,24 @@ class LogReader:
         """Read the line at `position`; returns where the next begins."""
         end = block.find(b"\n", position)
         end = len(block) if end < 0 else end
-        offset = self._line_start if position == 0 else self._offset + position
-        if end - position <= LINE_LIMIT:
-            raw = block[position:end]
-            events += self._again(raw, offset) if not self.spanning else self._text(raw, offset)
-            return end + 1
-        for start in range(position, end, LINE_LIMIT):
-            events += self._text(block[start : min(start + LINE_LIMIT, end)], offset)
+        offset = self._offset + position if position else self._line_start
+        raw = block[position:end]
+        if len(raw) > LINE_LIMIT:
+            for start in range(0, len(raw), LINE_LIMIT):
+                events += self._text(raw[start : start + LINE_LIMIT], offset)
+        elif self.spanning:
+            events += self._text(raw, offset)
+        else:
+            again = self._line_cache.repeat(raw, offset, self.tally)
+            events += self._learned(raw, offset) if again is None else again
         return end + 1
 
-    def _again(self, raw: bytes, offset: int) -> list[AnyEvent]:
-        """Events of a line outside anything begun: remembered, or read and remembered."""
-        again = self._line_cache.recall(raw)
-        if again is None or (not again.seen.known and self.tally.wants_samples):
-            known = self.tally.known
-            events = self._text(raw, offset)
-            if not self.spanning:
-                self._line_cache.learn(raw, self._records, events, known=self.tally.known > known)
-            return events
-        if again.seen.tag:
-            self.tally.add_header(again.seen.tag, again.pid, again.at)
-        self.tally.known += again.seen.known
-        events = again.events(offset)
-        for event in events:
-            self.tally.add(event)
+    def _learned(self, raw: bytes, offset: int) -> list[AnyEvent]:
+        """Events of a line outside anything begun, which is remembered."""
+        known = self.tally.known
+        events = self._text(raw, offset)
+        if not self.spanning:
+            self._line_cache.learn(raw, self._records, events, known=self.tally.known > known)
         return events
 
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
@@ -215,6 +207,7 @@ class LogReader:
         for line in json_lines.lines(text) if text.startswith('{"') else (text,):
             for whole, begin, parts in self._unwrapper.take(line, offset):
                 events += self._whole(whole, begin, parts)
+        self.spanning = bool(self._open) or self._unwrapper.holding
         return events
 
     def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
@@ -269,4 +262,4 @@ class LogReader:
 
 def line_of(block: bytes, position: int, keyword: int) -> int:
     """Where the line begins that holds the keyword ending at `keyword`, at or behind `position`."""
-    return max(position, block.rfind(b"\n", position, keyword) + 1)
+    return block.rfind(b"\n", position, keyword) + 1 or position

@@ -53,6 +53,22 @@ def wrapper(date: str, clock: str, digits: str) -> float | None:
     return _plus(whole_seconds(date, clock), value / 1000 if value < 1000 else value / 1_000_000)
 
 
+def plain_wrapper(minute: bytes, second: bytes, millisecond: bytes) -> float | None:
+    """As `wrapper`, of a stamp whose digits are milliseconds: `2026-07-29 17:19`, `00` to `59`, `000` to `999`.
+
+    A log has many lines of the same minute, and one division of whole milliseconds needs no rounding.
+    """
+    begin = _milliseconds(minute)
+    return None if begin is None else (begin + int(second + millisecond)) / 1000
+
+
+@lru_cache(maxsize=2048)
+def _milliseconds(minute: bytes) -> float | None:
+    date, clock = minute.decode().split(" ")
+    seconds = whole_seconds(date, f"{clock}:00")
+    return None if seconds is None else seconds * 1000
+
+
 def microseconds(date: str, clock: str, digits: str) -> float | None:
     """A stamp whose six digits are what they look like (XLA's C++ lines)."""
     return _plus(whole_seconds(date, clock), int(digits) / 1_000_000)
