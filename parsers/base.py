@@ -140,6 +140,8 @@ class LineFamily:
 
 def records(text: str, offset: int, source: str = "") -> list[Record]:
     """The records of one segment of a line, ANSI codes already gone."""
+    if text.startswith("{") and "20" not in text:  # no prefix and no dots begin so, and no header follows
+        return [Record(text, offset, source)]
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:
         return _apart(

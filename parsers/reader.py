@@ -15,7 +15,7 @@ from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import base, families, json_lines, timestamps, wide
-from neuron_top.parsers.base import Family, RecordShape
+from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
 from neuron_top.parsers.line_cache import LineCache
@@ -59,9 +59,10 @@ class LogReader:
         """Where the first line of the next block begins: before the block, if that line came in pieces."""
         made = [(row.make(), row) for row in rows]
         self._families = [family for family, _ in made]
-        self._readers = {
-            shape: [(families.bit(row), family) for family, row in made if shape in row.shapes] for shape in RecordShape
-        }
+        self._readers = {shape: [family for family, row in made if shape in row.shapes] for shape in RecordShape}
+        self._plain = [(families.bit(row), family) for family, row in made if PLAIN in row.shapes]
+        self._marked: dict[int, list[Family]] = {}
+        """Those of `_plain` that are marked in a line, by the bits of its marks."""
         self._records: list[base.Record] = []
         """What the last line held."""
         self._open: list[Family] = []
@@ -215,8 +216,11 @@ class LogReader:
         events: list[AnyEvent] = []
         claimed = False
         marked = families.families_in(text)
-        segments = filter(None, text.split("\r")) if "\r" in text else (text,)
-        self._records = [record for segment in segments for record in self._records_of(segment, offset)]
+        if "\r" in text:
+            segments = filter(None, text.split("\r"))
+            self._records = [record for segment in segments for record in self._records_of(segment, offset)]
+        else:
+            self._records = self._records_of(text, offset)
         for record in self._records:
             made = self._record(record, marked)
             claimed = claimed or made is not None
@@ -228,7 +232,7 @@ class LogReader:
         found = base.records(segment, offset, self.source)
         if self._until is not None and found and found[-1].at is not None:
             self._until = found[-1].at + timestamps.HALF_YEAR
-        if self._loggers_clocks and len(found) == 1 and found[0].shape is RecordShape.PLAIN:
+        if self._loggers_clocks and len(found) == 1 and found[0].shape is PLAIN:
             found[0].at = timestamps.leading(segment, self._until)
         return found
 
@@ -238,26 +242,38 @@ class LogReader:
         self.tally.scan_text(record.text)
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
-        made = self._offer(record, marked)
-        if self._open or made is not None or marked:  # a family may begin something and leave the line to others
+        asked = self._asked(record.shape, marked)
+        made = _offer(record, asked)
+        if self._open or any(family.open for family in asked):  # one may begin something and leave the line to others
             self._open = [family for family in self._families if family.open]
         if made is None and not codes:
             return ended or None
         return ended + (made or []) + codes
 
-    def _offer(self, record: base.Record, marked: int) -> list[AnyEvent] | None:
-        """Events of the first family that knows the record; without a header, only those marked in it are asked."""
-        for bit, family in self._readers[record.shape]:
-            if record.shape or marked & bit or family.open:
-                events = family.feed(record)
-                if events is not None:
-                    return events
-        return None
+    def _asked(self, shape: RecordShape, marked: int) -> list[Family]:
+        """The families a record is offered to: without a header, those marked in its line or inside something."""
+        if shape is not PLAIN:
+            return self._readers[shape]
+        if self._open:
+            return [family for bit, family in self._plain if marked & bit or family.open]
+        asked = self._marked.get(marked)
+        if asked is None:
+            asked = self._marked[marked] = [family for bit, family in self._plain if marked & bit]
+        return asked
 
     def _counted(self, events: list[AnyEvent]) -> list[AnyEvent]:
         for event in events:
             self.tally.add(event)
         return events
+
+
+def _offer(record: base.Record, asked: Sequence[Family]) -> list[AnyEvent] | None:
+    """Events of the first family that knows the record."""
+    for family in asked:
+        events = family.feed(record)
+        if events is not None:
+            return events
+    return None
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:

@@ -155,7 +155,7 @@ class Training:
 
 def _checkpoint(record: Record) -> list[AnyEvent]:
     """A line that says, with a verb, that a checkpoint is being saved or was saved; plans and failures are none."""
-    if not _CHECKPOINT.search(record.text):
+    if "ckp" not in record.text.lower() or not _CHECKPOINT.search(record.text):  # most lines need no pattern
         return []
     text = _PREFIX.sub("", record.text[:1000])
     verb, named = _SAVE.search(text), _CHECKPOINT.search(text)
@@ -181,7 +181,7 @@ def _dictionary(record: Record) -> list[AnyEvent] | None:
     found = _DICT.match(record.text, begin) if begin >= 0 else None
     if found is None or record.text[:begin].rstrip().endswith(("=", ":")):  # part of another object's text
         return None
-    items = {key: number for key, text in _ITEM.findall(found[0]) if (number := _number(text)) is not None}
+    items = {key: float(text) for key, text in _ITEM.findall(found[0])}
     if "loss" in items:
         return [
             StepReported(
