@@ -1,7 +1,7 @@
 """Pictures of fleets of 4, 64 and 1,000 nodes: `python -m tests.fleet.take_pictures FOLDER [COUNT …] [--kept]`.
 
 A real PostgreSQL is filled as agents would fill it (`synthetic_fleet.py`). The terminal's screens are written as SVG at
-three sizes, the web's page as PNG at three widths. With `--kept` only what the documentation shows.
+three sizes, the web's page as WebP at three widths. With `--kept` only what the documentation shows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from neuron_top.tui.app import TopApp
 from tests.bench.synthetic_fleet import fill
 from tests.dashboard.browser import Watched, chromium
 from tests.dashboard.served import Served, serving
+from tests.dashboard.take_pictures import as_webp
 from tests.servers.postgresql import running
 from tests.tui.feeds import StillFeed
 from tests.tui.take_pictures import write
@@ -96,7 +97,7 @@ def photograph(browser: Any, served: Served, target: Path, width: int, *, whole:
             seen.page.evaluate("place => window.scrollTo(0, place)", place)
             seen.page.wait_for_timeout(400)
         seen.page.evaluate("window.scrollTo(0, 0)")
-    seen.page.screenshot(path=str(target), full_page=whole)
+    target.write_bytes(as_webp(seen.page, whole=whole))
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
     print(target, *seen.complaints, *([f"{wide} pixels wide"] if wide > width else []), flush=True)
     seen.page.close()
@@ -124,7 +125,7 @@ def main() -> None:
                 with serving(StillFeed(), Path(state) / str(count), store=url) as served:
                     for width in WIDTHS:
                         beat(url, reports[count])
-                        target = folder / f"web-{count}-{width}.png"
+                        target = folder / f"web-{count}-{width}.webp"
                         photograph(browser, served, target, width, whole=not arguments.kept)
 
 
