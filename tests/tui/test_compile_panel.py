@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
+from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
+from neuron_top.views.graphs import graph_table
 from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import overview
+from tests.tui import feeds
 
 VIEW = overview(Run(), 0.0)
 COUNT = st.integers(0, 99_999)
@@ -53,3 +56,10 @@ def test_one_graph_is_not_several() -> None:
     cache = msgspec.structs.replace(VIEW.cache, graphs_hit=1, graphs_missed=0, hits=1, misses=0)
     text = "\n".join(strip.text for strip in compile_panel(Theme(DARK, UNICODE), VIEW.compile, cache, 100, 3))
     assert "(1 of 1 graph)" in text
+
+
+def test_the_table_begins_with_what_goes_on() -> None:
+    table = feeds.full().read(graph_table)
+    states = [graphs.STATE_ORDER.index(row.state) for row in graphs.active_first(table.rows)]
+    assert states == sorted(states)
+    assert states[0] < states[-1]

@@ -16,6 +16,8 @@ from neuron_top.units import duration_text
 from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
+_LEAST_EVIDENCE = 16
+"""Cells."""
 SHOWN = 3
 """Alerts of the overview; `a` opens all of them."""
 
@@ -88,7 +90,9 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
     held = now - alert.since if alert.since is not None else 0.0
     since = f" for {duration_text(held)}" if held > 0.0 else ""
     line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, theme.quiet)
-    return line.gap(2).put(alert.evidence, theme.text).strip() if evidence else line.strip()
+    if evidence and line.left > 2 + _LEAST_EVIDENCE:  # fewer words would say nothing
+        line.gap(2).put(alert.evidence, theme.text)
+    return line.strip()
 
 
 class AlertPageView(NamedTuple):

@@ -24,6 +24,11 @@ STATE_ORDER = (
 )
 
 
+def active_first(rows: Sequence[GraphRow]) -> list[GraphRow]:
+    """What goes on, then what failed, then what is done, each in the order in which it began."""
+    return sorted(rows, key=lambda row: STATE_ORDER.index(row.state))
+
+
 _PID_WITH_WORD = 11
 """Cells of a process, whatever its number."""
 

@@ -84,7 +84,7 @@ class CompileScreen(TableScreen):
         self.query_one("#card", RenderWidget).show((table.card, cache))
         self.table.nothing = NOTHING_CAME if table.card.over else NOTHING
         self.table.show_columns(graphs.columns(table.rows))
-        self.table.show(table.rows)
+        self.table.show(graphs.active_first(table.rows))
         self.query_one("#torch", RenderWidget).show(frames)
         self.query_one("#timeline", RenderWidget).show(times)
 
