@@ -104,7 +104,7 @@ def _tools(prefix: str, right: Permission) -> Any:
                 title="Time range of all charts of the page",
                 **attributes(aria_label="Time range of all charts of the page"),
             ),
-            html.Span("UTC", className="quiet", title="The times of all charts are UTC"),
+            html.Span("UTC", className="quiet zone", title="The times of all charts are UTC"),
             html.Button("Find", id="palette-open", className="plain", title="Find anything (ctrl K)", n_clicks=0),
             html.Button(
                 "Link",
