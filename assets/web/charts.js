@@ -39,7 +39,7 @@
   function fits(chart) {
     const axis = chart.layout && chart.layout.xaxis, few = axis && axis.type === "date" && axis.nticks !== ticks(chart);
     if (few) { axis.nticks = ticks(chart); }
-    return !few && chart._fullLayout && chart._fullLayout.width === chart.clientWidth;
+    return !few && chart._fullLayout && Math.round(chart._fullLayout.width) === chart.clientWidth;
   }
 
   function inSight(chart) {
