@@ -144,7 +144,7 @@ async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel()
 @pytest.mark.parametrize("opened_first", [True, False], ids=["on its page", "on its row"])
 async def test_w_reports_why_a_graph_missed(opened_first: bool) -> None:
     async with running("compile") as (app, pilot):
-        await pilot.press("down", "down", "down", *(["enter"] if opened_first else []), "w")
+        await pilot.press(*["down"] * 4, *(["enter"] if opened_first else []), "w")
         await drawn(app, pilot)
         await drawn(app, pilot)
         assert [asked.module for asked in app.services.misses.asked] == [feeds.module(3)]
@@ -210,7 +210,7 @@ async def test_w_without_a_miss_or_a_row_says_so() -> None:
 
 async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:
     async with running("compile") as (app, pilot):
-        await pilot.press("down", "w")
+        await pilot.press("end", "w")
         await drawn(app, pilot)
         assert app.services.misses.asked == []
         assert "did not miss" in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1))
@@ -337,7 +337,7 @@ async def test_copy_puts_the_row_on_the_clipboard_and_says_so_when_there_is_none
         await pilot.press("y")
         assert app.clipboard == ""
         await pilot.press("down", "y")
-        assert feeds.module(1) in app.clipboard
+        assert feeds.module(5) in app.clipboard
 
 
 async def test_the_palette_opens_and_holds_our_actions() -> None:

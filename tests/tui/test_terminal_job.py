@@ -14,6 +14,7 @@ from neuron_top.cache.scan import catalog
 from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.tui.panels.graphs import active_first
 from neuron_top.views.graphs import graph_table
 from tests.inductor_folder import inductor_folder
 from tests.tui.test_terminal import NEURONTOP, Tmux
@@ -98,7 +99,7 @@ def test_each_graphs_row_is_that_of_the_store(walked: Walked) -> None:
     shown = re.findall(
         r"^\s+[✓✗▶◷]\s(\w+)\s.*?\s(\d+)\s+(\d+)\s+(?:MODULE_)?([0-9a-f]+)\S*\s*$", walked.screens["3"], re.MULTILINE
     )
-    rows = graph_table(walked.run(), 0.0).rows
+    rows = active_first(graph_table(walked.run(), 0.0).rows)
     assert len(shown) == len(rows), (walked.screens["3"], rows)
     for (state, hits, attempts, start), row in zip(shown, rows, strict=True):
         assert (state, int(attempts)) == (row.state, row.attempts), (walked.screens["3"], row)
