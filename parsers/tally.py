@@ -178,8 +178,8 @@ class Tally:
         count, modules, adder, timed = _HANDLING.get(type(event), _NOTHING)
         if count is not None:
             self.counts[count] += 1
-        if modules is not None and event.module is not None:  # type: ignore[union-attr]
-            self._keep(modules, event.module)  # type: ignore[union-attr]
+        if modules is not None:
+            self._keep_module(modules, event.module)  # type: ignore[union-attr]
         if adder is not None:
             adder(self, event)
         if timed:

@@ -79,6 +79,6 @@
     setTimeout(next, 0);
   }
 
-  window.neurontopCharts = {begin: begin};
+  window.neurontopCharts = {begin: begin, wall: WALL};
   setTimeout(begin, BEGIN_MS);
 })();

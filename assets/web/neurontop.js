@@ -265,7 +265,7 @@
   const searchGraphs = (words) => withGraphs((grid) => grid.setGridOption("quickFilterText", words || ""));
 
   /* What only a wall screen shows is only asked for there. */
-  const WALL = matchMedia("(min-width: 2200px)");
+  const WALL = window.neurontopCharts.wall;
   const ifWide = (pulse, search) => WALL.matches ? [pulse, search] : window.dash_clientside.no_update;
   WALL.addEventListener("change", () => {
     if (WALL.matches && document.getElementById("pinned-lines")) { window.dash_clientside.set_props("pinned-pulse", {data: Date.now()}); }

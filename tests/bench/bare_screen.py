@@ -1,7 +1,7 @@
 """The least that a Textual program costs which follows a log, the peer of our screen: `bare_screen.py FILE`.
 
-It reads what was appended and draws the last lines, as often as ours and through the same base of a widget, and does
-nothing else: no events, no panels, no clocks.
+It reads what was appended and draws the last lines, as often as ours, and does nothing else: no events, no panels, no
+clocks.
 """
 
 from __future__ import annotations

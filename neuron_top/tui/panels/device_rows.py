@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from rich.style import Style
 from textual.strip import Strip
 
@@ -36,13 +39,14 @@ def device_rows(theme: Theme, view: DeviceMap, width: int, height: int) -> list[
     across = max(1, min(_most_across(view, width), -(-len(view.strips) // room)))
     size = (width + GAP) // across - GAP
     down = min(room, -(-len(view.strips) // across))
+    memory = _memory_column(view, size)
     strips = []
     for row in range(down):
         line = Line(theme, width)
         for column in range(across):
             index = column * down + row
             if index < len(view.strips):
-                _device(line, view, view.strips[index], size)
+                _device(line, view, view.strips[index], size, memory)
             line.to((column + 1) * (size + GAP))
         strips.append(line.strip())
     hidden = len(view.strips) - down * across
@@ -54,15 +58,30 @@ def device_rows(theme: Theme, view: DeviceMap, width: int, height: int) -> list[
 
 def _most_across(view: DeviceMap, width: int) -> int:
     """Columns that fit when a device shows its name, its glyphs, its share and the outlier's mark."""
+    return max(1, (width + GAP) // (_fixed_cells(view) + GAP))
+
+
+def _fixed_cells(view: DeviceMap) -> int:
+    """Cells of what every device shows: its name, its glyphs, its share and the outlier's mark."""
     glyphs = max((len(strip.rows) for strip in view.strips), default=1)
-    return max(1, (width + GAP) // (_name_cells(view) + 1 + glyphs + 1 + NUMBERS + GAP))
+    return _name_cells(view) + 1 + glyphs + 1 + NUMBERS
 
 
 def _name_cells(view: DeviceMap) -> int:
     return min(18, max((len(strip.name) for strip in view.strips), default=2))
 
 
-def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
+class _MemoryColumn(NamedTuple):
+    """How the memory of every device is told, worked out once for all of them."""
+
+    text: Callable[[DeviceStrip], str]
+    longest: int
+    """Cells of the longest text."""
+    bar: int
+    """Cells of the bar behind it; 0 is none."""
+
+
+def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int, memory: _MemoryColumn | None) -> None:
     theme, start = line.theme, line.used
     line.put(strip.name, theme.quiet, _name_cells(view)).gap()
     glyphs = max(len(each.rows) for each in view.strips)
@@ -71,32 +90,28 @@ def _device(line: Line, view: DeviceMap, strip: DeviceStrip, size: int) -> None:
     text = "stale" if strip.stale else percent_text(strip.share)
     line.put(text, theme.faint if strip.stale else theme.warn if odd else theme.text, NUMBERS - 1, right=True)
     line.put("!" if odd else " ", theme.warn)
-    left = size - (line.used - start) - 1
-    memory = _memory_text(view, strip, left)
-    if memory:
-        line.gap().put(memory, theme.quiet)
-    _memory_bar(line, view, strip, left)
-    if strip.errors and size - (line.used - start) > 12:
+    if memory is not None:
+        text = memory.text(strip)
+        line.gap().put(text, theme.quiet)
+        if memory.bar and strip.memory is not None and strip.capacity:
+            share = strip.memory / strip.capacity
+            line.gap(1 + memory.longest - len(text)).add(bar(theme, share, memory.bar, _fill_style(theme, share)))
+    if strip.errors and size - (line.used - start) >= ERRORS:
         line.gap().put(f"{theme.glyphs.failed} {counted(strip.errors, 'error')}", theme.bad)
 
 
-def _memory_bar(line: Line, view: DeviceMap, strip: DeviceStrip, room: int) -> None:
-    """How full the memory is, where that fits on every device behind its words and errors."""
-    if not all(one.memory is not None and one.capacity for one in view.strips):
-        return
-    longest = max(len(_used_of(one)) for one in view.strips)
-    free = room - longest - 1 - (ERRORS if any(one.errors for one in view.strips) else 0)
-    if free >= LEAST_BAR and strip.memory is not None and strip.capacity:
-        share, theme = strip.memory / strip.capacity, line.theme
-        line.gap(1 + longest - len(_used_of(strip)))
-        line.add(bar(theme, share, min(free, MOST_BAR), theme.load(share) if share >= FULL else theme.accent))
-
-
-def _memory_text(view: DeviceMap, strip: DeviceStrip, room: int) -> str:
-    """`17.3 of 24 GiB` where that fits on every device, else what is used where that does; else nothing on any."""
-    forms = (_used_of, _used)
-    form = next((each for each in forms if all(len(each(one)) <= room for one in view.strips)), None)
-    return form(strip) if form is not None else ""
+def _memory_column(view: DeviceMap, size: int) -> _MemoryColumn | None:
+    """`17.3 of 24 GiB` and a bar where that fits on every device, else what is used where that does; else nothing."""
+    room = size - _fixed_cells(view) - 1
+    if room < 1:
+        return None
+    for text in (_used_of, _used):
+        longest = max((len(text(one)) for one in view.strips), default=0)
+        if 0 < longest <= room:
+            free = room - longest - 1 - (ERRORS if any(one.errors for one in view.strips) else 0)
+            known = text is _used_of and all(one.memory is not None and one.capacity for one in view.strips)
+            return _MemoryColumn(text, longest, min(free, MOST_BAR) if known and free >= LEAST_BAR else 0)
+    return None
 
 
 def _used(strip: DeviceStrip) -> str:
@@ -122,9 +137,12 @@ def core_glyph(theme: Theme, view: DeviceMap, row: CoreRow) -> tuple[str, Style]
         return glyph, theme.faint
     if row.key in view.outliers:
         return glyph, theme.warn + Style(bold=True, reverse=share >= 0.5 or None)
-    if view.metric == MEMORY.name and share >= FULL:
-        return glyph, theme.load(share)
-    return glyph, theme.accent
+    return glyph, _fill_style(theme, share) if view.metric == MEMORY.name else theme.accent
+
+
+def _fill_style(theme: Theme, share: float) -> Style:
+    """The color of a memory that is filled so far: warned only when it is nearly full."""
+    return theme.load(share) if share >= FULL else theme.accent
 
 
 def _worst(theme: Theme, view: DeviceMap, width: int) -> Strip:
