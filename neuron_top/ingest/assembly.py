@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neuron_top.errors import NothingToShow
+from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.settings import Settings
@@ -94,13 +94,16 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
 def _head(path: str) -> LogHead:
     """What the first lines of a log report; nothing of one that cannot be read from its beginning."""
     from neuron_top.ingest.job_groups import HEAD_BYTES, LogHead, head_of
+    from neuron_top.processes.log_input import has_compressed_data, portions, quiet
 
     try:
         if path == STANDARD_INPUT or not Path(path).is_file():
             return LogHead()
+        if has_compressed_data(path):
+            return head_of(next(portions(path, quiet), b"")[:HEAD_BYTES])
         with open(path, "rb") as file:
             return head_of(file.read(HEAD_BYTES))
-    except OSError:
+    except (OSError, UsageError):
         return LogHead()
 
 

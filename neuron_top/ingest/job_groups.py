@@ -1,7 +1,9 @@
 """Which logs belong to one job. Several logs are several jobs unless names, places or contents show that they are one.
 
-Evidence, in this order: files of one folder that torchrun wrote (`--log-dir`), one Slurm job (its number in the names
-or in what they say), rank files of one launch (`rank0.log`, `rank1.log`), both outputs of one command (`.out`, `.err`).
+A log that was rotated is one log with the files before it (`train.log`, `train.log.1`, `train.log.2.gz`), however long
+it took to fill them. Evidence between logs, in this order: files of one folder that torchrun wrote (`--log-dir`), one
+Slurm job (its number in the names or in what they say), rank files of one launch (`rank0.log`, `rank1.log`), both
+outputs of one command (`.out`, `.err`).
 Files whose names are alike and whose first lines are more than a day apart are no one launch. A number alone is no
 evidence: it may be a date.
 """
@@ -12,9 +14,10 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from neuron_top.ingest.rotated import COMPRESSED, log_of
 from neuron_top.parsers import timestamps
 
 DAY_SECONDS = 86_400.0
@@ -61,20 +64,25 @@ class JobGroups:
 
     def __init__(self, head: Callable[[str], LogHead]) -> None:
         self._head = head
+        self._logs: dict[str, str] = {}
+        """By file, the log that it is or was."""
         self._jobs: dict[str, LogJob] = {}
+        """By log."""
         self._of_key: dict[str, tuple[LogJob, float | None]] = {}
         """By evidence: the job, and when its first log began."""
 
     def of(self, path: str) -> LogJob:
-        """The job of a log."""
-        job = self._jobs.get(path)
+        """The job of a log, or of a file that it was before it was rotated or compressed."""
+        log = self._logs.get(path)
+        if log is None:
+            log = self._logs[path] = _whole_log(path)
+        job = self._jobs.get(log)
         if job is None:
-            job = self._jobs[path] = self._placed(path)
+            job = self._jobs[log] = self._placed(log, self._head(path))
         return job
 
-    def _placed(self, path: str) -> LogJob:
+    def _placed(self, path: str, head: LogHead) -> LogJob:
         key, name = evidence(path)
-        head = self._head(path)
         if head.slurm_job:
             key = f"slurm {head.slurm_job}"
         known = self._of_key.get(key)
@@ -124,6 +132,16 @@ def evidence(path: str) -> tuple[str, str]:
         return f"outputs {where.parent}", where.parent.name or where.name
     twin = _STREAM.sub("", where.name)
     return (f"outputs {where.parent}/{twin}", twin) if twin != where.name else (path, where.name)
+
+
+def _whole_log(path: str) -> str:
+    """The log that a file was, or the file itself. A number at the end of a name says nothing without the log beside it
+    or a compressor's ending behind it: it may be a rank."""
+    log = log_of(PurePath(path).name)
+    if not log:
+        return path
+    whole = str(PurePath(path).with_name(log))
+    return whole if PurePath(path).suffix in COMPRESSED or Path(whole).is_file() else path
 
 
 def _is_array_task(slurm: re.Match[str]) -> bool:

@@ -30,8 +30,10 @@ from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
-_MOST_COPIED = 256 * 1024**2
-"""Bytes of a log that was unpacked of which a copy is kept."""
+_COPIED_BYTES = 1 << 30
+"""What the copies of all unpacked logs together may take on the disk."""
+_COPIED_FILES = 64
+"""How many of them are kept: each is an open file."""
 _OPEN_FILES = 128
 """Files of the side channel that are held open; where there are more, each is opened when it is read."""
 
@@ -51,7 +53,9 @@ class LogFiles:
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
         self._whole: dict[str, WholeLog | None] = {}
-        """Logs that grow no more, until they were read."""
+        """Logs that grow no more; None for one that was read as the log that it was. They hold the copies of what they
+        read, which screens scroll through, for as long as this follows logs."""
+        self._unread: list[WholeLog] = []
         self._named: frozenset[str] = frozenset()
         """What `paths` gave the last time."""
         self._looked = False
@@ -122,14 +126,19 @@ class LogFiles:
         if not beside and not has_compressed_data(key):
             return False
         was_read = self._from_end or (self._looked and beside)
-        self._whole[key] = None if was_read else WholeLog(key, self._buffer)
+        self._whole[key] = whole = None if was_read else WholeLog(key, self._buffer, self._has_room)
+        if whole is not None:
+            self._unread.append(whole)
         return True
 
+    def _has_room(self, whole: WholeLog, size: int) -> bool:
+        """Whether the copy of a log may be made or grow by so many bytes."""
+        kept = [other.copied for other in self._whole.values() if other is not None and other.copied]
+        return len(kept) <= _COPIED_FILES - (not whole.copied) and sum(kept) + size <= _COPIED_BYTES
+
     def _read_all(self, emit: Emit) -> None:
-        for key, whole in self._whole.items():
-            if whole is not None:
-                self._whole[key] = None
-                whole.read(emit, lambda: self._wakeup.stopping)
+        while self._unread:
+            self._unread.pop(0).read(emit, lambda: self._wakeup.stopping)
         for key, tail in self._tails.items():
             ingestor = self._ingestors[key]
             while step := tail.read(limit=1):
@@ -148,8 +157,10 @@ class LogFiles:
 class WholeLog:
     """A log that grows no more, plain or compressed: read once, to its end; a copy of it can be scrolled through."""
 
-    def __init__(self, path: str, buffer: LogBuffer) -> None:
-        self._path, self._buffer = path, buffer
+    def __init__(self, path: str, buffer: LogBuffer, has_room: Callable[[WholeLog, int], bool]) -> None:
+        self._path, self._buffer, self._has_room = path, buffer, has_room
+        self.copied = 0
+        """Bytes of it of which a copy is kept."""
         self._source = f"log:{path}"
         self._spool: PipeCopy | None = None
 
@@ -173,17 +184,18 @@ class WholeLog:
             emit(SourceUnavailable(name=self._source, reason=reason))
 
     def _keep(self, offset: int, data: bytes) -> None:
-        """A copy that screens scroll through, as long as it is not too large; without it the last lines are shown."""
+        """A copy that screens scroll through, while there is room for it; without it the last lines are shown."""
         if offset > 0 and self._spool is None:
             return
         try:
+            if not self._has_room(self, len(data)):
+                raise OSError(errno.EFBIG, "no room for a copy of the log")
             self._spool = self._spool or PipeCopy()
-            if offset + len(data) > _MOST_COPIED:
-                raise OSError(errno.EFBIG, "too large for a copy")
             self._spool.write(offset, data)
             self._buffer.copies[self._source] = self._spool.path
+            self.copied = offset + len(data)
         except OSError:
-            self._spool = None
+            self._spool, self.copied = None, 0
             self._buffer.copies.pop(self._source, None)
 
 

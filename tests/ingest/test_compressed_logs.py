@@ -24,6 +24,7 @@ from neuron_top.ingest.run_loader import read_logs
 from neuron_top.ingest.sources import LogFiles
 from neuron_top.processes import log_input
 from neuron_top.processes.log_input import portions, quiet
+from neuron_top.settings import Settings
 
 MODULE = "MODULE_{:020d}+d7517139"
 
@@ -155,21 +156,45 @@ def test_a_folder_gives_its_rotated_logs_the_oldest_first_and_each_line_once(tmp
 
 
 def test_lines_of_a_compressed_log_can_be_scrolled_through(tmp_path: Path) -> None:
-    path = tmp_path / "train.log.gz"
+    path, log = tmp_path / "train.log.1.gz", tmp_path / "train.log"
     path.write_bytes(gzip.compress(hits(0, 9000)))
-    feed = assembly.paths_feed(_settings(tmp_path), [str(path)])
+    log.write_bytes(hits(9000, 1))
+    feed = assembly.paths_feed(_settings(tmp_path), [str(path), str(log)])
     feed.start(lambda: None)
     try:
-        until(lambda: MODULE.format(8999) in "".join(line.text for line in feed.log_tail(1)))
-        page = feed.log_older({f"log:{path}": 2 * len(hits(0, 1))}, 5)
+        until(lambda: MODULE.format(9000) in "".join(line.text for line in feed.log_tail(1)))
+        # Its copy stays while the log that it was is read.
+        with log.open("ab") as file:
+            file.write(hits(9001, 1))
+        until(lambda: MODULE.format(9001) in "".join(line.text for line in feed.log_tail(1)))
+        page = feed.log_older({f"log:{path}": 2 * len(hits(0, 1)), f"log:{log}": 0}, 5)
         assert page.lines
         assert all(line.text.endswith(f"{MODULE.format(n)}/model.neff") for n, line in enumerate(page.lines))
     finally:
         feed.stop()
 
 
-def _settings(folder: Path) -> assembly.Settings:
-    return assembly.Settings(state_dir=str(folder / "state"))
+def test_copies_of_compressed_logs_take_no_more_files_and_bytes_than_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_top.ingest.sources._COPIED_FILES", 2)
+    monkeypatch.setattr("neuron_top.ingest.sources._COPIED_BYTES", len(hits(0, 500)))
+    paths = [tmp_path / f"{rank}.log.gz" for rank in range(4)]
+    for path, count in zip(paths, (400, 200, 50, 50), strict=True):
+        path.write_bytes(gzip.compress(hits(0, count)))
+    buffer, reported = LogBuffer(), list[AnyEvent]()
+    source = LogFiles(lambda: paths, buffer)
+    thread = followed(source, reported)
+    until(lambda: len(counted(reported)) >= 700)
+    source.stop()
+    thread.join()
+    # The second one is too large beside the first one; the fourth one would be the third copy.
+    assert list(buffer.copies) == [f"log:{paths[0]}", f"log:{paths[2]}"]
+    assert [len(Path(copy).read_bytes()) for copy in buffer.copies.values()] == [len(hits(0, n)) for n in (400, 50)]
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings(state_dir=str(folder / "state"))
 
 
 def test_a_cut_log_in_a_folder_is_reported_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from pathlib import Path
 
 import pytest
 
+from neuron_top.ingest import assembly
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.job_groups import JobGroups, LogHead, head_of
 from neuron_top.ingest.jobs_feed import JobsFeed
@@ -34,6 +36,9 @@ def jobs_of(*paths: str, heads: dict[str, LogHead] | None = None) -> list[list[s
         ("/d/0/3/stdout.log", "/d/1/0/stderr.log"),
         ("/l/train.stdout.log", "/l/train.stderr.log"),
         ("/l/stdout.log", "/l/stderr.log"),
+        ("/l/train.log.2.gz", "/l/train.log.1.zst", "/l/train.log"),
+        ("/l/slurm-812.out.gz", "/l/slurm-812.err"),
+        ("/l/rank0.log.1.gz", "/l/rank0.log", "/l/rank1.log"),
     ],
 )
 def test_logs_with_common_evidence_are_one_job(paths: tuple[str, ...]) -> None:
@@ -50,11 +55,28 @@ def test_logs_with_common_evidence_are_one_job(paths: tuple[str, ...]) -> None:
         ("/l/slurm-812.out", "/l/slurm-813.out"),
         ("/l/slurm-812_1.out", "/l/slurm-812_2.out"),
         ("/l/11-gpt.log", "/l/12-gpt.log"),
+        ("/l/train.1", "/l/train.2"),
+        ("/l/a.log.gz", "/l/b.log.gz"),
         ("/d/run_a/attempt_0/0/stdout.log", "/d/run_b/attempt_0/0/stdout.log"),
     ],
 )
 def test_logs_without_common_evidence_are_several_jobs(paths: tuple[str, ...]) -> None:
     assert jobs_of(*paths) == [[path] for path in paths]
+
+
+def test_a_rotated_log_is_one_job_however_long_it_took(tmp_path: Path) -> None:
+    (tmp_path / "train.log").touch()
+    paths = [str(tmp_path / name) for name in ("train.log.9", "train.log.3.gz", "train.log")]
+    heads = {path: LogHead(began=number * 5 * 86_400.0) for number, path in enumerate(paths)}
+    assert jobs_of(*paths, heads=heads) == [paths]
+
+
+def test_a_compressed_log_says_of_which_batch_job_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "train.log.1.gz"
+    path.write_bytes(gzip.compress(b"2026-01-01 00:00:00 begun\nSLURM_JOB_ID=812\n"))
+    assert assembly._head(str(path)) == LogHead(began=1767225600.0, slurm_job="812")
+    path.write_bytes(path.read_bytes()[:20] + b"junk")
+    assert assembly._head(str(path)) == LogHead()
 
 
 def test_what_the_first_lines_say_counts() -> None:
