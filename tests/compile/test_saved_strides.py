@@ -84,9 +84,12 @@ def test_only_what_has_other_strides_is_copied() -> None:
     assert SavedStrides(ExpectedStrides({1: (12, 1)})).applied(outputs) is outputs
 
 
-def test_a_dimension_of_one_step_and_an_empty_tensor_fit_any_stride() -> None:
-    outputs = (torch.zeros(1, 4), torch.zeros(0, 4))
-    assert SavedStrides(ExpectedStrides({0: (99, 1), 1: (99, 7)})).applied(outputs) is outputs
+def test_a_dimension_of_one_step_needs_no_copy_and_an_empty_tensor_fits_any_stride() -> None:
+    one, empty = torch.zeros(1, 4), torch.zeros(0, 4)
+    first, second = SavedStrides(ExpectedStrides({0: (99, 1), 1: (99, 7)})).applied((one, empty))
+    assert first.stride() == (99, 1)
+    assert first.data_ptr() == one.data_ptr()
+    assert second is empty
 
 
 def test_a_tensor_that_was_expanded_is_written_once() -> None:

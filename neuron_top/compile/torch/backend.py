@@ -39,6 +39,7 @@ from neuron_top.compile.graphs import (
     vector_instructions,
 )
 from neuron_top.compile.torch import (
+    chosen_strides,
     dispatch_cache,
     equal_blocks,
     in_job,
@@ -227,9 +228,30 @@ def _or_in_job(
 
 
 def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
+    """The function of a graph that can be cached. Raises NotCacheable, NotSerializable, CompileError."""
+    copy = copying.copied(gm)
+    if direction == "backward":
+        inputs = chosen_strides.laid_out(copy, inputs)
+    if direction != "forward":
+        return _from_cache_as(job, direction, gm, inputs, copy, saved_strides.NOTHING)
+    inputs = chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm))
+    other = chosen_strides.reported(gm, copy)
+    made = _from_cache_as(job, direction, gm, inputs, copy, saved_strides.expected_strides(copy))
+    chosen_strides.report(other)
+    return made
+
+
+def _from_cache_as(
+    job: _Job,
+    direction: str,
+    gm: fx.GraphModule,
+    inputs: Sequence[Any],
+    copy: fx.GraphModule,
+    saved: saved_strides.ExpectedStrides,
+) -> CachedGraph:
+    """`copy`: what is compiled of the graph. `saved`: what its backward graph is compiled for."""
     wrapper = job.wrapper
     settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
-    copy = copying.copied(gm)
     cut = cut_opaque(copy)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)
@@ -238,7 +260,6 @@ def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[
         return _here(empty_runner(gm))
     watch = worker_memory.watch(direction)
     kept = "" if cut is not None or renamed else graph.key.name
-    saved = saved_strides.expected_strides(gm) if direction == "forward" else saved_strides.NOTHING
 
     def function(runner: loading.Runner) -> CachedGraph:
         around = runner if cut is None else cut.around(runner)

@@ -106,15 +106,13 @@ def _size(output: Any, dimension: int | None) -> int:
 
 
 def _differs(tensor: Any, stride: _Stride) -> bool:
-    """Whether a stride is another that matters: one of a single step is never taken."""
-    if not isinstance(tensor, torch.Tensor) or tensor.numel() == 0:
-        return False
-    return any(
-        size > 1 and step != wanted for size, step, wanted in zip(tensor.shape, tensor.stride(), stride, strict=True)
-    )
+    return isinstance(tensor, torch.Tensor) and tensor.numel() > 0 and tensor.stride() != stride
 
 
 def _with_strides(tensor: torch.Tensor, stride: _Stride) -> torch.Tensor:
+    steps = zip(tensor.shape, tensor.stride(), stride, strict=True)
+    if all(size == 1 or step == wanted for size, step, wanted in steps):
+        return tensor.as_strided(tensor.shape, stride)  # the same memory; PyTorch's convolutions look at such steps too
     once = tensor
     for dimension, step in enumerate(stride):
         if step == 0:  # all of it is one place in memory, so it is written once

@@ -1,0 +1,93 @@
+"""Graphs with convolutions save what Inductor saves, in its strides: every result is that of Inductor, bit by bit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.inductor_folder import inductor_folder  # noqa: E402
+
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
+
+PROGRAM = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+def results(build, forward, backend, side):
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    layers = build()
+    compiled = forward if backend == "eager" else torch.compile(forward, backend=backend)
+    found = []
+    for _step in range(2):
+        x = torch.randn(2, 3, side, side, generator=torch.Generator().manual_seed(1)).requires_grad_()
+        outputs = compiled(layers, x)
+        sum(output.square().mean() for output in outputs).backward()
+        found += [*outputs, x.grad, *(it.grad for it in layers.parameters() if it.grad is not None)]
+        layers.zero_grad()
+    return [tensor.detach() for tensor in found]
+
+def normalized():
+    convolutions = (nn.Conv2d(channels, 8, 3, padding=1) for channels in (3, 8))
+    return nn.ModuleList([next(convolutions), nn.BatchNorm2d(8), next(convolutions), nn.Linear(512, 5)])
+
+def residual(layers, x):
+    y = F.relu(layers[1](layers[0](x)))
+    return (layers[3]((layers[2](y) + y).flatten(1)),)
+
+def squeezing():
+    first, by_channel, of_one_pixel = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, groups=8), nn.Conv2d(8, 8, 1)
+    return nn.ModuleList([first, nn.GroupNorm(2, 8), by_channel, of_one_pixel])
+
+def excited(layers, x):
+    y = F.silu(layers[1](layers[0](x)))
+    z = layers[2](y)
+    return z * torch.sigmoid(layers[3](F.adaptive_avg_pool2d(z, 1))), y
+
+def patches():
+    return nn.ModuleList([nn.Conv2d(3, 16, 4, stride=4), nn.LayerNorm(16), nn.Linear(16, 16)])
+
+def attended(layers, x):
+    y = layers[0](x)
+    q = layers[2](layers[1](y.flatten(2).transpose(1, 2)))[:, None]
+    return F.scaled_dot_product_attention(q, q, q), F.max_pool2d(y, 2)
+
+def read_by_stride(layers, x):
+    y = F.relu(layers[1](layers[0](x)))
+    return layers[2](y), torch.as_strided(y * 2, (2, 64), (512, 1))
+
+for build, forward, side in (
+    (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8)
+):
+    ours, theirs, eager = (results(build, forward, backend, side) for backend in ("neurontop", "inductor", "eager"))
+    name = forward.__name__
+    assert all(torch.equal(*pair) for pair in zip(ours, theirs, strict=True)), f"{name} differs from Inductor"
+    assert all(torch.allclose(*pair, atol=1e-5) for pair in zip(ours, eager, strict=True)), f"{name} is wrong"
+    assert [it.stride() for it in ours] == [it.stride() for it in eager], f"{name}: results in other strides"
+print("as Inductor")
+"""
+
+
+def test_convolutions_give_the_results_of_inductor_cold_and_warm(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "NEURON_COMPILE_CACHE_URL": str(tmp_path / "cache"),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(tmp_path / "inductor")),
+        "NEURONTOP_STATE_DIR": str(tmp_path / "state"),
+    }
+    entries: list[set[str]] = []
+    for more in ({}, {}, {"NEURONTOP_SKIP_TRACE": "1"}, {"NEURONTOP_SKIP_TRACE": "1"}):
+        job = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment | more, capture_output=True, text=True, timeout=600
+        )
+        assert "as Inductor" in job.stdout, job.stderr
+        assert "compiling in the job" not in job.stderr + job.stdout
+        entries.append({entry.name for entry in (tmp_path / "cache").glob("*/MODULE_*")})
+    assert all(entries[0]), entries
+    assert entries[1:] == [entries[0]] * 3, "every later run finds the graphs of the first one"
