@@ -10,9 +10,12 @@ BIN    := $(VENV)/bin
 RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
-# Compiling every module of PyTorch takes minutes on two cores: WARM compiles those that a job imports, once for all ranks.
+# Byte code is made once, not in every process: an environment may have PYTHONDONTWRITEBYTECODE, as images for Docker do.
+# Compiling every module of PyTorch takes minutes on two cores: of those, WARM makes what a job imports. A package may hold
+# files for another Python, which do not compile.
 PIP    := --quiet --no-compile -c constraints.txt
-WARM   := -c 'import torch._dynamo, torch._inductor.compile_fx'
+WARM   := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import torch._dynamo, torch._inductor.compile_fx'
+WARMER := $(BIN)/python -m compileall -qq -j 0 -x '/(torch|torchgen|functorch|triton)/' $(VENV)/lib || true
 
 .PHONY: run fleet test check format bench compat fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
@@ -82,16 +85,19 @@ $(VENV)/.base:
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP) -e '.[torch]'
-	$(BIN)/python $(WARM)
+	$(WARM)
+	$(WARMER)
 	@touch $@
 
 $(VENV)/.fleet: $(VENV)/.base pyproject.toml constraints.txt
 	.ci/system fleet
 	$(BIN)/python -m pip install $(PIP) -e '.[torch,fleet]'
-	$(BIN)/python $(WARM)
+	$(WARM)
+	$(WARMER)
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: $(VENV)/.run
 	.ci/system test
 	$(BIN)/python -m pip install $(PIP) --group dev
+	$(WARMER)
 	@touch $@

@@ -125,6 +125,8 @@ def summarize_screen(figures: Mapping[str, Any]) -> None:
     beside = figures["start_beside_peers"]
     peer = ("toolong's", beside["first_frame_toolong_ms"]) if "first_frame_toolong_ms" in beside else ("", None)
     summarize(Row("first frame", beside["first_frame_ours_ms"], "ms", 250, *peer))
+    bare = "a bare Textual program's", beside["first_frame_bare_textual_ms"]
+    summarize(Row("first frame, beside the least that Textual takes", beside["first_frame_ours_ms"], "ms", 250, *bare))
     for name, aim, lag in (("log_20", 1.5, 250), ("log_5000", 2.5, 60)):
         log, what = figures[name], f"a log of {name[4:]} lines a second"
         bare, peer = figures[f"bare_{name}"], "a bare Textual program's"

@@ -1,7 +1,8 @@
-"""Start to the first frame of two well-known Textual programs, toolong (a log viewer) and frogmouth (a reader).
+"""Start to the first frame of a bare Textual program, of toolong (a log viewer) and of frogmouth (a reader).
 
-They are taken from the environment that NEURONTOP_BENCH_PEERS names, or put into a throw-away one; where they cannot
-be had that is said. Two moments count: the first frame with anything to see in it, and the file's own first text.
+The bare one is the least that Textual takes. The others are taken from the environment that NEURONTOP_BENCH_PEERS
+names, or put into a throw-away one; where they cannot be had that is said. Two moments count: the first frame with
+anything to see in it, and the file's own first text.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.bench.screen_log import BARE
 from tests.bench.terminal import Terminal
 
 PEERS = {"toolong": "tl", "frogmouth": "frogmouth"}
@@ -27,7 +29,10 @@ def first_frames(count: int = 5) -> dict[str, float | str]:
     with programs(PEERS) as folder, tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "text.md"
         file.write_text(f"{WORD}\n")
-        commands = {"ours": [sys.executable, "-m", "neuron_top", "watch", str(file)]}
+        commands = {
+            "ours": [sys.executable, "-m", "neuron_top", "watch", str(file)],
+            "bare_textual": [sys.executable, str(BARE), str(file)],
+        }
         missing = {}
         for name, program in PEERS.items():
             if isinstance(folder, Path) and (folder / "bin" / program).exists():

@@ -16,20 +16,26 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import textual
+
 import neuron_top
 
 ROWS, COLUMNS = 48, 160
 SEEN_CHARACTERS = 20
 _UNSEEN = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]^_].*?(?:\x1b\\\\|\x07)|\x1b.|\s", re.DOTALL)
 """What draws nothing: control sequences, control strings, white space."""
+_NOT_OURS_TO_IMPORT = re.compile(r"/(torch|torchgen|functorch|triton)/")
+"""Large, and no screen imports them."""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def as_installed() -> None:
-    """Byte code for our modules, as pip writes it for the peers it installs: a checkout may be known to keep none."""
-    package = Path(neuron_top.__file__).parent
+    """Byte code for our modules and for the libraries, as pip writes it for the peers it installs: an environment may
+    be told to keep none (PYTHONDONTWRITEBYTECODE), and then each start compiles for half a second."""
+    package, libraries = Path(neuron_top.__file__).parent, Path(textual.__file__).parents[1]
     for folder in (package, *(path.resolve() for path in package.iterdir() if path.is_symlink())):
         compileall.compile_dir(folder, quiet=2)
+    compileall.compile_dir(libraries, quiet=2, rx=_NOT_OURS_TO_IMPORT, workers=0)
 
 
 class Terminal:
