@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from tests.bench.figures import SUMMARY, kept_rows, summary
+from tests.bench.terminal import as_installed
 
 FOLDER = Path(__file__).parent
 NAMES = sorted(path.stem.removeprefix("bench_") for path in FOLDER.glob("bench_*.py"))
@@ -38,6 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := {*arguments.names, *arguments.skip} - {*NAMES}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
+    as_installed()
     print(f"{os.cpu_count()} cores", flush=True)
     chosen = [name for name in arguments.names or NAMES if name not in arguments.skip]
     with tempfile.TemporaryDirectory() as folder:

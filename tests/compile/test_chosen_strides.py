@@ -30,7 +30,8 @@ def results(build, forward, backend, side):
         x = torch.randn(2, 3, side, side, generator=torch.Generator().manual_seed(1)).requires_grad_()
         outputs = compiled(layers, x)
         sum(output.square().mean() for output in outputs).backward()
-        found += [*outputs, x.grad, *(it.grad for it in layers.parameters() if it.grad is not None)]
+        gradients = (it.grad for it in layers.parameters() if it.grad is not None)
+        found += [*outputs, x.grad, *gradients, *(it.clone() for it in layers.buffers())]
         layers.zero_grad()
     return [tensor.detach() for tensor in found]
 
@@ -63,8 +64,18 @@ def read_by_stride(layers, x):
     y = F.relu(layers[1](layers[0](x)))
     return layers[2](y), torch.as_strided(y * 2, (2, 64), (512, 1))
 
+def remembering():
+    layers = nn.ModuleList([nn.Conv2d(3, 8, 3)])
+    layers.register_buffer("state", torch.randn(2, 3, 8, 8))
+    return layers
+
+def written_before_use(layers, x):
+    layers.state.mul_(0.5).add_(x.detach())
+    return F.relu(layers[0](layers.state)), F.relu(x * 2)
+
 for build, forward, side in (
-    (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8)
+    (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8),
+    (remembering, written_before_use, 8),
 ):
     ours, theirs, eager = (results(build, forward, backend, side) for backend in ("neurontop", "inductor", "eager"))
     name = forward.__name__

@@ -97,14 +97,22 @@ def report(strides: Sequence[Stride | None]) -> None:
 def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> None:
     """Make the graph return these outputs in these strides.
 
-    Inductor computes such a node once, in these strides, for those that go on with it as well. An input that needs no
-    copy for it is returned as it came.
+    Inductor computes such a node once, in these strides, for those that go on with it as well, save those that write to
+    it. An input that needs no copy for it is returned as it came.
     """
     output, outputs = gm.graph.output_node(), _outputs(gm)
     for node, stride in {outputs[place]: stride for place, stride in strides.items()}.items():
+        readers = {user for user in node.users if _only_reads(user)}
+        if _is_input_in_such_memory(node, stride):
+            readers.discard(output)
         forced = _forced(node, stride)
-        kept = {forced, output} if _is_input_in_such_memory(node, stride) else {forced}
-        node.replace_all_uses_with(forced, delete_user_cb=lambda user, kept=kept: user not in kept)
+        node.replace_all_uses_with(forced, delete_user_cb=readers.__contains__)
+
+
+def _only_reads(user: fx.Node) -> bool:
+    if user.op == "output":
+        return True
+    return isinstance(user.target, torch._ops.OpOverload) and not user.target._schema.is_mutable
 
 
 def _forced(node: fx.Node, stride: Stride) -> fx.Node:
