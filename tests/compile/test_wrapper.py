@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -68,6 +69,23 @@ def test_processes_that_need_one_graph_compile_it_once(own_caches: Path, tmp_pat
         rank.join()
     assert [rank.exitcode for rank in ranks] == [0, 0, 0, 0]
     assert len(journal.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("retry_failed", [False, True])
+def test_a_graph_that_was_published_since_the_lookup_is_not_compiled_again(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch, retry_failed: bool
+) -> None:
+    first, second = Copying(), Copying()
+    ours = wrapper(own_caches, second, retry_failed=retry_failed)
+    turn = ours._turn
+
+    def late(*arguments: Any) -> Any:
+        wrapper(own_caches, first).get_or_compile(GRAPH)  # after our lookup, before our lock
+        return turn(*arguments)
+
+    monkeypatch.setattr(ours, "_turn", late)
+    assert ours.get_or_compile(GRAPH).hit
+    assert (first.compiled, second.compiled) == (1, 0)
 
 
 def test_a_lock_record_that_the_holder_swept_half_written_is_a_lock_not_taken(

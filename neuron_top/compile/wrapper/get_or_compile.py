@@ -261,7 +261,8 @@ class Wrapper:
                     continue  # whose turn it was before has stored it
                 try:
                     if lock.acquire_claimed():
-                        if entry.state() is Lookup.MISS or self._may_retry(entry, began):
+                        state = entry.state()  # it may have been compiled since it was looked up
+                        if state is Lookup.MISS or (state is Lookup.FAILED and self._may_retry(entry, began)):
                             compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
                             self._has_compiled = True
                             if self._share is not None:

@@ -99,7 +99,8 @@ class Site:
 
     def check_each_compiled_once(self) -> None:
         """Every graph has the artifact that a compile here would give, was compiled once, and no lock is left."""
-        assert Counter(int(graph) for graph, _ in self.lines("compiled")) == dict.fromkeys(self.numbers, 1)
+        compiled = Counter(int(graph) for graph, _ in self.lines("compiled"))
+        assert compiled == dict.fromkeys(self.numbers, 1), (self.lines("begun"), self.logs())
         for number in self.numbers:
             entry = self.root / caches.COMPILER / caches.module(number)
             assert (entry / "model.neff").read_bytes() == 2 * (entry / "model.hlo_module.pb").read_bytes()
