@@ -11,11 +11,11 @@ RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
 # Byte code is made once, not in every process: an environment may have PYTHONDONTWRITEBYTECODE, as images for Docker do.
-# Compiling every module of PyTorch takes minutes on two cores: of those, WARM makes what a job imports. A package may hold
+# Compiling every module of PyTorch takes minutes on two cores: of those, only what a job imports is made. A package may hold
 # files for another Python, which do not compile.
 PIP    := --quiet --no-compile -c constraints.txt
-WARM   := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import torch._dynamo, torch._inductor.compile_fx'
-WARMER := $(BIN)/python -m compileall -qq -j 0 -x '/(torch|torchgen|functorch|triton)/' $(VENV)/lib || true
+BYTE_CODE_OF_TORCH := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import torch._dynamo, torch._inductor.compile_fx'
+BYTE_CODE := $(BIN)/python -m compileall -qq -j 0 -x '/(torch|torchgen|functorch|triton)/' $(VENV)/lib || true
 
 .PHONY: run fleet test check format bench compat fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
@@ -85,19 +85,19 @@ $(VENV)/.base:
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP) -e '.[torch]'
-	$(WARM)
-	$(WARMER)
+	$(BYTE_CODE_OF_TORCH)
+	$(BYTE_CODE)
 	@touch $@
 
 $(VENV)/.fleet: $(VENV)/.base pyproject.toml constraints.txt
 	.ci/system fleet
 	$(BIN)/python -m pip install $(PIP) -e '.[torch,fleet]'
-	$(WARM)
-	$(WARMER)
+	$(BYTE_CODE_OF_TORCH)
+	$(BYTE_CODE)
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: $(VENV)/.run
 	.ci/system test
 	$(BIN)/python -m pip install $(PIP) --group dev
-	$(WARMER)
+	$(BYTE_CODE)
 	@touch $@

@@ -137,11 +137,8 @@ def evidence(path: str) -> tuple[str, str]:
 def _whole_log(path: str) -> str:
     """The log that a file was, or the file itself. A number at the end of a name says nothing without the log beside it
     or a compressor's ending behind it: it may be a rank."""
-    log = log_of(PurePath(path).name)
-    if not log:
-        return path
-    whole = str(PurePath(path).with_name(log))
-    return whole if PurePath(path).suffix in COMPRESSED or Path(whole).is_file() else path
+    log = log_of(path)
+    return log if log and (PurePath(path).suffix in COMPRESSED or Path(log).is_file()) else path
 
 
 def _is_array_task(slurm: re.Match[str]) -> bool:

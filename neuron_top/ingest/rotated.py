@@ -22,7 +22,7 @@ _READ_WHOLE = re.compile(rf"(?P<log>.+?)(?:(?:{_ENDING.pattern})(?:\.(?:gz|zst))
 
 
 def log_of(name: str) -> str:
-    """The name of the log that a file was before it was rotated or compressed; "" for one that was neither."""
+    """The name (or path) of the log that a file was before it was rotated or compressed; "" where it was neither."""
     match = _READ_WHOLE.fullmatch(name)
     return match["log"] if match else ""
 

@@ -121,8 +121,7 @@ class LogFiles:
 
         One that turns up later was read as the log that it was.
         """
-        log = log_of(Path(key).name)
-        beside = bool(log) and os.fspath(Path(key).with_name(log)) in {*self._tails, *self._named}
+        beside = log_of(key) in {*self._tails, *self._named}
         if not beside and not has_compressed_data(key):
             return False
         was_read = self._from_end or (self._looked and beside)
@@ -133,8 +132,8 @@ class LogFiles:
 
     def _has_room(self, whole: WholeLog, size: int) -> bool:
         """Whether the copy of a log may be made or grow by so many bytes."""
-        kept = [other.copied for other in self._whole.values() if other is not None and other.copied]
-        return len(kept) <= _COPIED_FILES - (not whole.copied) and sum(kept) + size <= _COPIED_BYTES
+        others = [each.copied for each in self._whole.values() if each not in (None, whole) and each.copied]
+        return len(others) < _COPIED_FILES and sum(others) + whole.copied + size <= _COPIED_BYTES
 
     def _read_all(self, emit: Emit) -> None:
         while self._unread:

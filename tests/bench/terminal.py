@@ -24,8 +24,8 @@ ROWS, COLUMNS = 48, 160
 SEEN_CHARACTERS = 20
 _UNSEEN = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]^_].*?(?:\x1b\\\\|\x07)|\x1b.|\s", re.DOTALL)
 """What draws nothing: control sequences, control strings, white space."""
-_NOT_OURS_TO_IMPORT = re.compile(r"/(torch|torchgen|functorch|triton)/")
-"""Large, and no screen imports them."""
+_LARGE = re.compile(r"/(torch|torchgen|functorch|triton)/")
+"""Libraries that no screen imports and whose byte code takes minutes."""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -35,7 +35,7 @@ def as_installed() -> None:
     package, libraries = Path(neuron_top.__file__).parent, Path(textual.__file__).parents[1]
     for folder in (package, *(path.resolve() for path in package.iterdir() if path.is_symlink())):
         compileall.compile_dir(folder, quiet=2)
-    compileall.compile_dir(libraries, quiet=2, rx=_NOT_OURS_TO_IMPORT, workers=0)
+    compileall.compile_dir(libraries, quiet=2, rx=_LARGE, workers=0)
 
 
 class Terminal:

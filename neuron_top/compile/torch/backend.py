@@ -234,7 +234,7 @@ def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[
         inputs = chosen_strides.laid_out(copy, inputs)
     if direction != "forward":
         return _from_cache_as(job, direction, gm, inputs, copy, saved_strides.NOTHING)
-    inputs = chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm))
+    inputs = chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm, inputs))
     other = chosen_strides.reported(gm, copy)
     made = _from_cache_as(job, direction, gm, inputs, copy, saved_strides.expected_strides(copy))
     chosen_strides.report(other)

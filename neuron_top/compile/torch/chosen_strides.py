@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs.hashing import NotCacheable
+from neuron_top.compile.graphs.hashing import NotCacheable, shape_environment
+from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
-Stride = tuple[int, ...]
 NONE: Mapping[int, Stride] = MappingProxyType({})
 _IMAGES = 4
 """Dimensions of the tensors that are meant: batch, channels, height, width."""
@@ -34,12 +34,12 @@ _READ_MEMORY = frozenset(
 """Operators that read the memory of their first argument, whatever its strides are."""
 
 
-def of_saved(gm: fx.GraphModule) -> dict[int, Stride]:
+def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
     """By the place among a forward graph's outputs; of those alone that are to have other strides than PyTorch's."""
     from torch._inductor.graph import GraphLowering
 
     context = torch._guards.TracingContext.try_get()
-    if context is None or context.fw_metadata is None or not _convolves(gm) or not _has_fixed_sizes(gm):
+    if context is None or context.fw_metadata is None or not _convolves(gm) or shape_environment(inputs) is not None:
         return {}
     if not GraphLowering.decide_layout_opt(gm, is_inference=False):
         return {}
@@ -103,7 +103,7 @@ def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> None:
     output, outputs = gm.graph.output_node(), _outputs(gm)
     for node, stride in {outputs[place]: stride for place, stride in strides.items()}.items():
         readers = {user for user in node.users if _only_reads(user)}
-        if _is_input_in_such_memory(node, stride):
+        if node.op == "placeholder" and same_memory(node.meta["val"], stride):
             readers.discard(output)
         forced = _forced(node, stride)
         node.replace_all_uses_with(forced, delete_user_cb=readers.__contains__)
@@ -160,11 +160,6 @@ def _convolves(gm: fx.GraphModule) -> bool:
     return bool(gm.graph.find_nodes(op="call_function", target=torch.ops.aten.convolution.default, sort=False))
 
 
-def _has_fixed_sizes(gm: fx.GraphModule) -> bool:
-    values = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
-    return not any(isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) for value in values)
-
-
 def _channels_last(node: fx.Node) -> Stride | None:
     """The strides that a saved tensor is to have; None where they are those that it has, or not known as numbers."""
     value = node.meta.get("val")
@@ -177,13 +172,6 @@ def _channels_last(node: fx.Node) -> Stride | None:
     _images, channels, height, width = value.shape
     stride = (channels * height * width, 1, width * channels, channels)
     return stride if value.stride() != stride else None
-
-
-def _is_input_in_such_memory(node: fx.Node, stride: Stride) -> bool:
-    """Whether strides differ only where a size is 1, so that the step is never taken."""
-    value = node.meta["val"]
-    steps = zip(value.shape, value.stride(), stride, strict=True)
-    return node.op == "placeholder" and all(size == 1 or step == other for size, step, other in steps)
 
 
 def _differs(traced: Any, other: Any) -> bool:

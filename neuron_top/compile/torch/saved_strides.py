@@ -17,7 +17,7 @@ from torch import fx
 SHAPES_KEPT = 256
 """Shapes of which is remembered what differs."""
 
-_Stride = tuple[int, ...]
+Stride = tuple[int, ...]
 
 
 class ExpectedStrides(NamedTuple):
@@ -74,7 +74,7 @@ class SavedStrides:
 
     def __init__(self, expected: ExpectedStrides) -> None:
         self._expected = expected
-        self._different: dict[tuple[int, ...], dict[int, _Stride]] = {}
+        self._different: dict[tuple[int, ...], dict[int, Stride]] = {}
 
     def applied(self, outputs: Sequence[Any]) -> Sequence[Any]:
         """The outputs, those with other strides as copies."""
@@ -91,7 +91,7 @@ class SavedStrides:
             changed[place] = _with_strides(changed[place], stride)
         return changed
 
-    def _differing(self, outputs: Sequence[Any], sizes: tuple[int, ...]) -> dict[int, _Stride]:
+    def _differing(self, outputs: Sequence[Any], sizes: tuple[int, ...]) -> dict[int, Stride]:
         numbers = dict(zip(self._expected.symbols, sizes, strict=True))
         found = {}
         for place, symbolic in self._expected.strides.items():
@@ -105,14 +105,19 @@ def _size(output: Any, dimension: int | None) -> int:
     return int(output if dimension is None else output.shape[dimension])
 
 
-def _differs(tensor: Any, stride: _Stride) -> bool:
+def same_memory(tensor: torch.Tensor, stride: Sequence[int]) -> bool:
+    """Whether other strides than a tensor's are those of the same memory: a step is never taken where a size is 1."""
+    steps = zip(tensor.shape, tensor.stride(), stride, strict=True)
+    return all(size == 1 or step == wanted for size, step, wanted in steps)
+
+
+def _differs(tensor: Any, stride: Stride) -> bool:
     return isinstance(tensor, torch.Tensor) and tensor.numel() > 0 and tensor.stride() != stride
 
 
-def _with_strides(tensor: torch.Tensor, stride: _Stride) -> torch.Tensor:
-    steps = zip(tensor.shape, tensor.stride(), stride, strict=True)
-    if all(size == 1 or step == wanted for size, step, wanted in steps):
-        return tensor.as_strided(tensor.shape, stride)  # the same memory; PyTorch's convolutions look at such steps too
+def _with_strides(tensor: torch.Tensor, stride: Stride) -> torch.Tensor:
+    if same_memory(tensor, stride):
+        return tensor.as_strided(tensor.shape, stride)  # PyTorch's convolutions look at steps that are never taken, too
     once = tensor
     for dimension, step in enumerate(stride):
         if step == 0:  # all of it is one place in memory, so it is written once
