@@ -30,7 +30,7 @@ from tests.inductor_folder import inductor_folder
 
 ROOT = Path(__file__).parents[2]
 SUITES = ("features", "operators", "databases", "transformers", "vision")
-_SILENCE_SECONDS = 1200
+_SILENCE_SECONDS = 2400
 """A worker that says nothing for so long is ended; its program counts as left out."""
 
 

@@ -11,7 +11,7 @@ import torch
 from tests.compat.programs import Compiler, Program
 
 _SIZES = {
-    "inception_v3": 160,
+    "inception_v3": 299,
     "googlenet": 64,
     "maxvit_t": 224,
     "vit_": 224,

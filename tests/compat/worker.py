@@ -22,7 +22,7 @@ from typing import Any
 
 OURS, INDUCTOR = "neurontop", "inductor"
 PATIENCE_SECONDS = 240
-LONGER_SECONDS = {"vision": 900}
+LONGER_SECONDS = {"vision": 1800}
 """By suite: deep models are compiled for minutes each time."""
 
 

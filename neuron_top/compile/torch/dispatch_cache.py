@@ -8,9 +8,10 @@ PyTorch keeps it (`AOTAutogradCache`, in Inductor's own directory), under its ow
   exact description goes into the key as well: every node with its arguments, every input with its form, place,
   aliases and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only
   graphs made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to
-  is settled by what is described and by PyTorch's sources, which the key holds. `fingerprint` raises for all others.
-- What a script changes inside PyTorch without registering it (a function put in another's place) escapes the
-  description, as it escapes PyTorch's. That is why this is asked for (`NEURONTOP_SKIP_TRACE=1`), never the default.
+  is settled by what is described and by PyTorch's sources, which the key holds.
+- What a script changes inside PyTorch would escape a description of the graph. So whatever traces is looked through
+  as well: functions in Python (`torch_functions`), kernels in Python and in C++ (`torch_kernels`).
+- `fingerprint` raises for what cannot be shown to be equal: it is traced. `NEURONTOP_SKIP_TRACE=0` traces everything.
 - Ranks that capture the same graph at the same time wait for the first of them instead of tracing it all at once.
 """
 
@@ -32,20 +33,20 @@ from torch import fx
 from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache, FXGraphCacheMiss
 from torch._inductor.output_code import OutputCode
 
-from neuron_top.compile.graphs import hashing, own_code
+from neuron_top.compile.graphs import hashing, own_code, torch_functions, torch_kernels
 from neuron_top.compile.graphs.hashing import NotCacheable
 from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 3"
+_FORMAT = "neuron-top dispatch 4"
 _NAMESPACES = ("aten", "prims")
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
 def wanted() -> bool:
-    """Whether the user asked for warm starts that skip the trace."""
-    return os.environ.get(SKIP_TRACE_VARIABLE, "").lower() in ("1", "true", "yes", "on")
+    """Whether warm starts may skip the trace: unless the user says no."""
+    return os.environ.get(SKIP_TRACE_VARIABLE, "").lower() not in ("0", "false", "no", "off")
 
 
 @dataclasses.dataclass(eq=False)
@@ -167,11 +168,12 @@ def _state_lines() -> Iterator[str]:
         raise NotCacheable("the graph is one of several buckets")
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
         raise NotCacheable("a mode changes what operators do")
-    if foreign := own_code.foreign():
+    if foreign := own_code.foreign() or torch_functions.replaced() or torch_kernels.replaced():
         raise NotCacheable(foreign)
     if own_code.rules_of_vmap():
         raise NotCacheable("vmap has rules in Python, which a script could have replaced")
     yield f"operators {own_code.tables()}"
+    yield f"functions {torch_functions.places()}"
     yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
     for device in torch._C._autocast_supported_devices():
         if torch.is_autocast_enabled(device):

@@ -1,0 +1,250 @@
+"""Whether PyTorch's functions in Python are its own, as they were installed.
+
+Where a trace is skipped, nothing shows what a script changed in the code that would have made it. So every function in
+PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.
+`replaced` names the first that is somebody else's. A script can also put one of PyTorch's own functions in another's
+place: `places` is a digest of what stands where in the modules that trace, and differs then.
+
+Not seen: numbers and texts that a script changes in PyTorch's modules. Settings are in every key.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import itertools
+import operator
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+_PACKAGES = frozenset(
+    (
+        *("torch", "torchgen", "functorch", "triton", "numpy", "sympy", "mpmath", "networkx", "jinja2", "fsspec"),
+        *("filelock", "packaging", "typing_extensions", "neuron_top"),
+    )
+)
+"""Where code in PyTorch's modules comes from: PyTorch, what it stands on, and this back end."""
+_INDUCTOR = "torch._inductor."
+"""What compiles: in another process, so that it is looked at only where it takes part in the trace as well."""
+_TRACING = (
+    *("torch._decomp", "torch._dispatch", "torch._functorch", "torch._guards", "torch._higher_order_ops"),
+    *("torch._inductor.compile_fx", "torch._inductor.decomposition", "torch._inductor.fx_passes"),
+    *("torch._inductor.fx_utils", "torch._inductor.pattern_matcher", "torch._inductor.utils", "torch._library"),
+    *("torch._meta_registrations", "torch._ops", "torch._prims", "torch._prims_common", "torch._refs"),
+    *("torch._subclasses", "torch._tensor", "torch._C._nn", "torch.autograd", "torch.functional", "torch.fx"),
+    *("torch.nn.functional", "torch.overrides"),
+)
+"""Modules, with what is below them, that `places` describes."""
+_DEPTH = 5
+_HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
+_IN_PYTHON = (types.FunctionType, functools.partial, property, *_HOLDS_ONE)
+_IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
+_LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+"""How the files of Python's own modules begin."""
+_CONTENTS = ("__code__", "__defaults__", "__kwdefaults__")
+
+_own: tuple[list[Any], ...] = ([], [], [], [])
+"""Functions that were found to be PyTorch's, and what each of them computed with at that time (`_CONTENTS`)."""
+_kept: set[int] = set()
+_seen: dict[tuple[str, int], list[Any]] = {}
+"""What stood in a namespace when it was last looked through; held, so that nothing new is taken for something old."""
+_looked_at: dict[type, bool] = {}
+_tracing: list[str] = []
+"""The modules that `places` describes, as they were imported when it was first asked."""
+_digest = ""
+
+
+def replaced() -> str:
+    """A function in PyTorch's modules that is not its own, in words; empty where there is none."""
+    global _digest
+    if changed := _changed():
+        return f"the script changes {_name(changed)}"
+    for place, identity, names in _namespaces(_modules()):
+        values = list(names.values())
+        if _are_same(values, _seen.get((place, identity))):
+            continue
+        _digest = ""
+        for item in values:
+            if _is_looked_at(type(item)) and not own(item):
+                return f"the script replaces a function in {place}: {_name(item)}"
+        _seen[place, identity] = values
+    return ""
+
+
+def places() -> str:
+    """A digest of which function stands where in the modules that trace, as `replaced` saw them.
+
+    It is the same in all processes of this PyTorch. Modules that are imported after the first call are left out, since
+    a process that traces imports more of them.
+    """
+    global _digest
+    if not _digest:
+        if not _tracing:
+            _tracing.extend(name for name, _ in _modules() if _traces(name))
+        modules = [(name, sys.modules[name]) for name in _tracing if name in sys.modules]
+        lines = sorted(line for place, _, names in _namespaces(modules) for line in _lines(place, names))
+        _digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return _digest
+
+
+def own(item: Any) -> bool:
+    """Whether the code of a function, and of the functions that it holds, is from PyTorch's files."""
+    plain = type(item) is types.FunctionType and item.__closure__ is None
+    new = [part for part in ((item,) if plain else _parts(item, _DEPTH)) if id(part) not in _kept]
+    if not all(isinstance(part, types.FunctionType) and _is_own_code(part) for part in new):
+        return False
+    functions, codes, defaults, keyword_defaults = _own
+    functions += new
+    _kept.update(map(id, new))
+    codes += [part.__code__ for part in new]
+    defaults += [part.__defaults__ for part in new]
+    keyword_defaults += [part.__kwdefaults__ for part in new]
+    return True
+
+
+def _parts(item: Any, depth: int) -> Iterator[Any]:
+    """The functions that an item is made of, and what can be called there but is not made of PyTorch's functions."""
+    if isinstance(item, types.FunctionType):
+        yield item
+        held = _closure(item) if depth else ()
+    elif isinstance(item, _HOLDS_ONE):
+        held = (item.__func__,)
+    elif isinstance(item, property):
+        held = tuple(part for part in (item.fget, item.fset, item.fdel) if part is not None)
+    elif isinstance(item, functools.partial):
+        held = (item.func,)
+    else:
+        held = ()
+        if _is_looked_at(type(item)):
+            yield item
+    for part in held:
+        yield from _parts(part, depth - 1)
+
+
+def _changed() -> Any:
+    """A function that computes with something else than it did when it was found to be PyTorch's, or None."""
+    for name, before in zip(_CONTENTS, _own[1:], strict=True):
+        now = list(map(operator.attrgetter(name), _own[0]))
+        if not _are_same(now, before):
+            return next(itertools.compress(_own[0], map(operator.is_not, now, before)))
+    return None
+
+
+def _are_same(values: Sequence[Any], before: Sequence[Any] | None) -> bool:
+    return before is not None and len(values) == len(before) and all(map(operator.is_, values, before))
+
+
+def _modules() -> list[tuple[str, types.ModuleType]]:
+    imported = list(sys.modules.items())
+    return [(name, of) for name, of in imported if _is_looked_through(name) and isinstance(of, types.ModuleType)]
+
+
+@functools.cache
+def _is_looked_through(module: str) -> bool:
+    return module.partition(".")[0] == "torch" and (not module.startswith(_INDUCTOR) or _traces(module))
+
+
+@functools.cache
+def _traces(module: str) -> bool:
+    return f"{module}.".startswith(_TRACING_PREFIXES)
+
+
+def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tuple[str, int, Mapping[Any, Any]]]:
+    """What stands in modules, in PyTorch's classes there, and in the tables of the modules that trace.
+
+    Each with its place and an identity: several classes of PyTorch have the same name.
+    """
+    seen: set[int] = set()
+    for place, module in modules:
+        names = dict(vars(module))
+        yield place, id(module), names
+        for item in [item for item in names.values() if issubclass(type(item), type) and id(item) not in seen]:
+            seen.add(id(item))
+            home = str(vars(item).get("__module__"))
+            if _is_looked_through(home):
+                yield f"{home}.{item.__qualname__}", id(item), vars(item)
+        if _traces(place):
+            for name, table in [(name, item) for name, item in names.items() if type(item) in (dict, list, tuple)]:
+                if not name.startswith("__"):
+                    yield f"{place}.{name}", id(module), dict(table if type(table) is dict else enumerate(table))
+
+
+def _is_looked_at(kind: type) -> bool:
+    """Whether things of this type are functions, or can be called and are not PyTorch's."""
+    answer = _looked_at.get(kind)
+    if answer is None:
+        can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
+        answer = kind in _IN_PYTHON or (can_be_called and not _is_package(kind.__module__))
+        _looked_at[kind] = answer
+    return answer
+
+
+def _closure(function: types.FunctionType) -> tuple[Any, ...]:
+    held = []
+    for cell in function.__closure__ or ():
+        try:
+            part = cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+        if type(part) in _IN_PYTHON:
+            held.append(part)
+    return tuple(held)
+
+
+def _is_own_code(function: types.FunctionType) -> bool:
+    file = function.__code__.co_filename
+    if file.startswith("<") and not file.startswith("<frozen "):  # methods of dataclasses and of named tuples
+        name = str(function.__globals__.get("__name__"))
+        return _is_package(name) or name.startswith("namedtuple_")
+    return _is_own_file(file)
+
+
+@functools.cache
+def _is_own_file(file: str) -> bool:
+    of_python = file.startswith(_LIBRARY) and "-packages" not in file
+    return of_python or file.startswith(_folders())
+
+
+def _is_package(module: str | None) -> bool:
+    root = str(module).partition(".")[0]
+    return root in _PACKAGES or root in sys.stdlib_module_names
+
+
+@functools.cache
+def _folders() -> tuple[str, ...]:
+    specs = filter(None, map(importlib.util.find_spec, _PACKAGES))
+    places = [place for spec in specs for place in spec.submodule_search_locations or filter(None, [spec.origin])]
+    return tuple(place if place.endswith(".py") else place + os.sep for place in places)
+
+
+def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
+    for name, item in names.items():
+        kind = type(item)
+        if kind in _IN_PYTHON or kind in _IN_C or issubclass(kind, type):
+            yield f"{place}.{name if type(name) in (str, int) else _name(name)} {_text(item)}"
+
+
+def _text(item: Any) -> str:
+    """A function as text that is the same in every process: its place, its first line, its plain defaults."""
+    if isinstance(item, types.FunctionType):
+        defaults = [value for value in item.__defaults__ or () if isinstance(value, (str, int, float, bool))]
+        return f"{item.__module__}.{item.__qualname__}:{item.__code__.co_firstlineno} {defaults}"
+    if isinstance(item, _HOLDS_ONE):
+        return _text(item.__func__)
+    if isinstance(item, functools.partial):
+        return f"partial {_text(item.func)}"
+    if isinstance(item, property):
+        return f"property {_text(item.fget)} {_text(item.fset)}"
+    return f"{getattr(item, '__module__', '')}.{_name(item)}"
+
+
+def _name(item: Any) -> str:
+    return str(getattr(item, "__qualname__", None) or type(item).__qualname__)
+
+
+_TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)

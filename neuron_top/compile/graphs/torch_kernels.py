@@ -1,0 +1,71 @@
+"""Whether the kernels of PyTorch's operators are its own, as they were installed.
+
+The dispatcher tells of each kernel in which file it was registered, whether in Python or in C++, by PyTorch, an
+extension or the script. Operators hold further kernels in Python themselves (`py_impl`), and rules for modes stand in a
+registry of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._library import simple_registry
+from torch._ops import OpOverload, OpOverloadPacket
+
+from neuron_top.compile.graphs import torch_functions
+
+_NAMESPACES = ("aten", "prims")
+_REGISTERED = re.compile(r"registered at (\S+):\d+")
+_SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
+_FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
+"""Files of PyTorch that register what a script gives them, by namespace; PyTorch makes `prims` with the second."""
+
+
+def replaced() -> str:
+    """A kernel of one of PyTorch's operators that is not its own, in words; empty where there is none."""
+    return next(_found(), "")
+
+
+def _found() -> Iterator[str]:
+    yield from _in_the_dispatcher()
+    for namespace in _NAMESPACES:
+        for operator in _operators(namespace):
+            if operator.py_kernels and not all(map(torch_functions.own, operator.py_kernels.values())):
+                yield f"the script gives {operator} a kernel of its own"
+    for name, entry in list(simple_registry.singleton._data.items()):
+        if name.startswith(("aten::", "prims::")) and not all(map(torch_functions.own, _rules(entry))):
+            yield f"the script gives {name} a rule of its own"
+
+
+def _in_the_dispatcher() -> Iterator[str]:
+    names = torch._C._dispatch_get_all_op_names()
+    texts = {name: "".join(_texts(names, name)) for name in _NAMESPACES}
+    built = _SOURCES.search(texts["aten"])
+    if built is None:
+        yield "this PyTorch does not tell where its kernels come from"
+        return
+    python = f"{Path(torch.__file__).parent}/"
+    for namespace, text in texts.items():
+        for file in sorted(set(_REGISTERED.findall(text))):
+            inside = file.removeprefix(python)
+            if inside in _FOR_SCRIPTS[namespace] or (inside == file and not file.startswith(built.group(1))):
+                yield f"a kernel of {namespace} is registered by {Path(file).name}"
+
+
+def _texts(names: Iterable[str], namespace: str) -> Iterator[str]:
+    yield from map(torch._C._dispatch_dump, (name for name in names if name.startswith(f"{namespace}::")))
+
+
+def _operators(namespace: str) -> Iterator[OpOverload]:
+    for packet in list(vars(getattr(torch.ops, namespace)).values()):
+        if isinstance(packet, OpOverloadPacket):
+            yield from (item for item in list(vars(packet).values()) if isinstance(item, OpOverload))
+
+
+def _rules(entry: simple_registry.SimpleOperatorEntry) -> Iterator[Any]:
+    yield from entry.torch_dispatch_rules._data.values()
+    yield from (kernel.func for kernel in getattr(entry.fake_impl, "kernels", ()))

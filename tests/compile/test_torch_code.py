@@ -1,0 +1,152 @@
+"""Whether PyTorch's functions and kernels are its own: what a script changes in them is seen, wherever it does so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
+
+import torch._decomp.decompositions as decompositions  # noqa: E402
+import torch._functorch.partitioners as partitioners  # noqa: E402
+import torch._subclasses.fake_impls as fake_impls  # noqa: E402
+
+from neuron_top.compile.graphs import torch_functions, torch_kernels  # noqa: E402
+
+Undo = Callable[[], object]
+
+
+def foreign(*arguments: Any) -> Any:
+    """A function of the script."""
+    return arguments[0]
+
+
+class Foreign:
+    """Something of the script that can be called."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return arguments[0]
+
+
+def put(holder: Any, name: str, item: Any) -> Undo:
+    """Set an attribute; what takes it back."""
+    had, before = name in vars(holder) or name.startswith("__"), getattr(holder, name, None)
+    setattr(holder, name, item)
+    return lambda: setattr(holder, name, before) if had else delattr(holder, name)
+
+
+def table(entries: dict[Any, Any], key: Any, item: Any) -> Undo:
+    """Set an entry of a table; what takes it back."""
+    before = entries[key]
+    entries[key] = item
+    return lambda: entries.__setitem__(key, before)
+
+
+def wrapped_by_pytorch() -> Any:
+    """A function of the script in one of PyTorch's wrappers: name, module and code are PyTorch's."""
+    wrapper = decompositions.pw_cast_for_opmath(foreign)
+    wrapper.__module__, wrapper.__qualname__ = "torch._decomp.decompositions", "silu"
+    return wrapper
+
+
+def inner_code() -> Undo:
+    """Other code in a function that one of PyTorch's wrappers holds."""
+    outer = decompositions.silu_backward
+    inner = next(cell.cell_contents for cell in outer.__closure__ if callable(cell.cell_contents))
+    return put(inner, "__code__", inner.__code__.replace(co_firstlineno=1))
+
+
+IN_PYTHON = {
+    "a function of a module": lambda: put(decompositions, "silu", foreign),
+    "a method": lambda: put(torch.Tensor, "add", foreign),
+    "a property": lambda: put(torch.Tensor, "mT", property(foreign)),
+    "an object that can be called": lambda: put(torch.nn.functional, "silu", Foreign()),
+    "a function in a wrapper": lambda: put(decompositions, "silu", wrapped_by_pytorch()),
+    "an entry of a table": lambda: table(
+        fake_impls.op_implementations_dict, next(iter(fake_impls.op_implementations_dict)), foreign
+    ),
+    "the code of a function": lambda: put(partitioners.default_partition, "__code__", foreign.__code__),
+    "the code in a wrapper": inner_code,
+    "the defaults of a function": lambda: put(decompositions.silu, "__defaults__", (2.0,)),
+    "the partitioner": lambda: put(partitioners, "min_cut_rematerialization_partition", foreign),
+}
+
+
+@pytest.fixture
+def looked_through() -> Iterator[None]:
+    """PyTorch as it is here: nothing is replaced."""
+    assert torch_functions.replaced() == ""
+    yield
+    assert torch_functions.replaced() == ""
+
+
+@pytest.mark.parametrize("change", IN_PYTHON)
+@pytest.mark.usefixtures("looked_through")
+def test_a_change_in_python_is_seen_and_gone_when_it_is_undone(change: str) -> None:
+    undo = IN_PYTHON[change]()
+    try:
+        assert "the script" in torch_functions.replaced()
+    finally:
+        undo()
+
+
+IN_ANOTHER_PLACE = {
+    "a method in C": lambda: put(torch.Tensor, "add", torch.Tensor.sub),
+    "a decomposition": lambda: put(decompositions, "silu", decompositions.hardswish),
+    "a function in C": lambda: put(torch._C._nn, "gelu", torch._C._nn.silu),
+}
+
+
+@pytest.mark.parametrize("change", IN_ANOTHER_PLACE)
+@pytest.mark.usefixtures("looked_through")
+def test_one_of_pytorchs_functions_in_another_ones_place_changes_the_digest(change: str) -> None:
+    before = torch_functions.places()
+    undo = IN_ANOTHER_PLACE[change]()
+    try:
+        assert torch_functions.replaced() == ""
+        assert torch_functions.places() != before
+    finally:
+        undo()
+    assert torch_functions.replaced() == ""
+    assert torch_functions.places() == before
+
+
+def test_the_kernels_here_are_pytorchs_own() -> None:
+    assert torch_kernels.replaced() == ""
+
+
+REGISTERED = {
+    "a library": """
+library = torch.library.Library("aten", "IMPL")
+library.impl("mul.Tensor", lambda x, y: x, "Meta", allow_override=True)""",
+    "impl": 'torch.library.impl("aten::sin", "CompositeExplicitAutograd")(lambda x: x)',
+    "register_kernel": 'torch.library.register_kernel("aten::cos", "cpu")(lambda x: x)',
+    "register_fake": 'torch.library.register_fake("aten::tan")(lambda x: x)',
+    "register_autograd": 'torch.library.register_autograd("aten::tan", lambda context, gradient: gradient)',
+    "register_torch_dispatch": """
+torch.library.register_torch_dispatch("aten::tan", torch.Tensor, lambda *rest: None)""",
+    "py_impl": """
+torch.ops.aten.add.Tensor.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x, y: x)""",
+    "prims": """
+library = torch.library.Library("prims", "IMPL")
+library.impl("sin", lambda x: x, "Meta", allow_override=True)""",
+}
+
+
+@pytest.mark.parametrize("way", REGISTERED)
+def test_a_kernel_that_the_script_registers_is_seen(way: str) -> None:
+    program = f"""
+import torch
+from neuron_top.compile.graphs import torch_kernels
+assert torch_kernels.replaced() == ""
+{REGISTERED[way]}
+print(torch_kernels.replaced())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(("the script gives aten", "a kernel of ")), done.stdout
