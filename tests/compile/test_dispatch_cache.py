@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_gr
 
 from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
 
-from neuron_top.compile.torch import dispatch_cache  # noqa: E402
+from neuron_top.compile.torch import dispatch_cache, machine_locks  # noqa: E402
 
 STEP = """
 import sys, torch
@@ -156,3 +158,30 @@ def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path)
     assert order == ["first", "second"]
     with dispatch_cache.first_alone("tag", order.append) as waited:
         assert waited == 0
+
+
+def test_who_has_no_compile_server_lets_the_one_that_has_trace_first(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    other = machine_locks.open_lock("another tag.lock")
+    assert other is not None
+    looked = iter(range(5))
+    is_locked = machine_locks.is_locked
+
+    def arriving(handle: int) -> bool:
+        if next(looked) == 3:
+            assert machine_locks.try_lock(other), "nobody went ahead"
+            order.append("with a server")
+        return is_locked(handle)
+
+    with machine_locks.first_compile():
+        assert machine_locks.claim_server_start()
+        with monkeypatch.context() as patch:
+            patch.setattr(machine_locks, "_held", {})  # as another process
+            patch.setattr(machine_locks, "_head_start_ends", lambda: math.inf)
+            patch.setattr(machine_locks, "is_locked", arriving)
+            patch.setattr(time, "sleep", lambda _: order and os.close(other))
+            with dispatch_cache.first_alone("another tag", order.append):
+                order.append("without")
+    assert order == ["with a server", "without"]

@@ -92,7 +92,7 @@ def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Sequenc
 
     `surroundings`: compiler, its flags and settings, as exact text. Raises NotCacheable (see above).
     """
-    lines = [_FORMAT, *surroundings, *_state_lines(), *_graph_lines(gm), *_input_lines(inputs)]
+    lines = [_FORMAT, *surroundings, *_graph_lines(gm), *_input_lines(inputs), *_state_lines()]  # what takes long last
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -126,7 +126,8 @@ def never(*, backward_too: bool) -> Iterator[None]:
 def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
     """The first process with this graph goes ahead, the others wait for its end; gives the seconds waited.
 
-    The lock dies with its holder. Once a process has been through without an error, nobody waits any more.
+    Where one of them has started a compile server, it is the first. The lock dies with its holder. Once a process has
+    been through without an error, nobody waits any more.
     """
     mark = machine_locks.folder() / tag
     if mark.exists():
@@ -137,6 +138,8 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
         yield 0.0
         return
     try:
+        taken = handle
+        machine_locks.let_the_server_go_first(lambda: mark.exists() or machine_locks.is_locked(taken))
         waited = _wait(handle, mark, say)
         if mark.exists():
             os.close(handle)

@@ -46,6 +46,18 @@ def try_lock(handle: int) -> bool:
     return True
 
 
+def is_locked(handle: int) -> bool:
+    """Whether another process has the lock, without keeping it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    fcntl.flock(handle, fcntl.LOCK_UN)
+    return False
+
+
 def claim_server_start() -> bool:
     """Claim the start of a compile server ahead of the first graph; False where another process has claimed it.
 
