@@ -264,7 +264,7 @@ def _from_cache_as(
     def function(runner: loading.Runner) -> CachedGraph:
         around = runner if cut is None else cut.around(runner)
         run = equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
-        return CachedGraph(kept, watch, run, saved)
+        return CachedGraph(kept, watch, run, saved, graph.digest)
 
     if runner := loading.known(graph):
         return function(runner)
@@ -277,7 +277,7 @@ def _from_cache_as(
     load = functools.partial(loading.load, wrapper, graph, inputs_left, beside.finish)
     if not beside.is_under_way:
         return function(load())
-    later = CachedGraph(kept, watch, None, saved)
+    later = CachedGraph(kept, watch, None, saved, graph.digest)
     ready = functools.partial(_or_in_job, job, direction, gm, inputs, lambda: function(load()))
     job.later.append((later, ready))
     return later

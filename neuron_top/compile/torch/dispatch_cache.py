@@ -39,7 +39,7 @@ from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides,
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 4"
+_FORMAT = "neuron-top dispatch 5"
 _NAMESPACES = ("aten", "prims")
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
@@ -59,6 +59,8 @@ class CachedGraph(OutputCode):
     run: Runner | None
     saved: saved_strides.ExpectedStrides = saved_strides.NOTHING
     """What the backward graph expects of the tensors that are saved for it."""
+    digest: str = ""
+    """Of the whole graph; the artifact of another one is not taken, whatever its key is."""
 
     def __post_init__(self) -> None:
         """AOTAutograd's mark of such functions; on the instance, from where Dynamo's wrappers copy it."""
@@ -80,7 +82,7 @@ class CachedGraph(OutputCode):
 
     def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
         """Out of PyTorch's cache: get the code out of ours. Raises FXGraphCacheMiss where it is not there."""
-        runner = load_known(self.module)
+        runner = load_known(self.module, self.digest)
         if runner is None:
             raise FXGraphCacheMiss
         self.run = equal_blocks.counting(worker_memory.watching(runner, self.watch), self.module, self.watch)

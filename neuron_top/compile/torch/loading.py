@@ -104,15 +104,15 @@ def load(
     raise AssertionError("the second attempt returns or raises")
 
 
-def load_known(module: str) -> Runner | None:
-    """The compiled function of a module that is known to be wanted; None where the cache has no sound artifact."""
+def load_known(module: str, digest: str) -> Runner | None:
+    """The compiled function of a graph that is known to be wanted; None where the cache has no sound artifact of it."""
     wrapper, key = job_wrapper(), parse_key(module)
-    compiled = wrapper.find_hit(key) if key is not None else None
+    compiled = wrapper.find_hit(key, digest) if key is not None else None
     if compiled is None or compiled.guards:
         return None
     start = time.monotonic()
     try:
-        runner = _loaded(compiled, "")
+        runner = _loaded(compiled, digest)
     except Exception:  # noqa: BLE001 (the long way comes across it again, and says and repairs it)
         return None
     wrapper.log.cache_path(wrapper.options.cache_url)

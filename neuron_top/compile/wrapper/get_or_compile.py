@@ -111,15 +111,15 @@ class Wrapper:
             raise refused_miss(entry, graph.description() if graph.description else None)
         return found
 
-    def find_hit(self, key: ModuleKey) -> CompiledEntry | None:
-        """The artifact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
+    def find_hit(self, key: ModuleKey, digest: str) -> CompiledEntry | None:
+        """The artifact of a graph where it is complete and sound; nothing is said, waited for or repaired."""
         if self.options.no_cache or self.options.extract_only:
             return None
         entry = self.entry(key)
         if entry.state() is not Lookup.HIT:
             return None
         try:
-            return _hit(entry, entry.load())
+            return _hit(entry, entry.load(digest))
         except Unsound:
             return None
 
