@@ -24,7 +24,7 @@ EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
 DEFAULT, FX_ONLY = "Inductor as it comes", "Inductor with its FX-graph cache only"
 PEERS: Mapping[str, Mapping[str, str]] = {DEFAULT: {}, FX_ONLY: {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}}
 """Whom a warm start is compared with, and by which environment. As it comes, PyTorch keeps AOTAutograd's traces beside
-the FX graphs and traces nothing when warm; with its FX-graph cache only it traces as we do, and saves compiling."""
+the FX graphs and traces nothing when warm; with its FX-graph cache only it traces, and saves compiling."""
 
 
 class Timed(NamedTuple):
