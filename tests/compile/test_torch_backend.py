@@ -319,6 +319,21 @@ def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches:
     assert not list(own_caches.rglob("model.done"))
 
 
+def test_a_job_killed_between_a_compile_and_its_publication_leaves_nothing(own_caches: Path) -> None:
+    ending = """
+import os, signal
+from neuron_top.compile.wrapper.persistent_cache import WritableEntry
+def end(entry, outputs, stats):
+    print("written", all(path.exists() for path in outputs.values()), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+WritableEntry.publishing = end
+"""
+    job = run(ending + TRAIN)
+    assert (job.returncode, job.stdout) == (-signal.SIGKILL, "written True\n"), job.stderr
+    jobs.until(lambda: not list(own_caches.rglob("*.lock")))
+    assert not list(own_caches.rglob("*.tmp"))
+
+
 def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(own_caches: Path) -> None:
     job = subprocess.Popen(
         [sys.executable, "-c", TRAIN],

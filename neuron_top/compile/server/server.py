@@ -5,7 +5,7 @@ lines on standard input and output. A fork starts in milliseconds, and a crash, 
 that fork alone. The server has one thread and never compiles itself, so its forks start clean.
 
 It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited
-pipe end can outlive the job). It then kills what still compiles and removes the temporary files of those compiles and
+pipe end can outlive the job). It then kills what still compiles and removes the temporary files of all compiles and
 every entry lock that the job reported, so that a killed job leaves nothing behind, also when both are ended at once, or
 before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
 
@@ -71,9 +71,9 @@ class _Compile:
             "result": json.loads(result) if status == 0 and result else {},
         }
 
-    def clean(self) -> None:
-        """Remove what the compile wrote, in the name of a job that no longer can."""
-        discard(Path(path) for path in self.request["outputs"].values())
+    def written(self) -> list[Path]:
+        """What the compile writes, for the job to publish."""
+        return [Path(path) for path in self.request["outputs"].values()]
 
 
 class Server:
@@ -82,6 +82,8 @@ class Server:
     def __init__(self, parent: int, requests: int, replies: int) -> None:
         self._parent, self._requests, self._replies = parent, requests, replies
         self._running: dict[int, _Compile] = {}
+        self._written: list[Path] = []
+        """By compiles that ended: the job publishes it later, or never."""
         self._locks: dict[str, str] = {}
         self._pending = b""
         self._woken, waker = os.pipe()
@@ -156,7 +158,7 @@ class Server:
             done, status, usage = os.wait4(pid, os.WNOHANG)
             if done:
                 compile_.kill()  # tools that outlived it
-                del self._running[pid]
+                self._written += self._running.pop(pid).written()
                 self._send(compile_.reply(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -172,8 +174,9 @@ class Server:
             compile_.kill()
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-            compile_.clean()
+            discard(compile_.written())
         if self._read_last_words():
+            discard(self._written)
             for lock, token in self._locks.items():
                 protocol.release(EntryFolder.at(Path(lock).parent), Path(lock).name, token)
 
