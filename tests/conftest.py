@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,18 @@ settings.load_profile("patient")
 
 # Started in the background (nohup, a CI runner) SIGINT is ignored, and every child inherits that: Ctrl-C tests need it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Failures are remembered by the names that a run without workers knows: xdist adds `@group` to them.
+
+    Else `--last-failed` in such a run finds none of them, and `make test` passes without having tried them again.
+    """
+    cache = getattr(session.config, "cache", None)  # there is none with `-p no:cacheprovider`
+    is_worker = hasattr(session.config, "workerinput")
+    if not is_worker and cache is not None and (failed := cache.get("cache/lastfailed", {})):
+        cache.set("cache/lastfailed", {re.sub(r"@\w+$", "", name): value for name, value in failed.items()})
 
 
 @pytest.fixture(autouse=True)
