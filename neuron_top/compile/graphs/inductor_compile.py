@@ -36,7 +36,15 @@ from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.compiler import NotSerializable
-from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings, vector_instructions
+from neuron_top.compile.graphs import (
+    broken_kernels,
+    copying,
+    hashing,
+    own_code,
+    process_groups,
+    torch_settings,
+    vector_instructions,
+)
 from neuron_top.compile.graphs.graph_file import SerializedGraph
 from neuron_top.errors import CacheUnusable
 
@@ -185,12 +193,14 @@ def compile_here(
     caches.enter_context(inductor_config.patch(fx_graph_cache=True))
     caches.enter_context(_floats_settled(fake_mode.shape_env))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
-        artifact = standalone_compile(
-            copying.copied(gm),
-            list(inputs),
-            dynamic_shapes="from_tracing_context",
-            options={"config_patches": dict(options)},
-            **donated,
+        artifact = broken_kernels.written_anew(
+            lambda: standalone_compile(
+                copying.copied(gm),
+                list(inputs),
+                dynamic_shapes="from_tracing_context",
+                options={"config_patches": dict(options)},
+                **donated,
+            )
         )
     _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])

@@ -1,0 +1,55 @@
+"""Kernels that a killed compile left half written in Inductor's folder, where the next compile finds them and fails.
+
+The C++ compiler writes a kernel in its final place, and PyTorch takes what is there for complete. The loader names the
+file that it cannot load (`/…/ab/cab….main.so: file too short`), whatever the reason is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+T = TypeVar("T")
+_NOT_LOADED = re.compile(r"(/[^\n:]+\.so): ")
+_MOST = 100
+"""Kernels of one graph that are written anew; more are not the trace of a killed compile."""
+
+
+def written_anew(compile_graph: Callable[[], T]) -> T:
+    """What `compile_graph` gives; kernels of Inductor's folder that do not load are removed, and it is tried again.
+
+    A kernel that still does not load after that is an error as ever.
+    """
+    removed: set[Path] = set()
+    while True:
+        try:
+            return compile_graph()
+        except Exception as problem:
+            kernel = _not_loaded(problem)
+            if kernel is None or kernel in removed or len(removed) >= _MOST:
+                raise
+            print(f"{kernel} cannot be loaded (a compile was killed while it wrote it?): written anew", file=sys.stderr)
+            kernel.unlink(missing_ok=True)
+            removed.add(kernel)
+
+
+def _not_loaded(problem: BaseException) -> Path | None:
+    folder = Path(cache_dir())
+    for error in _chain(problem):
+        if isinstance(error, (ImportError, OSError)) and (found := _NOT_LOADED.search(str(error))):
+            kernel = Path(found.group(1))
+            if folder in kernel.parents and ".." not in kernel.parts:
+                return kernel
+    return None
+
+
+def _chain(problem: BaseException | None) -> Iterator[BaseException]:
+    """An error, what PyTorch has wrapped in it, and what led to it."""
+    while problem is not None:
+        yield problem
+        problem = getattr(problem, "inner_exception", None) or problem.__cause__ or problem.__context__
