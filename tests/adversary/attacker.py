@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.inductor_folder import inductor_folder
 
 STRANGER = 65534
 """`nobody`: owns nothing of ours."""
@@ -67,3 +71,20 @@ ESCAPES = "\x1b]52;c;ZWNobw==\x07\x1b[2J\x9b31m\u202eexe\u200b\u2066"
 def unprintable(text: str) -> list[str]:
     """Characters of an output that are neither printable nor the line ends and blanks of ordinary text."""
     return sorted({character for character in text if not character.isprintable() and character not in "\n\t"})
+
+
+def result_of(program: str, change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
+    """The number that a program prints as its result, and what it said; all runs of a test share cache and folder."""
+    work = inductor_folder(tmp_path / "inductor")
+    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
+    done = subprocess.run(
+        [sys.executable, "-c", program, change],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **root, **environ},
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"^result (\S+)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return float(found.group(1)), done.stderr

@@ -6,10 +6,6 @@ every order. The function gives `x + 1`; every change makes it another number.
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +14,6 @@ pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600)]
 
 from tests.adversary import attacker  # noqa: E402
-from tests.inductor_folder import inductor_folder  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -73,19 +68,7 @@ IN_THE_JOB = {*RESULTS} - {"plain", "moved"}
 
 def run(change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
     """The result of a process with this change, and what it said."""
-    work = inductor_folder(tmp_path / "inductor")
-    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, change],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **root, **environ},
-    )
-    assert done.returncode == 0, done.stderr
-    found = re.search(r"^result (\S+)$", done.stdout, re.MULTILINE)
-    assert found, done.stdout
-    return float(found.group(1)), done.stderr
+    return attacker.result_of(PROGRAM, change, tmp_path, **environ)
 
 
 @pytest.mark.parametrize("skip_trace", ["", "1"])

@@ -5,10 +5,6 @@ The cache then holds a trace of the same captured graph, made by a process that 
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600)]
 
-from tests.inductor_folder import inductor_folder  # noqa: E402
+from tests.adversary import attacker  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -38,21 +34,9 @@ print("result", round(torch.compile(function, backend="neurontop")(torch.ones(3)
 """
 
 
-def run(change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
+def run(change: str, tmp_path: Path) -> tuple[float, str]:
     """The result of a process with this change, and what it said."""
-    work = inductor_folder(tmp_path / "inductor")
-    root = {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "root"), "TORCHINDUCTOR_CACHE_DIR": str(work)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, change],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **root, **environ},
-    )
-    assert done.returncode == 0, done.stderr
-    found = re.search(r"^result (\S+)$", done.stdout, re.MULTILINE)
-    assert found, done.stdout
-    return float(found.group(1)), done.stderr
+    return attacker.result_of(PROGRAM, change, tmp_path)
 
 
 def test_what_a_script_changes_in_the_trace_is_never_taken_from_a_process_that_did_not(tmp_path: Path) -> None:
