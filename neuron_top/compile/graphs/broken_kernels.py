@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+from neuron_top.compile.wrapper.compile_end import chain
 
 T = TypeVar("T")
 _NOT_LOADED = re.compile(r"(/[^\n:]+\.so): ")
@@ -40,16 +42,9 @@ def written_anew(compile_graph: Callable[[], T]) -> T:
 
 def _not_loaded(problem: BaseException) -> Path | None:
     folder = Path(cache_dir())
-    for error in _chain(problem):
+    for error in chain(problem):
         if isinstance(error, (ImportError, OSError)) and (found := _NOT_LOADED.search(str(error))):
             kernel = Path(found.group(1))
             if folder in kernel.parents and ".." not in kernel.parts:
                 return kernel
     return None
-
-
-def _chain(problem: BaseException | None) -> Iterator[BaseException]:
-    """An error, what PyTorch has wrapped in it, and what led to it."""
-    while problem is not None:
-        yield problem
-        problem = getattr(problem, "inner_exception", None) or problem.__cause__ or problem.__context__

@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from neuron_top.cache.model.failures import FailureClass, class_of
@@ -78,8 +78,8 @@ def full_place(places: Iterable[Path], least_bytes: int = _LOW_BYTES) -> Path | 
     return next((place for place in places if _free_bytes(place) < least_bytes), None)
 
 
-def is_disk_full(problem: BaseException) -> bool:
-    """Whether a full disk (or a spent quota) is at the root of an exception."""
+def chain(problem: BaseException) -> Iterator[BaseException]:
+    """An exception, what it was raised from, and what was being handled then, each once."""
     seen: set[int] = set()
     left: list[BaseException | None] = [problem]
     while left:
@@ -87,11 +87,17 @@ def is_disk_full(problem: BaseException) -> bool:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
+        yield one
+        left += [one.__cause__, one.__context__]
+
+
+def is_disk_full(problem: BaseException) -> bool:
+    """Whether a full disk (or a spent quota) is at the root of an exception."""
+    for one in chain(problem):
         if isinstance(one, OSError) and one.errno in FULL:
             return True
         if not isinstance(one, OSError) and any(os.strerror(number) in str(one) for number in FULL):
             return True  # a tool's own words, as the C++ compiler's
-        left += [one.__cause__, one.__context__]
     return False
 
 
