@@ -37,25 +37,26 @@ def open_lock(name: str) -> int | None:
 
 def try_lock(handle: int) -> bool:
     """Take the lock without waiting; False where another process has it."""
+    return _take(handle, fcntl.LOCK_EX)
+
+
+def is_locked(handle: int) -> bool:
+    """Whether another process has the lock, without keeping it. Others who ask do not take us for its holder."""
+    if not _take(handle, fcntl.LOCK_SH):
+        return True
+    with contextlib.suppress(OSError):  # a file system without locks
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    return False
+
+
+def _take(handle: int, how: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
         return True  # a file system without locks
     return True
-
-
-def is_locked(handle: int) -> bool:
-    """Whether another process has the lock, without keeping it."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    fcntl.flock(handle, fcntl.LOCK_UN)
-    return False
 
 
 def claim_server_start() -> bool:
