@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch.library import Library
 
-_OWN_NAMESPACES = ("aten", "prims")
+OWN_NAMESPACES = ("aten", "prims")
 _NAMESPACES_OF_PYTORCH = frozenset(
     {
         "aten",
@@ -233,7 +233,7 @@ def _lowerings() -> dict[Any, Any]:
 
 
 def _of_pytorch(operator: Any) -> bool:
-    return str(operator).partition(".")[0] in _OWN_NAMESPACES
+    return str(operator).partition(".")[0] in OWN_NAMESPACES
 
 
 def _pattern_passes() -> list[tuple[str, Any]]:

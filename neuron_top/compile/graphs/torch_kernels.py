@@ -17,8 +17,8 @@ from torch._library import simple_registry
 from torch._ops import OpOverload, OpOverloadPacket
 
 from neuron_top.compile.graphs import torch_functions
+from neuron_top.compile.graphs.own_code import OWN_NAMESPACES
 
-_NAMESPACES = ("aten", "prims")
 _REGISTERED = re.compile(r"registered at (\S+):\d+")
 _SOURCES = re.compile(r"registered at (/.*/)build/aten/src/ATen/RegisterSchema\.cpp:")
 _FOR_SCRIPTS = {"aten": ("library.py", "_library/custom_ops.py"), "prims": ("library.py",)}
@@ -32,18 +32,18 @@ def replaced() -> str:
 
 def _found() -> Iterator[str]:
     yield from _in_the_dispatcher()
-    for namespace in _NAMESPACES:
+    for namespace in OWN_NAMESPACES:
         for operator in _operators(namespace):
             if operator.py_kernels and not all(map(torch_functions.own, operator.py_kernels.values())):
                 yield f"the script gives {operator} a kernel of its own"
     for name, entry in list(simple_registry.singleton._data.items()):
-        if name.startswith(("aten::", "prims::")) and not all(map(torch_functions.own, _rules(entry))):
+        if name.partition("::")[0] in OWN_NAMESPACES and not all(map(torch_functions.own, _rules(entry))):
             yield f"the script gives {name} a rule of its own"
 
 
 def _in_the_dispatcher() -> Iterator[str]:
     names = torch._C._dispatch_get_all_op_names()
-    texts = {name: "".join(_texts(names, name)) for name in _NAMESPACES}
+    texts = {name: "".join(_texts(names, name)) for name in OWN_NAMESPACES}
     built = _SOURCES.search(texts["aten"])
     if built is None:
         yield "this PyTorch does not tell where its kernels come from"

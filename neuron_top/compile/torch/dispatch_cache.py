@@ -40,7 +40,6 @@ from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 5"
-_NAMESPACES = ("aten", "prims")
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
@@ -210,7 +209,7 @@ def _operation(node: fx.Node) -> str:
         raise NotCacheable(f"the graph holds {node.op} {target}")
     if isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         name = str(target)
-        if name.partition(".")[0] not in _NAMESPACES:
+        if name.partition(".")[0] not in own_code.OWN_NAMESPACES:
             raise NotCacheable(f"the graph calls {name}")
         return f"operator {name}"
     return hashing.function_name(target)
