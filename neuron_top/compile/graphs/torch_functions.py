@@ -40,17 +40,18 @@ _TRACING = (
     *("torch.nn.functional", "torch.overrides"),
 )
 """Modules, with what is below them, that `places` describes."""
+_TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _IN_PYTHON = (types.FunctionType, functools.partial, property, *_HOLDS_ONE)
 _IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """How the files of Python's own modules begin."""
-_CONTENTS = ("__code__", "__defaults__", "__kwdefaults__")
 
-_own: tuple[list[Any], ...] = ([], [], [], [])
-"""Functions that were found to be PyTorch's, and what each of them computed with at that time (`_CONTENTS`)."""
-_kept: set[int] = set()
+_own: dict[int, types.FunctionType] = {}
+"""Functions that were found to be PyTorch's, by id; held, so that nothing else gets it."""
+_contents: dict[str, list[Any]] = {"__code__": [], "__defaults__": [], "__kwdefaults__": []}
+"""What each of them computed with at that time."""
 _seen: dict[tuple[str, int], list[Any]] = {}
 """What stood in a namespace when it was last looked through; held, so that nothing new is taken for something old."""
 _looked_at: dict[type, bool] = {}
@@ -95,15 +96,12 @@ def places() -> str:
 def own(item: Any) -> bool:
     """Whether the code of a function, and of the functions that it holds, is from PyTorch's files."""
     plain = type(item) is types.FunctionType and item.__closure__ is None
-    new = [part for part in ((item,) if plain else _parts(item, _DEPTH)) if id(part) not in _kept]
-    if not all(isinstance(part, types.FunctionType) and _is_own_code(part) for part in new):
+    new = {id(part): part for part in ((item,) if plain else _parts(item, _DEPTH)) if id(part) not in _own}
+    if not all(isinstance(part, types.FunctionType) and _is_own_code(part) for part in new.values()):
         return False
-    functions, codes, defaults, keyword_defaults = _own
-    functions += new
-    _kept.update(map(id, new))
-    codes += [part.__code__ for part in new]
-    defaults += [part.__defaults__ for part in new]
-    keyword_defaults += [part.__kwdefaults__ for part in new]
+    _own.update(new)
+    for name, before in _contents.items():
+        before += map(operator.attrgetter(name), new.values())
     return True
 
 
@@ -128,10 +126,10 @@ def _parts(item: Any, depth: int) -> Iterator[Any]:
 
 def _changed() -> Any:
     """A function that computes with something else than it did when it was found to be PyTorch's, or None."""
-    for name, before in zip(_CONTENTS, _own[1:], strict=True):
-        now = list(map(operator.attrgetter(name), _own[0]))
+    for name, before in _contents.items():
+        now = list(map(operator.attrgetter(name), _own.values()))
         if not _are_same(now, before):
-            return next(itertools.compress(_own[0], map(operator.is_not, now, before)))
+            return next(itertools.compress(_own.values(), map(operator.is_not, now, before)))
     return None
 
 
@@ -245,6 +243,3 @@ def _text(item: Any) -> str:
 
 def _name(item: Any) -> str:
     return str(getattr(item, "__qualname__", None) or type(item).__qualname__)
-
-
-_TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
