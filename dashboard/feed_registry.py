@@ -39,14 +39,15 @@ OPEN_RECORDINGS = 6
 FRESH_SECONDS = 0.9
 """A view is cached no longer than this, because elapsed times grow without an event."""
 RESTS = 8.0
-"""Views that are costly are cached so many times as long as all views of their run took, though the run changes
+"""Views that are costly are cached so many times as long as all views of their run take, though the run changes
 meanwhile: those of a job of a thousand nodes would else be made without a pause, while what its nodes report waits."""
 COSTLY_SECONDS = 0.05
 """Of all views of a run: below it, what a job writes is shown at once."""
 LONGEST_REST = 1.5
 """Seconds, however costly."""
 CHART_REST = 10.0
-"""The longest rest of what a chart of the whole run is made of: it may lag behind the figures beside it."""
+"""The longest rest of what a chart of the whole run is made of: it may lag behind the figures beside it, and figures do
+not rest for what charts cost."""
 PULSE_SECONDS = 1.0
 _RECORDINGS_SECONDS = 2.0
 
@@ -66,6 +67,8 @@ class _CachedView(NamedTuple, Generic[View]):
     began: float
     took: float
     """Seconds, with the wait for the run."""
+    cost: float
+    """What it took, or the one before if that took less: one hiccup, or what the first one imports, is no cost."""
     longest_rest: float
     value: View
 
@@ -115,8 +118,8 @@ class FeedRegistry:
     def cached_view(self, run: str, view: Callable[[Run, float], View], longest_rest: float = LONGEST_REST) -> View:
         """The same, from the cache while the run has not changed, and while it was made a moment ago.
 
-        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while it is being
-        made gets the one before, if there is one.
+        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while such a one is
+        being made gets the one before, if there is one.
         """
         if is_dropped(run):
             self.feed(run)  # another browser's is not answered from what this one was shown
@@ -125,7 +128,7 @@ class FeedRegistry:
         if cached is not None and self._is_fresh(run, cached):
             return cached.value
         making = self._viewing.setdefault(key, threading.Lock())
-        if not making.acquire(blocking=cached is None) and cached is not None:
+        if not making.acquire(timeout=-1 if cached is None else COSTLY_SECONDS) and cached is not None:
             return cached.value
         try:
             made: _CachedView[View] | None = self._views.get(key)
@@ -133,7 +136,9 @@ class FeedRegistry:
                 return made.value
             version, began = self.version(run), time.monotonic()
             value = self.read(run, view)
-            self._views[key] = _CachedView(version, began, time.monotonic() - began, longest_rest, value)
+            took = time.monotonic() - began
+            cost = min(took, made.took) if made is not None else 0.0
+            self._views[key] = _CachedView(version, began, took, cost, longest_rest, value)
             return value
         finally:
             making.release()
@@ -145,7 +150,7 @@ class FeedRegistry:
             return True
         views = [view for (of, _view), view in list(self._views.items()) if of == run]
         looked_at = (view for view in views if now - view.began - view.took < 2 * view.longest_rest)
-        costs = sum(view.took for view in looked_at)
+        costs = sum(view.cost for view in looked_at if view.longest_rest <= cached.longest_rest)
         rest = min(RESTS * costs, cached.longest_rest) if costs > COSTLY_SECONDS else 0.0
         return age - cached.took < rest
 

@@ -1,8 +1,10 @@
 /* When charts are drawn: their library is read behind the numbers, then one chart is drawn at a time, those in sight
-   first, and one out of sight not again before it comes into sight. So no change waits for all of them. */
+   first, and one out of sight not again before it comes into sight; and none while the page waits for an answer. So no
+   change waits for all of them. */
 (function () {
   "use strict";
-  const link = document.getElementById("charts"), BEGIN_MS = 10000, TICK_PX = 80;
+  const link = document.getElementById("charts"), BEGIN_MS = 10000, TICK_PX = 80, ANSWER_MS = 250, LOOK_MS = 10;
+  let asked = 0;  // when the page asked what it still waits for
   let begun = false, read = null, broken = null, draw = null, busy = false;
   const waiting = [];  // first drawings and redrawings that wait for their turn
   const drawn = new WeakSet(), unseen = new WeakMap();  // unseen: chart out of sight → its newest figure
@@ -69,6 +71,7 @@
   async function next() {
     if (busy || !waiting.length) { return; }
     busy = true;
+    while (Date.now() - asked < ANSWER_MS) { await new Promise((look) => { setTimeout(look, LOOK_MS); }); }
     const {chart, figure, done, failed} = waiting.splice(Math.max(0, waiting.findIndex((one) => inSight(one.chart))), 1)[0];
     try {
       if (chart.isConnected) { await draw(chart, fitted(chart, figure)); }
@@ -79,6 +82,10 @@
     setTimeout(next, 0);
   }
 
-  window.neurontopCharts = {begin: begin, wall: WALL};
+  window.neurontopCharts = {
+    begin: begin,
+    wall: WALL,
+    waits: (waits) => { asked = waits ? Date.now() : 0; },  // whether an answer is waited for: numbers come first
+  };
   setTimeout(begin, BEGIN_MS);
 })();

@@ -38,11 +38,13 @@
     wanted = false;
     asking = Date.now();
     counter += 1;
+    window.neurontopCharts.waits(true);
     dash.set_props("pulse", {data: counter});
   }
 
   function answered() {
     asking = 0;
+    window.neurontopCharts.waits(false);
     quietSince = lastAnswer = Date.now();
     fleetRest = FLEET_MS * (1 + 0.3 * Math.random());
     sessionStorage.removeItem("loaded-anew");

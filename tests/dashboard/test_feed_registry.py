@@ -47,6 +47,13 @@ def counting(clock: Clock, seconds: float) -> Callable[[Run, float], int]:
     return view
 
 
+def made_twice(feeds: FeedRegistry, *views: Callable[[Run, float], int], longest_rest: float = LONGEST_REST) -> None:
+    """Each view, until what it costs is known."""
+    for number in (1, 2):
+        assert [feeds.cached_view(LIVE, view, longest_rest) for view in views] == [number] * len(views)
+        feeds.notify()
+
+
 def test_a_quick_view_is_made_anew_as_soon_as_the_run_has_changed(clock: Clock) -> None:
     feeds, view = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.001)
     assert [feeds.cached_view(LIVE, view) for _ in range(2)] == [1, 1]
@@ -57,35 +64,56 @@ def test_a_quick_view_is_made_anew_as_soon_as_the_run_has_changed(clock: Clock) 
 @pytest.mark.parametrize(("seconds", "rest"), [(0.1, RESTS * 0.1), (30.0, LONGEST_REST)])
 def test_a_costly_view_rests_though_the_run_changes(clock: Clock, seconds: float, rest: float) -> None:
     feeds, view = FeedRegistry(Settings(), StillFeed([])), counting(clock, seconds)
-    assert feeds.cached_view(LIVE, view) == 1
-    feeds.notify()
+    made_twice(feeds, view)
     clock.now += rest - 0.01
-    assert feeds.cached_view(LIVE, view) == 1
-    clock.now += 0.02
     assert feeds.cached_view(LIVE, view) == 2
+    clock.now += 0.02
+    assert feeds.cached_view(LIVE, view) == 3
+
+
+def test_one_hiccup_makes_no_view_costly(clock: Clock) -> None:
+    took = iter((0.001, 5.0, 0.001, 5.0, 5.0))
+    made = 0
+
+    def view(_run: Run, _now: float) -> int:
+        nonlocal made
+        made += 1
+        clock.now += next(took)
+        return made
+
+    feeds = FeedRegistry(Settings(), StillFeed([]))
+    for number in range(1, 6):
+        assert feeds.cached_view(LIVE, view) == number
+        feeds.notify()
+    assert feeds.cached_view(LIVE, view) == 5, "twice in a row it took long"
 
 
 def test_a_chart_may_rest_longer_than_figures(clock: Clock) -> None:
     feeds, chart = FeedRegistry(Settings(), StillFeed([])), counting(clock, 5.0)
-    assert feeds.cached_view(LIVE, chart, CHART_REST) == 1
-    feeds.notify()
+    made_twice(feeds, chart, longest_rest=CHART_REST)
     clock.now += CHART_REST - 0.01
-    assert feeds.cached_view(LIVE, chart, CHART_REST) == 1
+    assert feeds.cached_view(LIVE, chart, CHART_REST) == 2
     clock.now += 0.02
+    assert feeds.cached_view(LIVE, chart, CHART_REST) == 3
+
+
+def test_figures_do_not_rest_for_what_charts_cost(clock: Clock) -> None:
+    feeds, chart, figures = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.2), counting(clock, 0.001)
+    made_twice(feeds, chart, longest_rest=CHART_REST)
+    made_twice(feeds, figures)
+    assert feeds.cached_view(LIVE, figures) == 3
     assert feeds.cached_view(LIVE, chart, CHART_REST) == 2
 
 
 def test_views_of_a_run_rest_for_what_all_of_them_took_as_long_as_all_are_looked_at(clock: Clock) -> None:
-    feeds, one, other = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.06), counting(clock, 0.06)
-    assert [feeds.cached_view(LIVE, view) for view in (one, other)] == [1, 1]
-    feeds.notify()
-    clock.now += 2 * RESTS * 0.06 - 0.01
-    assert feeds.cached_view(LIVE, other) == 1
-    clock.now += 2 * LONGEST_REST  # nobody asks for `one` any more
+    feeds, one, other = FeedRegistry(Settings(), StillFeed([])), counting(clock, 0.04), counting(clock, 0.04)
+    made_twice(feeds, one, other)
+    clock.now += 2 * RESTS * 0.04 - 0.01
     assert feeds.cached_view(LIVE, other) == 2
-    feeds.notify()
-    clock.now += RESTS * 0.06 + 0.01
+    clock.now += 2 * LONGEST_REST  # nobody asks for `one` any more
     assert feeds.cached_view(LIVE, other) == 3
+    feeds.notify()
+    assert feeds.cached_view(LIVE, other) == 4
 
 
 def test_who_asks_while_a_view_is_made_gets_the_one_before(clock: Clock) -> None:
