@@ -57,10 +57,9 @@ def captured(function: Callable[..., Any], *inputs: Any, surroundings: tuple[str
     return only
 
 
-def run_step() -> tuple[str, str]:
+def run_step(script: str = STEP) -> tuple[str, str]:
     """A fresh process that trains for one step: what it traced, what it said."""
-    environ = {**os.environ, dispatch_cache.SKIP_TRACE_VARIABLE: "1"}
-    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=False, env=environ)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 
@@ -77,6 +76,14 @@ def test_a_warm_start_loads_without_tracing_and_an_evicted_entry_is_traced_and_c
     assert said.count("Using a cached neff at") == 1
     assert said.count("Compilation Successfully Completed") == 1
     assert run_step()[0] == "traced"
+
+
+def test_a_graph_that_is_traced_at_every_start_says_why(own_caches: Path) -> None:
+    script = STEP.replace('backend="neurontop"', 'backend="neurontop", dynamic=True')
+    for _start in range(2):
+        traced, said = run_step(script)
+        assert traced == "traced forward backward"
+        assert said.count("graph is traced at every start: sizes are symbolic") == 1
 
 
 def test_equal_captures_have_equal_fingerprints() -> None:

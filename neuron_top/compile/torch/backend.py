@@ -56,6 +56,7 @@ from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, NeuronTopError
 from neuron_top.events import CompileFellBack
+from neuron_top.events.levels import LogLevel
 
 FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
 
@@ -169,7 +170,8 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
     try:
         settings = hashing.exactly(_shareable_settings(job.patches), {})
         return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
-    except hashing.NotCacheable:
+    except hashing.NotCacheable as reason:
+        job.wrapper.log.remark_once(f"graph is traced at every start: {reason}", level=LogLevel.INFO)
         return None
 
 

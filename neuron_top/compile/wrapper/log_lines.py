@@ -106,13 +106,13 @@ class WrapperLog:
         """A remark of our own, in the same header."""
         self._say(level, _WRAPPER, text)
 
-    def remark_once(self, text: str) -> None:
-        """A warning that is worth saying once in a process."""
+    def remark_once(self, text: str, *, level: LogLevel = LogLevel.WARNING) -> None:
+        """A remark that is worth making once in a process."""
         with self._lock:
             if text in self._once:
                 return
             self._once.add(text)
-        self.remark(text)
+        self.remark(text, level=level)
 
     def _say(self, level: LogLevel, tag: str, text: str) -> None:
         if level not in self._levels:
