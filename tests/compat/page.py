@@ -36,7 +36,8 @@ def page(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str:
 
     machine = f"PyTorch {torch.__version__}, Python {platform.python_version()}, {platform.machine()}"
     gpu = "with CUDA" if torch.cuda.is_available() else "no GPU: programs for CUDA were not run"
-    parts = [_HEAD, f"Measured with {machine}, {gpu}.\n", table(found, names), *_details(found)]
+    parts = [_HEAD, f"Measured with {machine}, {gpu}.\n", table(found, names), *_compared(found, names)]
+    parts += _details(found)
     return "\n".join(parts)
 
 
@@ -49,7 +50,7 @@ def table(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str
     ]
     for suite, lines in found.items():
         warm = _by_name(lines, "warm")
-        cold = {name: line for name, line in _by_name(lines, "cold").items() if name in warm or "result" not in line}
+        cold = _answered(lines)
         counted = [name for name in cold if _inductor_compiles(cold[name])]
         kinds = Counter(_kind(cold[name], warm.get(name, {})) for name in counted)
         hits = sum(_from_cache(warm.get(name, {})) for name in counted)
@@ -66,6 +67,17 @@ def table(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str
         ]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows) + "\n"
+
+
+def _compared(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> list[str]:
+    """The programs of each suite that is not finished: a later session goes on with the others."""
+    parts = []
+    for suite, lines in found.items():
+        answered = _answered(lines)
+        compared = [f"`{name}`" for name in names.get(suite, ()) if name in answered]
+        if 0 < len(compared) < len(names.get(suite, ())):
+            parts.append(f"Run of **{suite}** so far: {', '.join(compared)}.\n")
+    return parts
 
 
 def _details(found: Mapping[str, Lines]) -> list[str]:
@@ -125,6 +137,12 @@ def words(cold: Mapping[str, Any], warm: Mapping[str, Any]) -> str:
         f"{warm.get('loaded', 0)} loaded, {warm.get('compiled', 0)} compiled warm, {cold.get('seconds', 0)} s, "
         f"{warm.get('seconds', 0)} s) {' '.join(more)[:400]} {'not cached: ' + reasons[:200] if reasons else ''}".rstrip()
     )
+
+
+def _answered(lines: Lines) -> dict[str, Mapping[str, Any]]:
+    """Program → its cold line, of those that are done: also from the cache, where there is a result."""
+    warm = _by_name(lines, "warm")
+    return {name: line for name, line in _by_name(lines, "cold").items() if name in warm or "result" not in line}
 
 
 def _inductor_compiles(line: Mapping[str, Any]) -> bool:

@@ -62,3 +62,14 @@ def test_the_page_counts_what_fails_as_a_defect() -> None:
     text = page.page({"features": lines}, {"features": ["a", "b", "c", "d", "e", "f"]})
     assert "| 6 | 1 | 3 | 1 | 0 | 0 | 0 | 2 | 1 | 1 |" in text
     assert "a reason" in text
+
+
+def test_the_page_names_the_programs_of_a_suite_that_is_not_finished() -> None:
+    lines = [
+        {"program": "a", "mode": "cold", "result": "same", "words": ""},
+        {"program": "a", "mode": "warm", "result": "same", "words": ""},
+        {"program": "b", "mode": "cold", "left_out": "took longer than 900 s"},
+        {"program": "c", "mode": "cold", "result": "same", "words": ""},
+    ]
+    assert "Run of **vision** so far: `a`, `b`.\n" in page.page({"vision": lines}, {"vision": ["a", "b", "c"]})
+    assert "so far" not in page.page({"vision": lines}, {"vision": ["a", "b"]})
