@@ -45,7 +45,7 @@ class Exchanged(NothingToShow):
     """An object is not the one that was listed any more, or is gone."""
 
 
-class Object(NamedTuple):
+class Object(msgspec.Struct, frozen=True, gc=False):
     """One object of an entry. `changed` is seconds since the epoch."""
 
     key: str
