@@ -67,10 +67,16 @@ def _job_failed(alert: RaisedAlert) -> str:
 
 
 def _lock(alert: RaisedAlert) -> str:
-    waiting = f"{alert.count} worker(s) wait for {alert.graph}, {duration_text(alert.seconds)}"
+    waiting = f"{_waiting(alert)} for {alert.graph}, {duration_text(alert.seconds)}"
     unattended = alert.kind is AlertKind.STALE_LOCK and not alert.compiling_elsewhere
-    compiling = "no compiler is seen at work in this run" if unattended else f"{alert.total} compile(s) in progress"
+    compiling = (
+        "no compiler is seen at work in this run" if unattended else f"{counted(alert.total, 'compile')} in progress"
+    )
     return "; ".join(filter(None, (waiting, compiling, alert.proof)))
+
+
+def _waiting(alert: RaisedAlert) -> str:
+    return f"{counted(alert.count, 'worker')} {'waits' if alert.count == 1 else 'wait'}"
 
 
 def _cached_failure(alert: RaisedAlert) -> str:
@@ -85,7 +91,7 @@ def _failed_compile(alert: RaisedAlert) -> str:
 
 def _failed_workers(alert: RaisedAlert) -> str:
     reason = f"{alert.names[0]}: {_first_line(alert.names[1])}" if alert.names else alert.text
-    return f"{alert.count} of {alert.total} worker(s) ended by an exception: {reason}"
+    return f"{alert.count} of {counted(alert.total, 'worker')} ended by an exception: {reason}"
 
 
 def _memory_low(alert: RaisedAlert) -> str:
@@ -255,12 +261,14 @@ _WORDS = {
     ),
     AlertKind.NODE_COMPILES_AGAIN: _Words(
         "a node compiles what others found",
-        lambda alert: f"{alert.names[0]} compiled {alert.count} graph(s) that others had found, last {alert.graph}",
+        lambda alert: (
+            f"{alert.names[0]} compiled {counted(alert.count, 'graph')} that others had found, last {alert.graph}"
+        ),
         "Compare its cache root, compiler and flags with the others': `neurontop fleet different` ranks what differs.",
     ),
     AlertKind.LOCK_HOLDER_GONE: _Words(
         "ranks wait for a node that is gone",
-        lambda alert: f"{alert.count} worker(s) wait for {alert.graph}, whose lock {alert.names[0]} holds; it is gone",
+        lambda alert: f"{_waiting(alert)} for {alert.graph}, whose lock {alert.names[0]} holds; it is gone",
         "Nothing will end this wait: `neurontop cache unlock` on the root of {graph}, or restart the job.",
     ),
     AlertKind.VERSIONS_DIFFER: _Words(

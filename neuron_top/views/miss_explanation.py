@@ -15,6 +15,7 @@ from neuron_top.escapes import visible
 from neuron_top.explain.kinds import CauseKind
 from neuron_top.explain.miss_causes import Explanation
 from neuron_top.run.model import Run
+from neuron_top.units import counted
 from neuron_top.views.metric import value_text
 from neuron_top.views.miss_sentences import cause_text
 
@@ -130,7 +131,7 @@ def roots(run: Run) -> tuple[str, ...]:
 def why(explanation: Explanation, seconds: float | None = None) -> MissExplanation:
     """An explanation as rows. `seconds`: how long it took to find."""
     first = explanation.causes[0]
-    compared = f"compared with {explanation.compared} graph(s) of {explanation.root}"
+    compared = f"compared with {counted(explanation.compared, 'graph')} of {explanation.root}"
     took = f" in {value_text(seconds, 'seconds')}" if seconds is not None else ""
     return MissExplanation(
         module=explanation.module,

@@ -8,6 +8,7 @@ from neuron_top.cache.model.failures import FailureClass
 from neuron_top.cache.model.states import State
 from neuron_top.explain.flag_changes import FlagsDifference
 from neuron_top.explain.kinds import CauseCode, CauseValue, CauseValues
+from neuron_top.units import counted
 from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
 
@@ -24,7 +25,7 @@ _KEPT = "a tensor that is printed, logged or kept, or a moved mark_step"
 SENTENCES = {
     CauseCode.NO_ENTRY: "this cache has no entry of that name, and its journal names none; without the graph itself "
     "nothing can be compared",
-    CauseCode.NONE_ALIKE: "none of the {compared} graph(s) nearest in size and time resembles it: it is new here",
+    CauseCode.NONE_ALIKE: "{compared:graph} of about its size and time compared, none resembles it: it is new here",
     CauseCode.NOTHING_BEFORE: "nothing that it can be compared with was in this cache before it: it is new here",
     CauseCode.EXTRA_GRAPH: "a new graph: it uses the inputs or outputs of another graph of the job, so something was "
     "put between them (clipping, a norm that is printed, a branch, a moved mark_step)",
@@ -48,7 +49,7 @@ SENTENCES = {
     "layout, metadata)",
     CauseCode.WORLD_SIZE: "another number of workers: replica groups {before} became {now}",
     CauseCode.DTYPE_OF_MOST: "most numbers were {before} and are {now} (autocast, model dtype, or --auto-cast)",
-    CauseCode.DTYPE_OF_INPUTS: "{count} input(s) are now {dtypes}",
+    CauseCode.DTYPE_OF_INPUTS: "{count:input} of another type: {dtypes}",
     CauseCode.ORDER: "the same operators in another order: code was moved, or traced in another order",
     CauseCode.SPLIT: f"a part of it became a graph of its own: {_MOVED}",
     CauseCode.MERGED: f"two graphs became one: {_MOVED}",
@@ -58,16 +59,16 @@ SENTENCES = {
     CauseCode.MORE_OPERATORS: f"more operators: {{operators}} ({_BRANCH})",
     CauseCode.FEWER_OPERATORS: f"fewer operators: {{operators}} ({_BRANCH})",
     CauseCode.OTHER_OPERATORS: "other operators: {operators} (the model's code changed)",
-    CauseCode.MORE_INPUTS: f"{{count}} more input(s) of the same operators: {{arrays}} ({_TIED})",
-    CauseCode.FEWER_INPUTS: f"{{count}} fewer input(s) of the same operators: {{arrays}} ({_TIED})",
+    CauseCode.MORE_INPUTS: f"{{count:more input}} of the same operators: {{arrays}} ({_TIED})",
+    CauseCode.FEWER_INPUTS: f"{{count:fewer input}} of the same operators: {{arrays}} ({_TIED})",
     CauseCode.INNER_SHAPES: "same inputs, other shapes inside: {operator} {before} became {now} (heads, a reshape, a "
     "slice)",
-    CauseCode.CONSTANTS: "{count} number(s) folded into the graph changed (learning rate, epsilon, dropout, a step "
+    CauseCode.CONSTANTS: "{count:number} folded into the graph changed (learning rate, epsilon, dropout, a step "
     "counter): {examples}",
-    CauseCode.MORE_RESULTS: f"{{count}} more result(s): {_KEPT}",
-    CauseCode.FEWER_RESULTS: f"{{count}} fewer result(s): {_KEPT}",
-    CauseCode.MORE_RESULTS_LIKE: f"{{count}} more result(s), {{example}} among them: {_KEPT}",
-    CauseCode.FEWER_RESULTS_LIKE: f"{{count}} fewer result(s), {{example}} among them: {_KEPT}",
+    CauseCode.MORE_RESULTS: f"{{count:more result}}: {_KEPT}",
+    CauseCode.FEWER_RESULTS: f"{{count:fewer result}}: {_KEPT}",
+    CauseCode.MORE_RESULTS_LIKE: f"{{count:more result}}, {{example}} among them: {_KEPT}",
+    CauseCode.FEWER_RESULTS_LIKE: f"{{count:fewer result}}, {{example}} among them: {_KEPT}",
     CauseCode.RANK_OF_INPUTS: "inputs of another rank: {examples}",
     CauseCode.SHAPES_OF_FEW_WEIGHTS: "a few weights have another shape (vocabulary, classes, or one layer's width): "
     "{examples}",
@@ -78,7 +79,14 @@ SENTENCES = {
     CauseCode.LENGTH_OR_IMAGE: "another length or image size: {examples}",
     CauseCode.BATCH_AND_LENGTH: "another batch size and another length: {examples}",
 }
-"""Filled with the values that `CauseCode` names."""
+"""Filled with the values that `CauseCode` names; `{count:graph}` is a count with its noun."""
+
+
+class _Count(int):
+    """A number that a sentence may ask for with its noun."""
+
+    def __format__(self, form: str) -> str:
+        return counted(self, form) if form[:1].isalpha() else super().__format__(form)
 
 
 def cause_text(code: CauseCode, values: CauseValues) -> str:
@@ -100,7 +108,7 @@ def flags_text(difference: FlagsDifference) -> str:
 def _shown(value: CauseValue) -> str | int:
     match value:
         case int():
-            return value
+            return _Count(value)
         case FlagsDifference():
             return flags_text(value)
         case State():

@@ -9,6 +9,7 @@ import msgspec
 from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind
+from neuron_top.units import counted
 from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
@@ -90,7 +91,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
         "seconds",
         provenance,
         "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
-        + (f"; {undated} compile(s) have no known time" if undated else ""),
+        + (f"; {counted(undated, 'compile')} of unknown time" if undated else ""),
     )
     yield metric(
         "compile_share",

@@ -60,7 +60,7 @@ def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(
     assert reported.reasons[0].kind == "batch size"
     assert reported.reasons[0].entry.startswith(COMPILER)
     assert reported.headline == reported.reasons[0].text
-    assert reported.footnote.startswith(f"compared with 1 graph(s) of {root}")
+    assert reported.footnote.startswith(f"compared with 1 graph of {root}")
 
 
 def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, service: MissService) -> None:

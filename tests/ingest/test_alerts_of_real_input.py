@@ -96,7 +96,7 @@ def growing_wait(given: Input) -> Raised:
             after=60.0 * (minutes - 3),
             pid=4243,
         )
-    return given.alert("waiting for a lock", "1 worker(s) wait for"), "Wait for the compile"
+    return given.alert("waiting for a lock", "1 worker waits for"), "Wait for the compile"
 
 
 def replayed_failure(given: Input) -> Raised:

@@ -57,7 +57,7 @@ def test_a_wait_for_a_lock_that_nobody_in_sight_works_on_is_stale_and_clears_wit
     waits = (LockWaited(module=A, pid=1, at=180.0, minutes=3.0), LockWaited(module=A, pid=2, at=180.0, minutes=3.0))
     alert = raised(200.0, *waits)["stale lock"]
     assert (alert.severity, alert.since, alert.graph) == ("error", 0.0, A)
-    assert "2 worker(s)" in alert.evidence
+    assert "2 workers wait for" in alert.evidence
     assert not raised(200.0, *waits, *(CacheHit(module=A, pid=pid, at=190.0) for pid in (1, 2)))
 
 
@@ -164,4 +164,4 @@ def test_a_worker_of_a_parallel_compile_that_met_an_exception_is_reported_with_i
     )
     alert = found["parallel compile worker failed"]
     assert alert.severity == "error"
-    assert alert.evidence == ("1 of 2 worker(s) ended by an exception: subprocess.CalledProcessError: exit status 70")
+    assert alert.evidence == ("1 of 2 workers ended by an exception: subprocess.CalledProcessError: exit status 70")
