@@ -42,6 +42,7 @@ from neuron_top.compile.graphs import (
     hashing,
     own_code,
     process_groups,
+    ready_kernels,
     torch_settings,
     vector_instructions,
 )
@@ -235,7 +236,7 @@ def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
         file.write(artifact)
         file.flush()
         # Under a trace, PyTorch loads constants without their values.
-        with torch._guards.tracing(None), _disable_current_modes():
+        with torch._guards.tracing(None), _disable_current_modes(), ready_kernels.loading():
             return CompiledArtifact.load(path=f"/proc/self/fd/{file.fileno()}", format="binary")
 
 

@@ -3,15 +3,24 @@
 PyTorch compiles and loads test programs for every kind of instructions that the processor has, and then takes the
 first kind that passed. Those after it are asked for by settings only (`cpp.simdlen`, ATEN_CPU_CAPABILITY). Here the
 same tests run in the same order, each kind's when somebody looks at it, so every answer is PyTorch's own.
+
+Each process also loads the compiled programs once more, in Python processes of their own (0.3 s of a processor). That
+a program loads is noted beside it, for this processor and this PyTorch: then it need not be tried again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
+import os
 import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import torch
 
 if TYPE_CHECKING:
     from torch._inductor.cpu_vec_isa import VecISA
@@ -81,3 +90,48 @@ def try_on_demand() -> None:
         return OnDemand(cpu_vec_isa.supported_vec_isa_list, those_of)
 
     cpu_vec_isa.valid_vec_isa_list = functools.cache(valid_vec_isa_list)  # type: ignore[arg-type]  # read like a list
+    _note_what_loads(cpu_vec_isa.VecISA)
+
+
+def _note_what_loads(kind: type[VecISA]) -> None:
+    """A test program that has loaded is not loaded again; another version of PyTorch may do it in another way."""
+    loads = getattr(kind, "_probe_load", None)
+    if loads is None:
+        return
+
+    @functools.wraps(loads)
+    def noted(self: VecISA, program: str) -> Any:
+        note, where = Path(f"{program}.loads"), _where_it_loads(program)
+        with contextlib.suppress(OSError, ValueError):
+            if where and note.read_text() == where:
+                return True
+        answer = loads(self, program)
+        if answer is True:
+            with contextlib.suppress(OSError):  # a note that is missing or cut off is none: it is tried again
+                note.write_text(where)
+        return answer
+
+    kind._probe_load = noted  # type: ignore[assignment, method-assign]
+
+
+def _where_it_loads(program: str) -> str:
+    """What decides whether a program loads, as text: the file, PyTorch's library, the processor, the loader's settings.
+
+    Empty where that cannot be told.
+    """
+    try:
+        files = [path.stat() for path in (Path(program), Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")]
+        processor = _processor()
+    except OSError:
+        return ""
+    facts = [(file.st_size, file.st_mtime_ns) for file in files]
+    loader = {name: value for name, value in sorted(os.environ.items()) if name.startswith("LD_")}
+    return f"{facts} {loader} {torch.__file__} {processor}"
+
+
+@functools.cache
+def _processor() -> str:
+    """Model and instructions of the first processor, as the kernel tells them. Raises OSError."""
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        first = itertools.takewhile(str.strip, file)
+        return " ".join(line.strip() for line in first if line.startswith(("vendor_id", "model", "flags", "microcode")))
