@@ -1,4 +1,5 @@
-"""Clocks of the log families, as seconds since the epoch. No zone is printed; all hosts that could be checked ran UTC.
+"""Clocks of the log families, as seconds since the epoch. The SDK prints no zone; hosts that could be checked ran UTC.
+Log services of containers may print one behind their stamp, and it is heeded.
 
 The traps, checked against thousands of public lines: the wrapper's six digits and the collectives' four are
 milliseconds padded with zeros; the runtime's six are real microseconds.
@@ -11,7 +12,7 @@ from functools import lru_cache
 
 from neuron_top.late_pattern import late_pattern
 
-_STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?"
+_STAMP = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?([+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?![\d:]))?"
 GENERIC = late_pattern(_STAMP)
 """An ISO-like stamp anywhere: for lines of a generation that is not known yet."""
 _LEADING = late_pattern(r"(?:.{0,60}?(?:[\]):|>\[]|\b[A-Z]{1,8})\s*)?[\[(<]?" + _STAMP)
@@ -131,8 +132,16 @@ def twelve_hours(text: str) -> float | None:
     return whole_seconds(f"{year}-{month}-{day}", f"{hours:02d}:{minute}:{second}")
 
 
-def _fractional(date: str, clock: str, digits: str | None) -> float | None:
-    return _plus(whole_seconds(date, clock), float(f"0.{digits or 0}"))
+def _fractional(date: str, clock: str, digits: str | None, zone: str | None) -> float | None:
+    return _plus(whole_seconds(date, clock), float(f"0.{digits or 0}") - _ahead(zone))
+
+
+def _ahead(zone: str | None) -> float:
+    """`+02:00`, `-0330` → seconds that its clocks are ahead of UTC."""
+    if not zone:
+        return 0.0
+    seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
+    return -seconds if zone[0] == "-" else seconds
 
 
 def _plus(seconds: float | None, fraction: float) -> float | None:
