@@ -1,7 +1,8 @@
 """Report where a run's time went, from a recording or from plain console logs and traces.
 
 RUN is a recording: an id, a unique prefix of one, a name, or `last`. LOG is the console output of a job, plain or
-gzip, or a file that PyTorch wrote to TORCH_TRACE; several logs are read as one run (its ranks); `-` is standard input.
+compressed, or a file that PyTorch wrote to TORCH_TRACE; several logs are read as one run (its ranks); `-` is standard
+input.
 
   neurontop report last -o report.html           one self-contained HTML file
   neurontop report train.log --format md         Markdown, for a pull request or a terminal

@@ -1,7 +1,8 @@
 """Count compiles, cache hits, failures, lock waits and runtime errors in log files.
 
 Reads console output of training and serving jobs on AWS Neuron in every format since 2022, compiler logs
-(log-neuron-cc.txt) and runtime logs, from files (plain or gzip, UTF-8 or UTF-16) or, with `-`, from standard input.
+(log-neuron-cc.txt) and runtime logs, from files (plain or compressed, UTF-8 or UTF-16) or, with `-`, from standard
+input.
 
   neurontop tally train.log                      a summary
   neurontop tally --json train.log               the counts as JSON; of several files by name

@@ -15,9 +15,10 @@ PREFIX = "log:"
 _ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
 
 _COMPRESSED = re.compile(rf"(?:{_ENDING.pattern})?\.(?:gz|bz2|xz|zst|lz4|Z)")
-COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 """Endings of the compressors that we read."""
-_READ_WHOLE = re.compile(rf"(?P<log>.+?)(?:(?:{_ENDING.pattern})(?:\.(?:gz|zst))?|\.(?:gz|zst))")
+_PACKED = r"\.(?:gz|zst|xz|bz2)"
+_READ_WHOLE = re.compile(rf"(?P<log>.+?)(?:(?:{_ENDING.pattern})(?:{_PACKED})?|{_PACKED})")
 """The log's own name, and what a rotation and a compressor that we read put behind it."""
 
 

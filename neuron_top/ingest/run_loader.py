@@ -74,7 +74,7 @@ def read_logs(
     *,
     diagnosed: bool = False,
 ) -> Run:
-    """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
+    """One run out of console logs, plain or compressed; a megabyte of each is in memory at a time."""
     run = Run(history_seconds) if into is None else into
     tables: dict[Path, None] = {}
     for name in dict.fromkeys(names):

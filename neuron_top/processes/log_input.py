@@ -1,4 +1,4 @@
-"""One log as a stream of bytes, whatever stands under its name: a file, gzip or zstd data, a pipe, or no log at all.
+"""One log as a stream of bytes, whatever stands under its name: a file, compressed data, a pipe, or no log at all.
 
 A pipe that nobody writes to yet is waited for, and that is said. Folders, sockets and devices are refused in words:
 reading `/dev/zero` would never end.
@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from neuron_top.errors import UsageError
 from neuron_top.plain_files import open_plain
@@ -30,9 +30,15 @@ CHUNK_BYTES = 1 << 20
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_ZSTD_READ = 1 << 16
-_ZSTD_OUT = 1 << 20
+_XZ = b"\xfd7zXZ\0"
+_BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+_BEGINNINGS = (_GZIP, _ZSTD, _XZ, *_BZIP2)
+"""What data of each compressor begins with."""
+_FRAME_READ = 1 << 16
+_FRAME_OUT = 1 << 20
 """Bytes that come out at a time."""
+_XZ_MEMORY = 1 << 28
+"""The strongest level of xz's own command takes a quarter of it."""
 _ZSTD_WINDOW = 27
 """Binary logarithm of the bytes that a frame may look back, as zstd's own command allows without being asked."""
 _MOST_UNPACKED = 4 * 1024**3
@@ -121,7 +127,7 @@ def _wait_for_a_writer(name: str, descriptor: int, notify: Notify) -> None:
 def _read(name: str, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
     read = _reader(file)
     first = read(CHUNK_BYTES)
-    while 0 < len(first) < len(_ZSTD) and (_ZSTD.startswith(first) or _GZIP.startswith(first)):
+    while first and any(len(first) < len(beginning) and beginning.startswith(first) for beginning in _BEGINNINGS):
         more = read(CHUNK_BYTES)
         if not more:
             break
@@ -135,15 +141,15 @@ def _read(name: str, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
 
 
 def is_compressed(first: bytes) -> bool:
-    """Whether a file that begins with these bytes holds gzip or zstd data."""
-    return first.startswith((_GZIP, _ZSTD))
+    """Whether a file that begins with these bytes holds compressed data that we read."""
+    return first.startswith(_BEGINNINGS)
 
 
 def has_compressed_data(path: str) -> bool:
-    """Whether a plain file holds gzip or zstd data; False where it cannot be read."""
+    """Whether a plain file holds compressed data that we read; False where it cannot be opened."""
     try:
         with open(open_plain(path, follow=True), "rb") as file:
-            return is_compressed(file.read(len(_ZSTD)))
+            return is_compressed(file.read(max(map(len, _BEGINNINGS))))
     except OSError:
         return False
 
@@ -157,7 +163,7 @@ def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
 def _unpacked(name: str, first: bytes, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
     """What is in compressed data, of which the beginning was read already. Raises ValueError for what is no log."""
     source = _Continued(first, file)
-    inner = _gzip(name, source, notify) if first.startswith(_GZIP) else _zstd(source.read1)
+    inner = _gzip(name, source, notify) if first.startswith(_GZIP) else _frames(source.read1, _frame_kind(first))
     unpacked = 0
     for data in inner:
         unpacked += len(data)
@@ -207,27 +213,80 @@ class _Continued(io.RawIOBase):
         return data
 
 
-def _zstd(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    """What is in the frames of zstd data. Raises EOFError where they are cut, ValueError where they are damaged."""
-    # The library's own stream readers do not tell an end from a cut, so frames are followed here one by one.
+class _Frame(Protocol):
+    """A decompressor of one frame, as all of Python's have it."""
+
+    @property
+    def eof(self) -> bool:
+        """Its end was read."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Nothing more comes out of what it was given."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was given to it behind its end."""
+
+    def decompress(self, data: bytes, max_length: int = -1, /) -> bytes:
+        """What comes out of this, at most so many bytes; the rest comes with the next call."""
+
+
+class _FrameKind(NamedTuple):
+    """Data of one compressor: frames behind each other."""
+
+    name: str
+    new: Callable[[], _Frame]
+    problem: type[Exception]
+    """What its decompressor raises for damaged data."""
+    padding: bytes = b""
+    """What may stand between frames."""
+
+
+def _frame_kind(first: bytes) -> _FrameKind:
+    """The compressor of data that begins so. Raises ValueError where this Python was built without it."""
+    try:
+        if first.startswith(_ZSTD):
+            return _zstd()
+        if first.startswith(_XZ):
+            import lzma  # each is loaded for its first file only
+
+            return _FrameKind("xz", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), lzma.LZMAError, b"\0")
+        import bz2
+
+        return _FrameKind("bzip2", bz2.BZ2Decompressor, OSError)
+    except ModuleNotFoundError as problem:
+        raise ValueError(f"this Python was built without {problem.name}, which unpacks it") from None
+
+
+def _zstd() -> _FrameKind:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
-    frame, begun = zstd.ZstdDecompressor(options=options), False
+    return _FrameKind("zstd", lambda: zstd.ZstdDecompressor(options=options), zstd.ZstdError)
+
+
+def _frames(read: Callable[[int], bytes], kind: _FrameKind) -> Iterator[bytes]:
+    """What is in the frames of this data. Raises EOFError where they are cut, ValueError where they are damaged."""
+    # The libraries' own stream readers do not all tell an end from a cut, so frames are followed here one by one.
+    frame, begun = kind.new(), False
     try:
-        while data := read(_ZSTD_READ):
+        while data := read(_FRAME_READ):
             begun = True
             while data:
                 if frame.eof:
-                    frame = zstd.ZstdDecompressor(options=options)
-                yield frame.decompress(data, _ZSTD_OUT)
+                    data = data.lstrip(kind.padding)
+                    if not data:
+                        break
+                    frame = kind.new()
+                yield frame.decompress(data, _FRAME_OUT)
                 while not (frame.eof or frame.needs_input):
-                    yield frame.decompress(b"", _ZSTD_OUT)
+                    yield frame.decompress(b"", _FRAME_OUT)
                 data = frame.unused_data if frame.eof else b""
-    except zstd.ZstdError as problem:
-        raise ValueError(f"damaged zstd data: {problem}") from None
+    except kind.problem as problem:
+        raise ValueError(f"damaged {kind.name} data: {problem}") from None
     if begun and not frame.eof:
         raise EOFError("its compressed data ends before its end-of-stream marker")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import threading
 import time
@@ -42,7 +44,12 @@ def zstd(data: bytes) -> bytes:
     return compress(data)
 
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstd}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "zst": zstd,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+}
 
 
 def read(path: Path) -> bytes:
@@ -65,9 +72,15 @@ def test_every_command_reads_a_compressed_log(tmp_path: Path, ending: str, capsy
 
 def test_frames_that_follow_each_other_and_odd_portions_are_one_log(tmp_path: Path) -> None:
     data = hits(0, 300)
-    for packed in (zstd(data[:5000]) + zstd(data[5000:]), gzip.compress(data[:5000]) + gzip.compress(data[5000:])):
-        (tmp_path / "log").write_bytes(packed)
+    for pack in PACKERS.values():
+        (tmp_path / "log").write_bytes(pack(data[:5000]) + pack(data[5000:]))
         assert read(tmp_path / "log") == data
+
+
+def test_zeros_between_and_behind_frames_of_xz_are_no_damage(tmp_path: Path) -> None:
+    data = hits(0, 300)
+    (tmp_path / "log").write_bytes(lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4))
+    assert read(tmp_path / "log") == data
 
 
 @pytest.mark.parametrize("ending", PACKERS)
@@ -80,10 +93,12 @@ def test_a_cut_file_is_a_reason_and_what_came_before_is_given(tmp_path: Path, en
     assert sum(map(len, found)) > 1 << 20
 
 
-def test_damaged_data_is_a_reason(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ending", "name"), [("zst", "zstd"), ("xz", "xz"), ("bz2", "bzip2")])
+def test_damaged_data_is_a_reason(tmp_path: Path, ending: str, name: str) -> None:
     path = tmp_path / "damaged"
-    path.write_bytes(zstd(os.urandom(1000)) + b"\x28\xb5\x2f\xfd" + b"\xff" * 90)
-    with pytest.raises(UsageError, match="damaged zstd data"):
+    whole = PACKERS[ending](os.urandom(1000))
+    path.write_bytes(whole + whole[:4] + b"\xff" * 90)
+    with pytest.raises(UsageError, match=f"damaged {name} data"):
         read(path)
 
 
@@ -110,7 +125,9 @@ def test_data_that_is_made_to_fill_a_machine_is_given_up(
         ("train.log-20260301.zst", "train.log"),
         ("train.log.gz", "train.log"),
         ("train-7.log", ""),
-        ("train.log.bz2", ""),
+        ("train.log.bz2", "train.log"),
+        ("train.log.2.xz", "train.log"),
+        ("train.log.lz4", ""),
     ],
 )
 def test_the_name_reports_which_log_a_file_was(name: str, log: str) -> None:
