@@ -43,6 +43,8 @@ def write(text: str, path: str | None) -> None:
         sys.stdout.write(text)
         return
     target = Path(path)
+    if not target.name:
+        raise UsageError(f"cannot write {path or 'to an empty name'}: name a file")
     # Two that write the same do not meet, and in a shared folder nobody can put a link where we write.
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:

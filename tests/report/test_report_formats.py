@@ -260,3 +260,12 @@ def test_what_is_neither_a_log_nor_a_recording_is_said_so(
     assert main(["report", str(Path(__file__)), "last"]) == 2
     assert main(["report", str(Path(__file__)), "-o", str(tmp_path / "no" / "r.html")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["", ".", "/", ".."])
+def test_a_place_without_a_file_name_is_a_message(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))
+    assert main(["report", str(Path(__file__)), "-o", place]) == 2
+    assert "cannot write" in capsys.readouterr().err
