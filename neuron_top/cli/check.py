@@ -19,6 +19,7 @@ exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "names", nargs="*", metavar="RUN|LOG", help="recording, or log files of one run (default: last)"
     )
     for rule in RULES:
-        parser.add_argument(f"--{rule.option}", type=_number, metavar="N", help=rule.text)
+        parser.add_argument(f"--{rule.option}", type=partial(_number, most=rule.most), metavar="N", help=rule.text)
     parser.add_argument("--max-late", dest="max_late_compiles", type=_number, help=argparse.SUPPRESS)
     parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, such as 200GB")
     parser.add_argument(
@@ -80,8 +81,11 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if checked.passed else 1
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1e12:
-        raise argparse.ArgumentTypeError("must be 0 or more")
+def _number(text: str, most: float = 1e12) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 <= value <= most:
+        raise argparse.ArgumentTypeError("must lie between 0 and 1" if most == 1 else "must be 0 or more")
     return value

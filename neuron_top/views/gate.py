@@ -30,6 +30,8 @@ class Rule(msgspec.Struct, frozen=True):
     at_least: bool
     """True: the metric must reach the threshold; False: it must not exceed it."""
     text: str
+    most: float = 1e12
+    """The largest threshold that means something."""
 
 
 class GateVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +55,8 @@ RULES = (
         False,
         "failed compiles and cached failures",
     ),
-    Rule("min-hit-rate", ("hit_rate",), True, "share of graphs that came from the cache, 0 to 1"),
-    Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
+    Rule("min-hit-rate", ("hit_rate",), True, "share of graphs that came from the cache, 0 to 1", most=1.0),
+    Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1", most=1.0),
     Rule("max-compile-seconds", ("compile_wall",), False, "wall seconds spent compiling"),
     Rule("max-misses", ("graphs_missed",), False, "graphs that had to be compiled"),
     Rule("max-late-compiles", ("late", "torch_late"), False, "graphs compiled after warm-up, by PyTorch itself too"),

@@ -49,6 +49,25 @@ def test_a_threshold_is_kept_on_one_side_and_broken_on_the_other(option: str, ke
     assert (good.passed, bad.passed) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("option", "threshold", "said"),
+    [
+        ("--max-compile-share", "20", "must lie between 0 and 1"),
+        ("--min-hit-rate", "90", "must lie between 0 and 1"),
+        ("--max-misses", "-1", "must be 0 or more"),
+        ("--max-misses", "nan", "must be 0 or more"),
+        ("--max-misses", "few", "'few' is not a number"),
+    ],
+)
+def test_a_threshold_that_means_nothing_is_refused(
+    log: str, capsys: pytest.CaptureFixture[str], option: str, threshold: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", log, option, threshold])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 def test_every_rule_reads_figures_that_exist() -> None:
     names = {one.name for one in report(sample(), 0.0).metrics}
     assert {name for rule in RULES for name in rule.metrics} <= names
