@@ -77,7 +77,7 @@ class RunService:
 
     def find(self, name: str) -> RunRecord:
         """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
-        with self._store() as store:
+        with self._store(name) as store:
             return self._find(store, name)
 
     def in_progress(self) -> str | None:
@@ -87,7 +87,7 @@ class RunService:
 
     def load(self, name: str) -> Run:
         """The run as its recording left it, or as it stands now. Raises NothingToShow, StoreUnusable."""
-        with self._store() as store:
+        with self._store(name) as store:
             return load_labeled(store, self._find(store, name).id, self._settings)
 
     def load_running(self, run: str) -> Run:
@@ -182,7 +182,10 @@ class RunService:
         feed.clock.seek(feed.clock.end)
         return feed
 
-    def _store(self) -> Store:
+    def _store(self, name: str = LAST) -> Store:
+        """The store, for what is looked for by this name. Raises NothingToShow, StoreUnusable."""
+        if not self._kept.exists and name not in (LAST, BEFORE_LAST):
+            raise NothingToShow(f"{name!r} is not a file, and nothing was recorded yet in {self.folder}")
         if not self._kept.exists:
             raise NothingToShow(
                 f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"

@@ -52,4 +52,8 @@ def test_a_log_that_failed_is_exit_status_one(log: Path, capsys: pytest.CaptureF
 
 def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "no-such-run"]) == 3
-    assert "nothing was recorded yet" in capsys.readouterr().err
+    assert "'no-such-run' is not a file, and nothing was recorded yet" in capsys.readouterr().err
+    assert main(["diagnose", "no-such.log"]) == 3
+    assert "'no-such.log' is not a file" in capsys.readouterr().err
+    assert main(["status", "last"]) == 3
+    assert capsys.readouterr().err.startswith("neurontop: nothing was recorded yet")
