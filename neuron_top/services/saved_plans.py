@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.plan import SCHEMA, Plan, decode, encode
-from neuron_top.errors import FileMalformed, UsageError
+from neuron_top.errors import UsageError
 
 __all__ = ["SCHEMA", "read_plans", "write_plans"]
 
@@ -19,10 +19,10 @@ def write_plans(path: Path, plans: Sequence[Plan]) -> None:
 
 
 def read_plans(path: Path) -> tuple[Plan, ...]:
-    """The plans of a file. Raises FileMalformed for anything else, UsageError for a file that cannot be read."""
+    """The plans of a file. Raises UsageError for anything else, and for a file that cannot be read."""
     try:
         return decode(path.read_bytes())
     except (ValueError, msgspec.MsgspecError) as problem:
-        raise FileMalformed(path, f"a plan that this program saved ({problem})") from None
+        raise UsageError(f"{path}: expected a plan that this program saved ({problem})") from None
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None

@@ -211,7 +211,7 @@ def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: P
     assert run("apply", tmp_path / "plan.json", "--yes").returncode == 0
     assert len(entries(root)) == 3
     (tmp_path / "plan.json").write_text("{}")
-    assert run("apply", tmp_path / "plan.json", "--yes").returncode == 1
+    assert run("apply", tmp_path / "plan.json", "--yes").returncode == 2
 
 
 def test_a_failure_is_forgotten_for_the_next_run(root: Path, run: Run) -> None:
