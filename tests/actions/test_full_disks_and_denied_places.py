@@ -78,7 +78,7 @@ def test_on_a_full_disk_where_nothing_was_ever_done_nothing_is_done_and_the_reas
     plan = planned(root)
     before = caches.everything(root)
     fill_up(small_disk / "filler")
-    with pytest.raises(RefusedForSafety, match=r"No space left.*purge"):
+    with pytest.raises(RefusedForSafety, match=r"No space left.*purge.*, or delete something else on its disk first"):
         caches.carried_out(plan, Trash(root))
     assert caches.everything(root) == before
     (small_disk / "filler").unlink()

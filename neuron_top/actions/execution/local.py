@@ -22,7 +22,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.found_again import PLAN_FILE
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
-from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.journal.trash import Trash, way_out
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
 from neuron_top.actions.planners import sweep
@@ -100,8 +100,8 @@ class Execution:
                 self.trash.write(plan_history.begun(self.plan, self.owner))
             except OSError as problem:
                 raise RefusedForSafety(
-                    f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): purge the trash "
-                    "(neurontop cache purge), or name another with --trash"
+                    f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): "
+                    f"{way_out(problem)}"
                 ) from None
             undo.pop_all()
         return self

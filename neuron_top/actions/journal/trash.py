@@ -18,6 +18,7 @@ anything.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -47,6 +48,7 @@ TRASH = f".neurontop-trash-{os.getuid()}"
 RESERVE_BYTES = 4 * 1024**2
 """Enough for the plan and the journal of some thousand entries; on a small disk a 64th of what is free."""
 _LEAST_RESERVE = 16 * 1024
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _LONGEST_LINE = 256 * 1024**2
 """Many times what the moves of a batch take: a journal that is somebody else's must not fill the memory."""
 ADDING = frozenset({Verb.COMPILE, Verb.COPY})
@@ -174,8 +176,7 @@ class Trash:
             raise RefusedForSafety(f"another neurontop is changing {self.root}: try again when it is done") from None
         except OSError as problem:
             raise RefusedForSafety(
-                f"nothing was done: the trash {self.folder} cannot be written ({problem.strerror}): purge the trash "
-                "(neurontop cache purge), or name another with --trash"
+                f"nothing was done: the trash {self.folder} cannot be written ({problem.strerror}): {way_out(problem)}"
             ) from None
 
     def write(self, *records: AnyRecord) -> None:
@@ -189,14 +190,14 @@ class Trash:
                     data = b"\n" + data  # a line that a crash cut must not swallow this one
                 if os.write(handle, data) != len(data):
                     os.ftruncate(handle, size)
-                    raise OSError("the disk is full")
+                    raise OSError(errno.ENOSPC, "the disk is full")
                 os.fsync(handle)
             finally:
                 os.close(handle)
         except OSError as problem:
             raise RefusedForSafety(
                 f"the journal {self.journal} cannot be written ({problem.strerror or problem}), and nothing is done "
-                "without it: purge the trash (neurontop cache purge), or name another with --trash"
+                f"without it: {way_out(problem)}"
             ) from None
 
     def keep(self, plan: Plan) -> None:
@@ -210,8 +211,7 @@ class Trash:
             with contextlib.suppress(OSError):
                 place.rmdir()  # only where nothing lies in it
             raise RefusedForSafety(
-                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): purge the trash "
-                "(neurontop cache purge), or name another with --trash"
+                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): {way_out(problem)}"
             ) from None
 
     def opened(self, identity: str) -> OpenRoot:
@@ -379,6 +379,12 @@ class Trash:
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _APPENDED = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def way_out(problem: OSError) -> str:
+    """What to do where the trash cannot be written. Another trash lies on the same disk, so a full one needs room."""
+    other = "delete something else on its disk first" if problem.errno in _FULL else "name another with --trash"
+    return f"purge the trash (neurontop cache purge), or {other}"
 
 
 def _file_size(handle: int) -> int:
