@@ -39,8 +39,10 @@ _LASTING = {
 _STAYS = {
     GraphState.COMPILED: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
     GraphState.HIT: (GraphState.EXTRACTED, GraphState.INTERRUPTED),
+    GraphState.FAILED: (GraphState.CACHED_FAILURE,),
 }
-"""What does not replace a lasting state: a graph compiled here stays `compiled` when other ranks then hit it."""
+"""What does not replace a lasting state: a graph compiled here stays `compiled` when other ranks then hit it, and one
+that failed here stays `failed` when they are served its failure."""
 
 
 class GraphTracker:

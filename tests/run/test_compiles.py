@@ -286,6 +286,16 @@ def test_a_stored_failure_is_not_a_failure_of_this_run():
     assert compiles.totals.hit_rate == 0.0
 
 
+def test_a_graph_that_failed_in_this_run_stays_failed_when_other_ranks_are_served_its_failure():
+    failed = CompileFailed(module=A, pid=1, at=1.0, code="F137", message="forcibly killed")
+    served = CachedFailureHit(module=A, pid=2, at=2.0, message="forcibly killed")
+    compiles = run_of(failed, served).compiles
+    assert compiles.graphs[A].state is GraphState.FAILED
+    assert (compiles.totals.failures, compiles.totals.failures_met) == (1, 1)
+    again = run_of(failed, served, CompileCompleted(module=A, pid=1, at=9.0)).compiles
+    assert again.graphs[A].state is GraphState.COMPILED
+
+
 def test_a_killed_compile_is_distinguished_from_one_that_failed():
     killed = run_of(CompileFailed(module=A, pid=1, at=1.0, code="F137", message="forcibly killed"))
     failed = run_of(CompileFailed(module=A, pid=1, at=1.0, exit_status=70))
