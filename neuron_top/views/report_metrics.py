@@ -96,7 +96,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     yield metric(
         "compile_share",
         "share of wall time spent compiling",
-        spent / wall if spent is not None and wall else None,
+        min(1.0, spent / wall) if spent is not None and wall else None,
         "share",
         provenance,
         "the two above, divided",

@@ -24,6 +24,7 @@ from neuron_top.views.report import Report, report
 from neuron_top.views.report_graphs import Remembered
 from neuron_top.views.report_metrics import Prices
 from neuron_top.views.report_time import concurrency, critical_path, precompiled
+from neuron_top.views.summary import summary
 from tests.corpus import CORPUS, corpus
 from tests.report.samples import A2, T0, A, B, C, D, compiled, hit, made, sample, stepped
 from tests.run.samples import event_lists
@@ -44,6 +45,13 @@ def test_overlapping_compiles_and_waits_count_once() -> None:
     assert reported(view, "compile_sum").value == pytest.approx(20 + 20 + 10 + 8)
     assert reported(view, "wall").value == 100.0
     assert reported(view, "wall").provenance is Provenance.MEASURED
+
+
+def test_compiles_of_another_clock_take_all_of_the_time_and_no_more() -> None:
+    run = made(compiled(A, 10, 0, 140), until=2.0)
+    view = report(run, 0.0)
+    assert reported(view, "compile_wall").value == pytest.approx(140)
+    assert reported(view, "compile_share").value == summary(run, T0 + 2).compile_share == 1.0
 
 
 def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
