@@ -31,14 +31,18 @@ class Line:
         self.theme, self.width, self._selected = theme, max(0, width), selected
         self._segments: list[Segment] = []
         self.used = 0
+        self._is_cut = False
 
     @property
     def left(self) -> int:
-        """Cells still free."""
-        return self.width - self.used
+        """Cells that something can still be put into."""
+        return 0 if self._is_cut else self.width - self.used
 
     def put(self, text: str, style: Style | None = None, width: int | None = None, right: bool = False) -> Line:
-        """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked)."""
+        """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked).
+
+        What is cut by the end of the line ends it: no second mark comes behind.
+        """
         room = self.left if width is None else min(width, self.left)
         if not (text.isascii() and text.isprintable()):
             text = self.theme.to_ascii(safe(text))
@@ -46,6 +50,7 @@ class Line:
         if cells > room:
             text = fit(text, room, self.theme.glyphs.more)
             cells = cells_in(text)
+            self._is_cut = width is None
         if width is not None and cells < room:
             pad = " " * (room - cells)
             text, cells = pad + text if right else text + pad, room
@@ -90,6 +95,7 @@ class Line:
 
     def strip(self) -> Strip:
         """The finished line."""
+        self._is_cut = False
         return Strip(self.gap(self.left)._segments, self.width)
 
     def _add(self, text: str, cells: int, style: Style | None = None) -> None:

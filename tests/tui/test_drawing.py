@@ -78,6 +78,14 @@ def test_a_sentence_is_cut_between_two_words(text: str, width: int) -> None:
         assert set(kept[:-1].split()) <= set(text.split())
 
 
+@pytest.mark.parametrize(("width", "drawn"), [(17, "1 extracted  1 …"), (24, "1 extracted  1 unknown …")])
+def test_behind_what_the_end_of_the_line_cuts_nothing_comes(width: int, drawn: str) -> None:
+    line = drawing.Line(LOOK, width)
+    for text in ("1 extracted", "  ", "1 unknown words", "  ", "select a row"):
+        line.put(text)
+    assert line.strip().text.rstrip() == drawn
+
+
 def test_a_name_is_cut_where_the_line_ends() -> None:
     assert drawing.fit("waits for MODULE_1234567890123456789+abcdef12", 30, "…") == "waits for MODULE_123456789012…"
     assert drawing.fit("Ended by a signal, most often the kernel's", 26, "…") == "Ended by a signal, most …"
