@@ -118,8 +118,8 @@ class FeedRegistry:
     def cached_view(self, run: str, view: Callable[[Run, float], View], longest_rest: float = LONGEST_REST) -> View:
         """The same, from the cache while the run has not changed, and while it was made a moment ago.
 
-        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while such a one is
-        being made gets the one before, if there is one.
+        `view` is a module's function; `longest_rest`, in seconds, is for one that is costly. Who asks while such a one
+        is being made gets the one before, if there is one.
         """
         if is_dropped(run):
             self.feed(run)  # another browser's is not answered from what this one was shown

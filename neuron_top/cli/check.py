@@ -19,9 +19,9 @@ exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage
 from __future__ import annotations
 
 import argparse
-from functools import partial
 
 from neuron_top.amounts import parse_bytes
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
@@ -36,8 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "names", nargs="*", metavar="RUN|LOG", help="recording, or log files of one run (default: last)"
     )
     for rule in RULES:
-        parser.add_argument(f"--{rule.option}", type=partial(_number, most=rule.most), metavar="N", help=rule.text)
-    parser.add_argument("--max-late", dest="max_late_compiles", type=_number, help=argparse.SUPPRESS)
+        bounds = "must lie between 0 and 1" if rule.most == 1 else "must be 0 or more"
+        number = number_in(0, rule.most, bounds)
+        parser.add_argument(f"--{rule.option}", type=number, metavar="N", help=rule.text)
+        if rule.option == "max-late-compiles":
+            parser.add_argument("--max-late", dest="max_late_compiles", type=number, help=argparse.SUPPRESS)
     parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, such as 200GB")
     parser.add_argument(
         "--cache", metavar="ROOT", help="compile cache, for --max-size and for what it knows of the graphs"
@@ -79,13 +82,3 @@ def execute(arguments: argparse.Namespace) -> int:
             if not verdict.passed:
                 print_text(verdict.reason)
     return 0 if checked.passed else 1
-
-
-def _number(text: str, most: float = 1e12) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not 0 <= value <= most:
-        raise argparse.ArgumentTypeError("must lie between 0 and 1" if most == 1 else "must be 0 or more")
-    return value

@@ -9,7 +9,7 @@ it misses the cache, ranks wait for one another's compiles, one compiler is kill
 training ends well. It is played faster than it ran; space pauses, [ and ] move in time, + and - change the speed.
 Nothing of this machine is shown, its caches neither, and nothing can be changed.
 
-exit status: 0 fine · 2 the port is in use · 130 interrupted
+exit status: 0 fine · 2 an option is invalid, or the port is in use · 130 interrupted
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import argparse
 from functools import partial
 
 from neuron_top import settings as configuration
+from neuron_top.cli.numbers import port
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.cli.plain import overview_text
@@ -34,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `demo`."""
     parser.add_argument("--web", action="store_true", help="serve the web dashboard instead of opening the terminal's")
     parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0: a free one"
+        "--port", type=port, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0: a free one"
     )
     parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
 
@@ -54,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return show(TopApp(demo_feed(settings), settings, past=partial(estimator, settings), caches=None))
 
 
-def _serve(settings: Settings, port: int) -> int:
+def _serve(settings: Settings, number: int) -> int:
     from neuron_top.dashboard.access import rules
     from neuron_top.dashboard.server import serve
 
@@ -63,7 +64,7 @@ def _serve(settings: Settings, port: int) -> int:
         demo_feed(settings),
         rules("", "", frozenset({"127.0.0.1"})),
         host="127.0.0.1",
-        port=port,
+        port=number,
         prefix="/",
         roots=None,
         opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),

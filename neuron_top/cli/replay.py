@@ -17,6 +17,7 @@ import os
 import sys
 from functools import partial
 
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
@@ -29,7 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `replay`."""
     parser.add_argument("run", metavar="RUN", help="id, unique prefix of one, name, or last")
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="X", help="recorded seconds played per second (default: 1)"
+        "--speed",
+        type=number_in(0.001, 1000, "must lie between 0.001 and 1000"),
+        default=1.0,
+        metavar="X",
+        help="recorded seconds played per second (default: 1)",
     )
     parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
     add_store(parser)
@@ -53,10 +58,3 @@ def execute(arguments: argparse.Namespace) -> int:
 def has_terminal() -> bool:
     """Whether a program can be shown: both streams are a terminal that can do more than print."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _speed(text: str) -> float:
-    value = float(text)
-    if not 0.001 <= value <= 1000:
-        raise argparse.ArgumentTypeError("must lie between 0.001 and 1000")
-    return value

@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cli.documents import add_output, chosen_format, render, write
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr, standard_input_bytes
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.services.reports import ReportService
@@ -36,7 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `report`."""
     parser.add_argument("names", nargs="+", metavar="RUN|LOG", help="recording, or log files of one run; - is stdin")
     parser.add_argument("--cache", metavar="ROOT", help="compile cache to look the graphs up in")
-    parser.add_argument("--price", type=_price, metavar="AMOUNT", help="price of the machine per hour")
+    price = number_in(0, 1e9, "must be an amount of money, 0 or more")
+    parser.add_argument("--price", type=price, metavar="AMOUNT", help="price of the machine per hour")
     parser.add_argument("--currency", default="$", help="currency symbol ($)")
     add_output(parser)
     add_store(parser)
@@ -52,10 +54,3 @@ def execute(arguments: argparse.Namespace) -> int:
     view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis, blame=blame)
     write(render(view, chosen_format(arguments)), arguments.output)
     return 0
-
-
-def _price(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1e9:
-        raise argparse.ArgumentTypeError("must be an amount of money, 0 or more")
-    return value

@@ -27,6 +27,7 @@ import secrets
 import socket
 from pathlib import Path
 
+from neuron_top.cli.numbers import port
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
 from neuron_top.errors import UsageError
@@ -40,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `serve`."""
     parser.add_argument("paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, caches, as for watch")
     parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0 picks a free one"
+        "--port", type=port, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0 picks a free one"
     )
     parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--prefix", default="/", metavar="P", help="path prefix of all URLs (default: /)")
@@ -65,8 +66,6 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.dashboard.server import serve
     from neuron_top.services.feeds import cache_roots, job_feed, live_feed
 
-    if not 0 <= arguments.port <= 65535:
-        raise UsageError(f"--port {arguments.port}: must be between 0 and 65535")
     settings = settings_of(arguments)
     read = _token(arguments.read_token_file, "NEURONTOP_READ_TOKEN")
     act = "" if arguments.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")

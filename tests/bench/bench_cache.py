@@ -64,11 +64,11 @@ def same_calls(root: str) -> int:
     Python goes below.
     """
     total = 0
-    for compiler in os.listdir(root):
-        for module in os.listdir(f"{root}/{compiler}"):
-            folder = os.open(f"{root}/{compiler}/{module}", os.O_RDONLY | os.O_DIRECTORY)
+    for compiler in Path(root).iterdir():
+        for module in compiler.iterdir():
+            folder = os.open(module, os.O_RDONLY | os.O_DIRECTORY)
             os.fstat(folder)
-            for name in os.listdir(folder):
+            for name in os.listdir(folder):  # noqa: PTH208 (a descriptor)
                 if name in READ:
                     file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
                     info = os.fstat(file)
