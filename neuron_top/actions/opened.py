@@ -98,10 +98,13 @@ class OpenRoot:
     def entry(self, path: str) -> OpenEntry:
         """Open the entry at `<compiler>/<module>`; close it by a `with`. Raises StaleEntryError or OSError."""
         parent, _, name = path.rpartition("/")
-        above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
             raise StaleEntryError(NotDoneCode.OUTSIDE, repr(path))
-        return OpenEntry(name, above, _opened(name, above))
+        try:
+            above = self.folder(parent) if parent else self._handle
+            return OpenEntry(name, above, _opened(name, above))
+        except FileNotFoundError:
+            raise StaleEntryError(NotDoneCode.GONE) from None
 
     def file(self, path: str) -> OpenFile:
         """Open the entry that is one file; close it by a `with`. Raises StaleEntryError or OSError."""

@@ -67,6 +67,13 @@ def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -
     assert (place / LOCK).exists()
 
 
+def test_what_is_gone_with_its_compilers_folder_is_called_gone(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan = planned(root)
+    place.parent.rename(root / "elsewhere")
+    assert caches.reasons(caches.carried_out(plan, Trash(root))) == ["it is gone"]
+
+
 def test_an_artifact_written_again_in_its_place_is_refused(root: Path) -> None:
     place = caches.entry(root, 1)
     plan = planned(root)
