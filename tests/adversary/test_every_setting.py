@@ -204,8 +204,21 @@ def test_code_for_other_vector_instructions_is_not_loaded(monkeypatch: pytest.Mo
 
     found = torch_settings.collect().serializable()
     monkeypatch.setattr(cpu_vec_isa, "pick_vec_isa", lambda: cpu_vec_isa.invalid_vec_isa)  # its test found no room
+    monkeypatch.setattr(cpu_vec_isa, "valid_vec_isa_list", cpu_vec_isa.valid_vec_isa_list)  # put back afterwards
     assert exactly(torch_settings.collect().serializable(), {}) != exactly(found, {})
     assert torch_settings.apply(found) == ["vector_instructions"]
+
+
+def test_a_process_that_finds_more_vector_instructions_compiles_for_those_of_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from torch._inductor import cpu_vec_isa
+
+    sent = torch_settings.collect().serializable()
+    monkeypatch.setattr(cpu_vec_isa, "valid_vec_isa_list", cpu_vec_isa.valid_vec_isa_list)  # put back afterwards
+    sent["state"] = {**sent["state"], "vector_instructions": str(cpu_vec_isa.invalid_vec_isa)}
+    assert torch_settings.apply(sent) == []
+    assert cpu_vec_isa.pick_vec_isa() is cpu_vec_isa.invalid_vec_isa
 
 
 def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatch: pytest.MonkeyPatch) -> None:

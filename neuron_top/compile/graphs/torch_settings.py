@@ -9,6 +9,7 @@ that has no exact description (a pass, a class, a function of the script) cannot
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 import sys
@@ -277,6 +278,14 @@ def _vector_instructions() -> str:
     return str(cpu_vec_isa.pick_vec_isa())
 
 
+def _compile_for(instructions: str) -> None:
+    """Where the job's test found less than this process's: compile for what the job has."""
+    from torch._inductor import cpu_vec_isa
+
+    same = [kind for kind in cpu_vec_isa.valid_vec_isa_list() if str(kind) == instructions]
+    cpu_vec_isa.valid_vec_isa_list = functools.cache(lambda: same)
+
+
 def _attribute(module: str, name: str) -> tuple[Read, Write]:
     return (
         lambda: getattr(importlib.import_module(module), name),
@@ -321,7 +330,7 @@ STATE: dict[str, tuple[Read, Write | None]] = {
         lambda value: torch.set_default_dtype(getattr(torch, value.removeprefix("torch."))),
     ),
     "default_device": (lambda: str(torch.get_default_device()), torch.set_default_device),
-    "vector_instructions": (_vector_instructions, None),
+    "vector_instructions": (_vector_instructions, _compile_for),
     "denormals": (_denormals, lambda value: torch.set_flush_denormal(not value)),
     "matmul_precision": (torch.get_float32_matmul_precision, _known(torch.set_float32_matmul_precision)),
     "fp32_precision": _precision("generic", "all"),
