@@ -151,29 +151,6 @@ def test_no_folder_at_all_can_be_made(tmp_path: Path) -> None:
         Scratch([Path("/dev/null")]).folder()
 
 
-def test_a_compile_in_the_job_that_finds_no_room_is_no_failure_of_the_graph(tmp_path: Path) -> None:
-    def inside(task):
-        if str(tmp_path / "cache") in str(task.graph):
-            try:
-                raise OSError(122, "Disk quota exceeded")
-            except OSError as problem:
-                raise CompileError("the compile failed: something was wrong") from problem
-        for path in task.outputs.values():
-            path.write_bytes(b"made")
-        return Copying().compile(task, began=lambda pid: None)
-
-    from neuron_top.compile.compiler import NotSerializable
-
-    class Refusing(Copying):
-        def compile(self, task, *, began):
-            raise NotSerializable("an operator of the script")
-
-    graph = GraphToCompile(key=GRAPH.key, data=GRAPH.data, compile_inside=inside)
-    obtained = wrapper(tmp_path / "cache", Refusing()).get_or_compile(graph)
-    assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"
-    check_nothing_half_made(tmp_path / "cache")
-
-
 @pytest.mark.parametrize(
     ("status", "log", "kind"),
     [

@@ -36,6 +36,11 @@ def lowering():
 def moved():
     from torch._inductor.lowering import lowerings
     lowerings[aten.add.Tensor] = lowerings[aten.sub.Tensor]
+def patched():
+    from torch._inductor.codegen import cpp
+    moved()
+    cpp.CppOverrides.sub = staticmethod(lambda a, b: f"({a} + 20)")
+    cpp.CppVecOverrides.sub = staticmethod(lambda a, b: f"({a} + at::vec::Vectorized<float>(20.0f))")
 def decomposition():
     from torch._inductor.decomposition import decompositions
     decompositions[aten.add.Tensor] = lambda x, y, **rest: aten.sub.Tensor(x, -15) if y == 1 else NotImplemented
@@ -52,7 +57,7 @@ CHANGES = {
     "no uuid": lambda: setattr(config, "post_grad_custom_pre_pass", P(13, None)),
     "joint": lambda: setattr(config, "joint_custom_pre_pass", P(17, b"joint")),
     "pre-grad": lambda: setattr(config, "pre_grad_custom_pass", P(18, b"early")),
-    "lowering": lowering, "moved": moved, "decomposition": decomposition, "pattern": pattern,
+    "lowering": lowering, "moved": moved, "patched": patched, "decomposition": decomposition, "pattern": pattern,
 }
 for name in sys.argv[1:]:
     CHANGES[name]()
@@ -61,9 +66,9 @@ for name in sys.argv[1:]:
 """
 RESULTS = {
     "plain": 1, "uuid": 11, "other uuid": 12, "no uuid": 13, "joint": 17, "pre-grad": 18, "lowering": 14, "moved": -1,
-    "decomposition": 15, "pattern": 16,
+    "patched": 20, "decomposition": 15, "pattern": 16,
 }  # fmt: skip
-IN_THE_JOB = {*RESULTS} - {"plain", "moved"}
+IN_THE_JOB = {*RESULTS} - {"plain", "moved", "patched"}
 
 
 def run(change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
@@ -74,7 +79,8 @@ def run(change: str, tmp_path: Path, **environ: str) -> tuple[float, str]:
 @pytest.mark.parametrize("skip_trace", ["", "1"])
 def test_every_change_acts_where_it_is_made_and_nowhere_else(tmp_path: Path, skip_trace: str) -> None:
     rest = [name for name in RESULTS if name not in ("plain", "uuid")]
-    order = ["plain", *rest, "plain", *rest] if attacker.LONG else ["plain", "uuid", "moved", "lowering", "plain"]
+    some = ["plain", "uuid", "patched", "moved", "lowering", "plain"]
+    order = ["plain", *rest, "plain", *rest] if attacker.LONG else some
     for change in ("uuid", *order):
         result, said = run(change, tmp_path, NEURONTOP_SKIP_TRACE=skip_trace)
         assert result == RESULTS[change], (change, said)

@@ -85,23 +85,18 @@ def test_what_goes_wrong_is_raised_where_it_is_waited_for(tmp_path: Path) -> Non
         beside.finish()
 
 
-def test_a_graph_that_is_no_file_is_compiled_in_the_jobs_own_thread(tmp_path: Path) -> None:
+def test_a_graph_is_made_bytes_in_the_jobs_own_thread_and_one_that_cannot_be_is_left_to_it(tmp_path: Path) -> None:
     threads = []
 
     def data() -> bytes:
+        threads.append(threading.current_thread())
         raise NotSerializable("it holds a lambda")
 
-    def inside(task: CompileTask) -> CompileOutcome:
-        threads.append(threading.current_thread())
-        for path in task.outputs.values():
-            path.write_bytes(b"made in the job")
-        return CompileOutcome(seconds=0.0)
-
-    graph = msgspec.structs.replace(fakes.GRAPH, data=data, compile_inside=inside)
-    beside = CompileBeside(fakes.wrapper(tmp_path), graph)
+    beside = CompileBeside(fakes.wrapper(tmp_path), msgspec.structs.replace(fakes.GRAPH, data=data))
     beside.start()
     assert not beside.is_under_way
-    assert beside.finish().entry.artifact.read_bytes() == b"made in the job"
+    with pytest.raises(NotSerializable, match="a lambda"):
+        beside.finish()
     assert threads == [threading.current_thread()]
 
 

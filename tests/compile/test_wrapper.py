@@ -28,7 +28,7 @@ from neuron_top.compile.wrapper.lock_wait import wait_for_lock
 from neuron_top.compile.wrapper.log_lines import FORMATS
 from neuron_top.compile.wrapper.persistent_cache import EntryLock
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
-from neuron_top.events import CompileBegan, CompileEnded, Event, LogGeneration
+from neuron_top.events import CompileBegan, Event, LogGeneration
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
 
 spawn = multiprocessing.get_context("spawn")
@@ -249,26 +249,17 @@ def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> Non
     assert not own_caches.exists()
 
 
-def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_reported(
-    own_caches: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_graph_that_cannot_travel_is_left_to_its_job_and_leaves_nothing(own_caches: Path) -> None:
     def cannot() -> bytes:
         raise NotSerializable("a lambda")
 
-    def inside(task: CompileTask) -> CompileOutcome:
-        for path in task.outputs.values():
-            path.write_bytes(b"made here")
-        return CompileOutcome(seconds=0.0)
-
     reported: list[Event] = []
     one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), emit=reported.append)
-    graph = GraphToCompile(key=GRAPH.key, data=cannot, compile_inside=inside)
-    assert one.get_or_compile(graph).entry.artifact.read_bytes() == b"made here"
-    (began,) = [event for event in reported if isinstance(event, CompileBegan)]
-    (ended,) = [event for event in reported if isinstance(event, CompileEnded)]
-    assert began.inside_job
-    assert ended.ok
-    assert "a lambda" in capsys.readouterr().err
+    with pytest.raises(NotSerializable, match="a lambda"):
+        one.get_or_compile(GraphToCompile(key=GRAPH.key, data=cannot))
+    assert not [event for event in reported if isinstance(event, CompileBegan)]
+    assert one.entry(GRAPH.key).state() is Lookup.MISS
+    assert names(one.entry(GRAPH.key).path) == set()
 
 
 def test_a_file_in_place_of_the_root_is_an_error_that_names_it(tmp_path: Path) -> None:

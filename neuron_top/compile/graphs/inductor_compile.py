@@ -163,17 +163,10 @@ def compile_serialized(
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
     process_groups.register_stand_ins(graph.gm)
-    return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={}, module=module)
+    return _compile(graph, outputs, module)
 
 
-def compile_here(
-    gm: torch.fx.GraphModule,
-    inputs: Sequence[Any],
-    fake_mode: Any,
-    outputs: Mapping[str, Path],
-    options: Mapping[str, Any],
-    module: str,
-) -> dict[str, Any]:
+def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -> dict[str, Any]:
     """Compile in this process, whose settings are the right ones, and write the artifact's files.
 
     `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): what
@@ -182,10 +175,12 @@ def compile_here(
     Raises NotSerializable for a graph whose code PyTorch cannot save (it calls an operator of the script).
     """
     check_work_folder()
-    if copying.constants(gm) and not _KEEPS_CONSTANTS:
-        raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
-    if foreign := own_code.foreign_operators(node.target for part in copying.parts(gm) for node in part.graph.nodes):
+    fake_mode = graph.fake_mode
+    nodes = (node for part in copying.parts(graph.gm) for node in part.graph.nodes)
+    if foreign := own_code.foreign_operators(node.target for node in nodes):
         raise NotSerializable(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
+    if copying.constants(graph.gm) and not _KEEPS_CONSTANTS:
+        raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
@@ -196,16 +191,15 @@ def compile_here(
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = broken_kernels.written_anew(
             lambda: standalone_compile(
-                copying.copied(gm),
-                list(inputs),
+                copying.copied(graph.gm),
+                list(graph.inputs),
                 dynamic_shapes="from_tracing_context",
-                options={"config_patches": dict(options)},
                 **donated,
             )
         )
     _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
-    return {"guards": _guards(inputs, fake_mode)}
+    return {"guards": _guards(graph.inputs, fake_mode)}
 
 
 @contextlib.contextmanager

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ from torch import fx
 
 from neuron_top.cache.model.keys import GRAPH_DIGITS, module_key
 from neuron_top.compile import side_channel
-from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import config_from_flags
 from neuron_top.compile.graphs import (
     copying,
@@ -343,7 +342,6 @@ def _graph(
         digest=digest,
         data=functools.partial(_dumped, copy, inputs, settings),
         description=functools.partial(msgspec.json.encode, text),
-        compile_inside=functools.partial(_compile_inside, copy, inputs, job.patches),
     )
     return graph, renamed
 
@@ -353,20 +351,6 @@ def _dumped(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, An
         return graph_file.dump(gm, inputs, settings)
     except Exception as problem:
         raise NotSerializable(f"{type(problem).__name__}: {problem}") from problem
-
-
-def _compile_inside(
-    gm: fx.GraphModule, inputs: Sequence[Any], patches: Mapping[str, Any], task: CompileTask
-) -> CompileOutcome:
-    fake_mode = torch._guards.TracingContext.get().fake_mode
-    started = time.monotonic()
-    try:
-        found = inductor_compile.compile_here(gm, inputs, fake_mode, task.outputs, patches, task.module)
-    except NotSerializable:
-        raise
-    except Exception as problem:
-        raise CompileError(f"the compile failed: {problem}", module=task.module) from problem
-    return CompileOutcome(seconds=time.monotonic() - started, guards=found["guards"])
 
 
 def _fell_back(wrapper: Wrapper, reason: str) -> None:

@@ -1,8 +1,8 @@
 """A graph is compiled beside what the job does next: the forward graph while AOTAutograd makes the backward one.
 
 The two compiles need nothing of each other, and each has a fork of the compile server to itself. A thread looks up,
-locks, waits and publishes. It never calls PyTorch: what it needs of it (the graph as bytes, a compile inside the job)
-it asks for, and the job's own thread answers where it waits, which is in `start` and in `finish`.
+locks, waits and publishes. It never calls PyTorch: for the graph as bytes it asks, and the job's own thread answers
+where it waits, which is in `start` and in `finish`. Once it has answered, the compile runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 
@@ -28,8 +27,6 @@ class _Question(NamedTuple):
 
     work: Callable[[], Any]
     answer: Future[Any]
-    compiles_next: bool
-    """Once it is answered, the compile runs in a process of its own."""
 
 
 class CompileBeside:
@@ -49,7 +46,7 @@ class CompileBeside:
         """Look the graph up; comes back when all is over, or when its compile has begun in another process."""
         threading.Thread(target=self._obtain, name="neurontop-compile-beside", daemon=True).start()
         while (question := self._questions.get()) is not None:
-            if _answered(question) and question.compiles_next:
+            if _answered(question):
                 return
 
     def finish(self) -> CompiledEntry:
@@ -67,24 +64,17 @@ class CompileBeside:
 
     def _obtain(self) -> None:
         """What the thread does."""
-        inside = self._graph.compile_inside
-        graph = msgspec.structs.replace(
-            self._graph,
-            data=functools.cache(lambda: self._ask(self._graph.data, compiles_next=True)),
-            compile_inside=None if inside is None else lambda task: self._compile_inside(inside, task),
-        )
+        data = functools.cache(lambda: self._ask(self._graph.data))
+        graph = msgspec.structs.replace(self._graph, data=data)
         try:
             self._outcome.set_result(self._wrapper.get_or_compile(graph))
         except BaseException as problem:  # noqa: BLE001 (raised where it is waited for)
             self._outcome.set_exception(problem)
         self._questions.put(None)
 
-    def _compile_inside(self, inside: Callable[[CompileTask], CompileOutcome], task: CompileTask) -> CompileOutcome:
-        return self._ask(functools.partial(inside, task))
-
-    def _ask(self, work: Callable[[], T], *, compiles_next: bool = False) -> T:
+    def _ask(self, work: Callable[[], T]) -> T:
         answer: Future[T] = Future()
-        self._questions.put(_Question(work, answer, compiles_next))
+        self._questions.put(_Question(work, answer))
         return answer.result()
 
 

@@ -1,8 +1,9 @@
 """One compile whose lock is held: the graph stored, the compiler run, the artifact published or the failure recorded.
 
 Whichever way a compile ends, its end is emitted through the side channel and no temporary file of it stays. A graph
-that cannot be serialized for a compile process is compiled in the job, and that is logged. A compile that was killed is
-tried once more; only what is the graph's own fault is recorded as its failure.
+that no compile process can take is left to its job: what the job's own process compiles, where the script may have
+changed the compiler, is shared with nobody. A compile that was killed is tried once more; only what is the graph's own
+fault is recorded as its failure.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from neuron_top.cache.model.keys import ModuleKey
 from neuron_top.cache.model.record import Stats
 from neuron_top.cache.stored_entry import StoredArtifact
 from neuron_top.compile import side_channel
-from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
-from neuron_top.compile.wrapper import compile_end, log_lines
+from neuron_top.compile.compiler import Compiler, CompileTask, NotSerializable
+from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import unusable
 from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE, WrapperOptions
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
@@ -38,10 +39,8 @@ class GraphToCompile(msgspec.Struct, frozen=True, kw_only=True):
     digest: str = ""
     """Of its exact description, with which the graph half of the key begins; empty where the key is all there is."""
     data: Callable[[], bytes]
-    """What the graph file holds; raises where the graph cannot be serialized (see `compile_inside`)."""
+    """What the graph file holds. Raises NotSerializable where there can be none."""
     description: Callable[[], bytes] | None = None
-    compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
-    """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
 
 
 class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,10 +52,6 @@ class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
     guards: str = ""
     artifact: StoredArtifact | None = None
     """Of a hit: what was read and found sound."""
-
-
-class _OnlyInTheJob(CompileError):
-    """Nothing is wrong with the graph, so nothing is recorded that would keep its job from compiling it."""
 
 
 class Compiling:
@@ -92,6 +87,9 @@ class Compiling:
         """Compile with the entry's lock held (None: nobody else can see the entry) and publish.
 
         `confirm` is called right before, and what it raises keeps the artifact from being published.
+
+        Raises NotSerializable for a graph that only its job can compile, with nothing recorded; else as
+        `Wrapper.get_or_compile`.
         """
         if entry.failure.exists():
             self._log.cached_failure(entry.artifact, entry.failure_text(), retrying=True)
@@ -99,11 +97,7 @@ class Compiling:
             self._compiler.hold(entry.lock, lock.token)
         entry.make()
         entry.sweep()
-        inside, stored = False, ""
-        try:
-            stored = self.store(entry, graph, flags)
-        except NotSerializable as reason:
-            inside = self._inside(graph, str(reason))
+        stored = self.store(entry, graph, flags)
         self._describe(entry, graph)
         outputs = {path.name: entry.temporary(path.name) for path in entry.artifacts}
         task = CompileTask(
@@ -120,7 +114,7 @@ class Compiling:
             scratch=self._scratch.moved_to,
         )
         try:
-            return self._compile_twice(entry, graph, task, inside, confirm)
+            return self._compile_twice(entry, graph, task, confirm)
         except BaseException:
             discard(outputs.values())
             entry.sweep()  # what a compile that found no room left beside its outputs
@@ -135,7 +129,6 @@ class Compiling:
         entry: WritableEntry,
         graph: GraphToCompile,
         task: CompileTask,
-        inside: bool,
         confirm: Callable[[], None],
     ) -> CompiledEntry:
         """Compile, and once more when the compile was killed: that says nothing about the graph.
@@ -143,7 +136,7 @@ class Compiling:
         The second death is logged and raised, but not stored: whoever waits for this graph tries it, too.
         """
         try:
-            return self._compile_task(entry, graph, task, inside, confirm, last=False)
+            return self._compile_task(entry, graph, task, confirm, last=False)
         except CompilerKilled as death:
             if self.interrupted:
                 raise KeyboardInterrupt from None
@@ -152,7 +145,7 @@ class Compiling:
             )
         discard(task.outputs.values())
         try:
-            return self._compile_task(entry, graph, task, inside, confirm, last=True)
+            return self._compile_task(entry, graph, task, confirm, last=True)
         except CompilerKilled as death:
             if self.interrupted:
                 raise KeyboardInterrupt from None
@@ -187,7 +180,6 @@ class Compiling:
         entry: WritableEntry,
         graph: GraphToCompile,
         task: CompileTask,
-        inside: bool,
         confirm: Callable[[], None],
         *,
         last: bool,
@@ -204,16 +196,14 @@ class Compiling:
         )
         with self._emitting_end(entry, task, last=last):
             try:
-                outcome = self._run(graph, task, inside)
-            except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing, _OnlyInTheJob):
+                outcome = self._compiler.compile(task, began=lambda pid: self._began(task, pid))
+            except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing):
                 raise  # none of them is the graph's fault
             except OSError as problem:
                 raise unusable(entry.path, problem) from problem
             except CompileError as failure:
                 if self.interrupted:
                     raise KeyboardInterrupt from None
-                if compile_end.is_disk_full(failure):  # it was compiled in this process
-                    raise compile_end.disk_full([entry.path], task.module, failure.log) from failure
                 confirm()
                 self._record_failure(entry, task, failure, stats)
                 raise
@@ -229,27 +219,6 @@ class Compiling:
         self._log.compile_passed(entry.module, self._compiler.graph_name)
         return CompiledEntry(entry=entry, hit=False, guards=outcome.guards)
 
-    def _run(self, graph: GraphToCompile, task: CompileTask, inside: bool) -> CompileOutcome:
-        if not inside:
-            try:
-                return self._compiler.compile(task, began=lambda pid: self._began(task, pid))
-            except NotSerializable as reason:
-                self._inside(graph, str(reason))
-        self._began(task, None)
-        if graph.compile_inside is None:
-            raise _OnlyInTheJob("the graph can only be compiled in the job it came from", module=task.module)
-        return graph.compile_inside(task)
-
-    def _inside(self, graph: GraphToCompile, reason: str) -> bool:
-        if graph.compile_inside is None:
-            raise _OnlyInTheJob(
-                f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
-            )
-        self._log.remark(
-            f"{graph.key.name} cannot be serialized for a compile process ({reason}); compiling in the job"
-        )
-        return True
-
     def _record_failure(self, entry: WritableEntry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
         message = f"{failure}\n{failure.log}".strip()
         text = self._failure_text(task, message)
@@ -260,14 +229,13 @@ class Compiling:
     def _failure_text(self, task: CompileTask, message: str) -> str:
         return f"Failed compilation with {self._compiler.command(task)}: {message}"
 
-    def _began(self, task: CompileTask, pid: int | None) -> None:
+    def _began(self, task: CompileTask, pid: int) -> None:
         self._emit(
             CompileBegan(
                 module=task.module,
                 pid=os.getpid(),
                 rank=side_channel.rank(),
                 compiler_pid=pid,
-                inside_job=pid is None,
                 source=f"worker:{os.getpid()}",
             )
         )

@@ -27,7 +27,7 @@ from neuron_top.cache.stored_entry import StoredArtifact, Unsound
 from neuron_top.compile import side_channel
 from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
-from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.compiler import Compiler, NotSerializable
 from neuron_top.compile.fetch.fetcher import Fetched, Fetcher, fetcher_for
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
@@ -41,6 +41,7 @@ from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
+    CompileError,
     CompilerMissing,
     DiskFull,
     FileMalformed,
@@ -86,8 +87,8 @@ class Wrapper:
         """A complete artifact for `graph`.
 
         Raises GraphNotCompiled for a miss where that is to be an error, CachedFailure, CompileError (CompilerKilled,
-        CompilerMissing), CacheUnusable for a root that is no directory, RefusedForSafety for one that strangers can
-        write to.
+        CompilerMissing), NotSerializable for a graph that only its job can compile, CacheUnusable for a root that is no
+        directory, RefusedForSafety for one that strangers can write to.
         """
         if self.options.no_cache:
             return self._compile_apart(graph)
@@ -156,7 +157,8 @@ class Wrapper:
 
         A finished entry is a hit; a stored failure is retried only with `retry_failed`.
 
-        Raises FileMalformed for a directory that holds no graph of this compiler and key, else as `get_or_compile`.
+        Raises FileMalformed for a directory that holds no graph of this compiler and key, CompileError for a graph
+        that only its job can compile, else as `get_or_compile`.
         """
         key = parse_key(path.name)
         entry = self._entry_at(path)
@@ -165,7 +167,11 @@ class Wrapper:
         check_root(entry.root)
         digest, body = entry.stored_graph()
         graph = GraphToCompile(key=key, data=lambda: body, digest=digest)
-        return self._with_room(entry, graph, entry.stored_flags())
+        try:
+            return self._with_room(entry, graph, entry.stored_flags())
+        except NotSerializable as reason:
+            why = f"the graph can only be compiled in the job it came from: {reason}"
+            raise CompileError(why, module=key.name) from None
 
     def entry(self, key: ModuleKey) -> WritableEntry:
         """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
