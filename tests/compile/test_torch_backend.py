@@ -15,8 +15,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from neuron_top.events import decode
-from neuron_top.run.model import Run
 from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
@@ -97,17 +95,6 @@ out = torch.compile(lambda x: x * x - 1, backend="neurontop")(x)
 print("forward", out.tolist())
 try: out.sum().backward()
 except CompileError as failure: print("backward", type(failure).__name__)
-"""
-OWN_OPERATOR = """
-import torch
-@torch.library.custom_op("neurontop_test::thrice", mutates_args=())
-def thrice(x: torch.Tensor) -> torch.Tensor:
-    return x * 3
-@thrice.register_fake
-def _(x): return torch.empty_like(x)
-x = torch.randn(5)
-assert torch.allclose(torch.compile(lambda x: thrice(x).sin(), backend="neurontop")(x), (x * 3).sin(), atol=1e-5)
-print("own operator right")
 """
 PASSED_ON = """
 import torch
@@ -250,24 +237,6 @@ def test_inference_is_one_graph_and_right_and_its_work_is_kept_where_it_is_wante
     assert directions == {"inference"}
     assert list(dump.glob("MODULE_*+d7517139/torchinductor/*/output_code.py"))
     assert list(work.glob("*/*.cpp"))
-
-
-def test_a_graph_with_an_operator_of_the_script_is_compiled_in_the_job_and_that_is_counted(
-    own_caches: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "events").mkdir()
-    job = run(OWN_OPERATOR, NEURONTOP_EVENTS_DIR=str(tmp_path / "events"))
-    assert "own operator right" in job.stdout, job.stderr
-    assert "compiled in the job" in job.stderr
-    assert not list(own_caches.rglob("model.log"))
-    assert not list(own_caches.rglob("model.done"))
-    assert not list(own_caches.rglob("*.lock*"))
-    seen = Run()
-    for file in (tmp_path / "events").iterdir():
-        for line in file.read_bytes().splitlines():
-            seen.apply(decode(line))
-    assert sum(seen.compiles.counts.fallbacks.values()) == 1
-    assert (seen.compiles.totals.misses, seen.compiles.totals.failures) == (1, 0)
 
 
 def test_a_backward_graph_that_passes_gradients_on_is_not_compiled(own_caches: Path) -> None:

@@ -18,7 +18,7 @@ from neuron_top.decoders import MALFORMED
 if TYPE_CHECKING:  # whoever only reads entries needs no keys
     from neuron_top.cache.signing import Keys
 
-MAGIC = b"neuron-top fx graph 2\n"
+MAGIC = b"neuron-top fx graph 3\n"
 HEAD_BYTES = 4096
 """The header is never longer."""
 
@@ -37,7 +37,7 @@ class GraphHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     def content(self) -> list[str]:
         """What is signed."""
-        return ["neuron-top graph file 2", self.module, self.graph, self.sha256]
+        return ["neuron-top graph file 3", self.module, self.graph, self.sha256]
 
 
 class NotThisGraph(ValueError):

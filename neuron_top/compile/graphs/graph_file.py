@@ -19,7 +19,8 @@ from torch.fx._graph_pickler import GraphPickler, Options
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.compile.graphs import copying
+from neuron_top.compile.graphs import copying, script_operators
+from neuron_top.compile.graphs.script_operators import StandIns
 
 
 class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +30,8 @@ class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
     inputs: list[Any]
     fake_mode: Any
     settings: dict[str, Any]
+    stand_ins: StandIns
+    """What it calls, and only its job has."""
 
 
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
@@ -36,15 +39,17 @@ def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any])
     body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
     with _disable_current_modes():  # GraphPickler keeps the form of a tensor only; constants need their values
         constants = pickle.dumps(copying.constants(gm))
-    return pickle.dumps((dict(settings), constants, body))
+    return pickle.dumps((dict(settings), constants, script_operators.declarations(gm), body))
 
 
 def load(data: bytes) -> SerializedGraph:
     """The graph that `dump` wrote. Raises whatever unpickling raises."""
-    settings, constants, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
+    settings, constants, declared, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
+    stand_ins = StandIns(declared)
     fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
         content: Any = GraphPickler.loads(body, fake_mode)
     gm, inputs = content
     copying.put_constants(gm, pickle.loads(constants))  # noqa: S301
-    return SerializedGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)
+    stand_ins.learn(gm)
+    return SerializedGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings, stand_ins=stand_ins)

@@ -22,7 +22,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.compile.graphs import own_code
+from neuron_top.compile.graphs import own_code, script_operators
 
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
@@ -92,8 +92,10 @@ def _target(node: fx.Node) -> str:
         return node.op  # names are not part of a graph's meaning; attributes are described by content
     if node.op != "call_function":
         raise NotCacheable(f"the graph calls {node.op} {target!r}")
+    if reason := script_operators.reason_to_stay(node):
+        raise NotCacheable(reason)
     if isinstance(target, torch._ops.OpOverload):
-        return f"{target._schema} {own_code.handling(target)}"
+        return _operator(target)
     if isinstance(target, torch._ops.HigherOrderOperator):
         if "triton" in str(target):
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
@@ -101,6 +103,10 @@ def _target(node: fx.Node) -> str:
             raise NotCacheable(f"PyTorch cannot save code that calls {target}")
         return f"higher order {target}"
     return function_name(target)
+
+
+def _operator(target: torch._ops.OpOverload) -> str:
+    return f"{target._schema} {own_code.handling(target)}"
 
 
 def function_name(target: Any) -> str:
@@ -140,8 +146,10 @@ def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
             return f"slice({', '.join(exactly(part, places) for part in (value.start, value.stop, value.step))})"
         case torch.SymInt() | torch.SymFloat() | torch.SymBool():
             return f"{type(value).__name__}:{value.node.expr}"
-        case torch.dtype() | torch.device() | torch.layout() | torch.memory_format() | torch._ops.OpOverload():
+        case torch.dtype() | torch.device() | torch.layout() | torch.memory_format():
             return f"{type(value).__name__}:{value}"
+        case torch._ops.OpOverload():
+            return f"operator {_operator(value)}"
     raise NotCacheable(f"a value of type {type(value).__module__}.{type(value).__qualname__} has no exact description")
 
 

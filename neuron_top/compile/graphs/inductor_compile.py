@@ -40,7 +40,6 @@ from neuron_top.compile.graphs import (
     broken_kernels,
     copying,
     hashing,
-    own_code,
     process_groups,
     ready_kernels,
     torch_settings,
@@ -163,7 +162,12 @@ def compile_serialized(
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
     process_groups.register_stand_ins(graph.gm)
-    return _compile(graph, outputs, module)
+    try:
+        return _compile(graph, outputs, module)
+    except Exception as problem:
+        if not graph.stand_ins.unanswered:
+            raise
+        raise NotSerializable(graph.stand_ins.unanswered) from problem
 
 
 def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -> dict[str, Any]:
@@ -172,13 +176,10 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): what
     it keeps of this compile is found by this module only, here and when the artifact is loaded.
 
-    Raises NotSerializable for a graph whose code PyTorch cannot save (it calls an operator of the script).
+    Raises NotSerializable for a graph whose code PyTorch cannot save.
     """
     check_work_folder()
     fake_mode = graph.fake_mode
-    nodes = (node for part in copying.parts(graph.gm) for node in part.graph.nodes)
-    if foreign := own_code.foreign_operators(node.target for node in nodes):
-        raise NotSerializable(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
     if copying.constants(graph.gm) and not _KEEPS_CONSTANTS:
         raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}

@@ -12,42 +12,14 @@ import enum
 import functools
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch import fx
 from torch.library import Library
 
 OWN_NAMESPACES = ("aten", "prims")
-_NAMESPACES_OF_PYTORCH = frozenset(
-    {
-        "aten",
-        "prim",
-        "prims",
-        "rngprims",
-        "debugprims",
-        "profiler",
-        "inductor",
-        "c10d",
-        "_c10d_functional",
-        "_c10d_functional_autograd",
-        "c10d_functional",
-        "_dtensor",
-        "symm_mem",
-        "fsdp",
-        "streams",
-        "quantized",
-        "_quantized",
-        "quantized_decomposed",
-        "onednn",
-        "mkldnn",
-        "mkl",
-        "mkldnn_prepacked",
-        "sparse",
-        "higher_order",
-        "bucketing",
-    }
-)
 _OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
 """Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
 _RULES_OF_VMAP = ("torch._functorch.predispatch", "torch._functorch.vmap")
@@ -89,6 +61,9 @@ def _found() -> Iterator[str]:
     for name, function in _lowerings().items():
         if not own(function) and _of_pytorch(name):
             yield f"the script lowers {name} in its own way"
+    for name, function in list(_layout_constraints().items()):
+        if not own(function) and _of_pytorch(name):
+            yield f"the script chooses the strides that {name} is called with"
     for place, patterns in _pattern_passes():
         for entries in patterns.patterns.values():
             if not all(own(entry) for entry in entries):
@@ -141,22 +116,23 @@ def handling(operator: Any) -> str:
     """How the compiler decomposes and lowers an operator, as text that is the same everywhere.
 
     An operator without a lowering gets the same fallback as one that was given it beforehand. Its tags say, among other
-    things, which strides it may be called with.
+    things, which strides it may be called with. One with a side effect is called though nobody uses its result.
     """
-    lowering = _lowerings().get(operator)
-    lowered = "fallback" if getattr(lowering, "_is_fallback_handler", lowering is None) else description(lowering)
+    lowered = "fallback" if _lowered_by_fallback(operator) else description(_lowerings()[operator])
     decomposition = _decompositions().get(operator)
     decomposed = description(decomposition) if decomposition is not None else ""
-    return " ".join(filter(None, (str(lowered), decomposed, *sorted(map(str, getattr(operator, "tags", ()))))))
+    kept = "side effect" if operator in fx.node._side_effectful_functions else ""
+    return " ".join(filter(None, (str(lowered), decomposed, kept, *sorted(map(str, getattr(operator, "tags", ()))))))
 
 
-def foreign_operators(targets: Iterable[Any]) -> list[str]:
-    """Those of a graph's operators that PyTorch did not define: what they do is known only where they are."""
-    return sorted(
-        str(target)
-        for target in set(targets)
-        if isinstance(target, torch._ops.OpOverload) and target.namespace not in _NAMESPACES_OF_PYTORCH
-    )
+def is_fallback(operator: Any) -> bool:
+    """Whether compiled code calls the operator itself, and nobody has said how to decompose or lower it."""
+    return _lowered_by_fallback(operator) and operator not in _decompositions()
+
+
+def _lowered_by_fallback(operator: Any) -> bool:
+    lowering = _lowerings().get(operator)
+    return bool(getattr(lowering, "_is_fallback_handler", lowering is None))
 
 
 def tables() -> str:
@@ -230,6 +206,12 @@ def _lowerings() -> dict[Any, Any]:
 
     users = getattr(lowering, "user_lowerings", None)
     return {**lowering.lowerings, **users} if users else lowering.lowerings
+
+
+def _layout_constraints() -> dict[Any, Any]:
+    from torch._inductor import lowering
+
+    return lowering._maybe_layout_constraints
 
 
 def _of_pytorch(operator: Any) -> bool:
