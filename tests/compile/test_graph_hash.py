@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torch
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.cache.model.keys import GRAPH_DIGITS  # noqa: E402
-from neuron_top.compile.graphs import hashing  # noqa: E402
+from neuron_top.compile.graphs import copying, graph_file, hashing  # noqa: E402
 
 _DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32]
 
@@ -59,6 +59,27 @@ def test_another_process_computes_the_same_hash() -> None:
         for seed in ("1", "2")
     }
     assert answers == {hashed(affine(2.0, 1), torch.zeros(3, 4))}
+
+
+def test_a_graph_of_symbolic_sizes_has_the_same_hash_in_a_compile_process() -> None:
+    """What follows from the symbols themselves is simplified on the way."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    digests = []
+
+    def compiler(gm: Any, inputs: list[Any]) -> Any:
+        copy = copying.copied(gm)
+        hashing.strip_unserialized(copy)
+        traveled = graph_file.load(graph_file.dump(copy, inputs, {}))
+        digests.extend(hashing.digest_graph(*graph, {}) for graph in ((copy, inputs), (traveled.gm, traveled.inputs)))
+        return gm
+
+    def halves(x: Any) -> Any:
+        return x.view(x.shape[0] // 2, 2, -1).sum(1)
+
+    torch.compile(halves, backend=aot_autograd(fw_compiler=compiler), dynamic=True)(torch.zeros(4, 3))
+    first, second = digests
+    assert first == second
 
 
 _shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from sympy.logic.boolalg import BooleanAtom  # type: ignore[import-untyped]
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
@@ -218,8 +219,13 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
     yield from sorted(f"replaced {old} by {new}" for old, new in environment.replacements.items())
     yield from sorted(f"divisible {fact}" for fact in environment.divisible)
     yield from sorted(f"guard {guard.expr}" for guard in environment.guards)
-    yield from sorted(f"axiom {axiom}" for axiom in environment.axioms)
+    yield from sorted(f"axiom {axiom}" for axiom in environment.axioms if not _goes_without_saying(axiom))
     yield from sorted(f"override {name} {hint}" for name, hint in environment.var_to_hint_override.items())
+
+
+def _goes_without_saying(axiom: Any) -> bool:
+    """Whether it follows from what the symbols are: made anew, as in a compile process, it is just true or false."""
+    return isinstance(axiom.func(*axiom.args), BooleanAtom)
 
 
 def shape_environment(values: Sequence[Any]) -> Any:
