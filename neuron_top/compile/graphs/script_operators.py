@@ -139,6 +139,12 @@ class StandIns:
         """What was asked that the trace does not tell, in words."""
         self._libraries: list[torch.library.Library] = []
         self._returned: dict[str, Any] = {}
+        declared = list(declared)
+        for declaration in declared:  # all before the first is defined: two may be forms of one
+            name = declaration.schema.partition("(")[0]
+            namespace, _, base = name.partition(".")[0].partition("::")
+            if hasattr(getattr(torch.ops, namespace), base):
+                raise NotSerializable(f"a compile process has another operator {name}")
         for declaration in declared:
             self._define(declaration)
 
@@ -146,8 +152,6 @@ class StandIns:
         name = declared.schema.partition("(")[0]
         namespace, _, schema = declared.schema.partition("::")
         base, _, overload = name.partition("::")[2].partition(".")
-        if hasattr(getattr(torch.ops, namespace), base):
-            raise NotSerializable(f"a compile process has another operator {name}")
         library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
         self._libraries.append(library)
         library.define(schema, tags=tuple(getattr(torch.Tag, tag) for tag in declared.tags))
