@@ -25,7 +25,7 @@ from neuron_top.services.jobs import PREFIX
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.verdict import GOES_ON, SIGNS, freshness_text, progress_text
 
-LEAST_SECONDS = 0.15
+LEAST_SECONDS = 0.12
 """Between two messages to one browser."""
 APART_SECONDS = 0.004
 """Between messages to two browsers about one change: an answer takes as long, so that none waits for all the others."""
