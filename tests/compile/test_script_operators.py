@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
 
+from neuron_top.compile.compiler import NotSerializable  # noqa: E402
+from neuron_top.compile.graphs.script_operators import StandIns  # noqa: E402
 from neuron_top.events import decode  # noqa: E402
 from neuron_top.run.model import Run  # noqa: E402
 from tests.compile.parallel import jobs  # noqa: E402
@@ -194,6 +196,20 @@ def test_where_the_compiler_asks_more_of_it_it_stays_in_its_job(
     assert not list(tmp_path.glob("cache/**/model.done"))
     assert not list(tmp_path.glob("cache/**/model.log"))
     assert not list(tmp_path.glob("cache/**/*.lock*"))
+
+
+def test_an_operator_that_returns_one_thing_and_another_has_no_stand_in() -> None:
+    library = torch.library.Library("neurontop_test_odd", "FRAGMENT")
+    library.define("odd(Tensor x) -> Tensor")
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    x.meta["val"] = torch.empty(3)
+    for length in (3, 4):
+        graph.call_function(torch.ops.neurontop_test_odd.odd.default, (x,)).meta["val"] = torch.empty(length)
+    graph.output(x)
+    with pytest.raises(NotSerializable, match="one thing and another"):
+        StandIns(()).learn(torch.fx.GraphModule(torch.nn.Module(), graph))
+    library._destroy()
 
 
 def test_what_it_returned_in_the_trace_is_part_of_the_key(tmp_path: Path) -> None:

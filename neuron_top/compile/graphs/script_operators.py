@@ -94,8 +94,9 @@ def _reasons(node: fx.Node, operator: OpOverload) -> Iterator[str]:
 def _is_plain(value: Any) -> bool:
     """Whether a stand-in can return it: a dense tensor whose sizes are known from the inputs'."""
     if isinstance(value, torch.Tensor):
-        sizes = (*value.shape, *value.stride()) if value.layout is torch.strided else ()
-        return value.layout is torch.strided and not any(map(_is_found_by_running, sizes))
+        if value.layout is not torch.strided or value.is_conj() or value.is_neg():
+            return False
+        return not any(map(_is_found_by_running, (*value.shape, *value.stride())))
     return value is None
 
 
@@ -166,12 +167,15 @@ class StandIns:
             fx.node.has_side_effect(operator)
 
     def learn(self, gm: fx.GraphModule) -> None:
-        """Take what they returned out of the graph."""
+        """Take what they returned out of the graph. Raises NotSerializable where it is not the same each time."""
         for node in _nodes(gm):
             for operator in _called(node):
                 if node.target is operator:
                     values = fx.map_arg((node.args, node.kwargs), lambda argument: argument.meta.get("val"))
-                    self._returned[_question(operator, *values)] = node.meta.get("val")
+                    returned = node.meta.get("val")
+                    before = self._returned.setdefault(_question(operator, *values), returned)
+                    if _forms(before) != _forms(returned):
+                        raise NotSerializable(f"{operator} returns one thing and another for the same inputs")
 
     def _answer(self, operator: OpOverload) -> Any:
         def answer(*arguments: Any, **options: Any) -> Any:
@@ -198,13 +202,17 @@ def _question(operator: OpOverload, arguments: Sequence[Any], options: Mapping[s
     declared = operator._schema.arguments
     given = dict(zip((argument.name for argument in declared), arguments, strict=False)) | dict(options)
     values = [given.get(argument.name, argument.default_value) for argument in declared]
-    return f"{operator} {[[_form(part) for part in pytree.tree_leaves(value)] for value in values]}"
+    return f"{operator} {[_forms(value) for value in values]}"
+
+
+def _forms(value: Any) -> list[str]:
+    return [_form(part) for part in pytree.tree_leaves(value)]
 
 
 def _form(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         strides = tuple(value.stride()) if value.layout is torch.strided else value.layout
-        return f"{value.dtype} {tuple(value.shape)} {strides} {value.device}"
+        return f"{value.dtype} {tuple(value.shape)} {strides} {value.device} {value.is_conj()} {value.is_neg()}"
     return repr(value)
 
 
