@@ -154,7 +154,7 @@ class CompileBegan(Event, frozen=True, kw_only=True):
     rank: int | None = None
     compiler_pid: int | None = None
     inside_job: bool = False
-    """True when the graph could not be serialized for a compile process and was compiled in the job's own."""
+    """In older recordings: the graph could not be serialized for a compile process; the job's own compiled it."""
 
 
 class CompileCause(StrEnum):
