@@ -274,6 +274,8 @@ UNDO = {
 def undo_text(outcome: Outcome) -> str:
     """How to undo what a plan did, or that it cannot be; empty where it took nothing away."""
     match outcome.undo:
+        case Undo() if not outcome.done:
+            return ""
         case Undo(root=root, possible=possible):
             return UNDO[possible].format(plan=outcome.plan, root=shlex.quote(root))
         case how:

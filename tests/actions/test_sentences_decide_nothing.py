@@ -255,16 +255,17 @@ def test_a_reason_that_an_earlier_version_wrote_is_shown_as_it_is() -> None:
 
 def test_json_of_an_outcome_has_its_reasons_in_words_as_before() -> None:
     why = NotDone(NotDoneCode.CHANGED_WHILE_COPIED, "model.neff")
-    outcome = Outcome(plan="0123456789", done=0, refused=(("a/b", why),), moved_bytes=0)
+    outcome = Outcome(plan="0123456789", done=1, refused=(("a/b", why),), moved_bytes=0)
 
-    def document(undo: Undo | None) -> dict[str, Any]:
-        told = plan_view.outcome_with_texts(msgspec.structs.replace(outcome, undo=undo))
+    def document(undo: Undo | None, done: int = 1) -> dict[str, Any]:
+        told = plan_view.outcome_with_texts(msgspec.structs.replace(outcome, undo=undo, done=done))
         assert plan_view.outcome_with_texts(told) == told
         return msgspec.json.decode(msgspec.json.encode(told))
 
     assert document(None)["refused"] == [["a/b", "model.neff changed while it was copied"]]
     assert document(None)["undo"] == ""
     assert document(Undo("/my caches"))["undo"] == "undo: neurontop cache restore 0123456789 '/my caches'"
+    assert document(Undo("/my caches"), done=0)["undo"] == "", "there is nothing to undo"
     never = document(Undo("s3://b/c", possible=False))["undo"]
     assert never == "this bucket keeps no versions: it cannot be undone"
 
