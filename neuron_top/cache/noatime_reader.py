@@ -6,12 +6,18 @@ Linux allows `O_NOATIME` to a file's owner and to root. Elsewhere the open is re
 
 from __future__ import annotations
 
+import errno
 import os
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: a pipe put in a file's place must not stop the scan.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def why_not_opened(problem: OSError) -> str:
+    """In words, also where a symbolic link was not followed: the system calls that too many levels of links."""
+    return "is a symbolic link" if problem.errno == errno.ELOOP else os.strerror(problem.errno or 0).lower()
 
 
 class NoAtimeReader:

@@ -92,6 +92,8 @@ def test_links_are_followed_within_the_cache_and_into_hub_blobs_only(tmp_path: P
     snapshot = scanner.scan(str(hub))
     states = {entry.module: entry.state for entry in snapshot.entries}
     assert states == {good.name: State.HIT, bad.name: State.UNKNOWN}
+    [refused] = [entry for entry in snapshot.entries if entry.module == bad.name]
+    assert refused.problems[0] == "model.neff: is a symbolic link"
     assert all(entry.compiler == f"snapshots/c0ffee/{COMPILER}" for entry in snapshot.entries)
 
 

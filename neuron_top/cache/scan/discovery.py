@@ -13,7 +13,7 @@ import re
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import name_text
 
@@ -72,7 +72,7 @@ def _descend(root: str, path: str, reader: NoAtimeReader, found: Discovered, lev
     try:
         names = _folders(f"{root}/{path}", reader, found, path + "/")
     except OSError as problem:
-        found.problems.append(f"{path}: {os.strerror(problem.errno or 0).lower()}")
+        found.problems.append(f"{path}: {why_not_opened(problem)}")
         return
     for name in names:
         below = f"{path}/{name}"

@@ -15,7 +15,7 @@ from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Lock, Pa
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
-from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader
+from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, why_not_opened
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
 from neuron_top.decoders import MALFORMED
@@ -131,7 +131,7 @@ class EntryBuilder:
             else:
                 raise problem
         except OSError as refused:
-            self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}", of_artifact=True)
+            self.problem(f"{name}: {why_not_opened(refused)}", of_artifact=True)
             self._artifact_seen(info, Artifact.UNREADABLE)
             return info
         try:
@@ -176,7 +176,7 @@ class EntryBuilder:
             elif stat.S_ISREG(info.st_mode):
                 self._flags_read(self.shared.reader.read(name, FLAGS_LIMIT, self.folder))
         except OSError as problem:
-            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+            self.problem(f"{name}: {why_not_opened(problem)}")
         return info
 
     def _flags_read(self, data: bytes) -> None:
@@ -242,7 +242,7 @@ class EntryBuilder:
             linked = self._target(name) if self.links else None
             data = self.shared.reader.read(linked.path if linked else name, limit, self.folder)
         except OSError as problem:
-            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+            self.problem(f"{name}: {why_not_opened(problem)}")
             return ""
         return data.decode("utf-8", "replace")
 

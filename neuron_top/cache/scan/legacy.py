@@ -11,7 +11,7 @@ import os
 
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import State
-from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import HEAD_BYTES, head_problem
 
@@ -64,7 +64,7 @@ def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat
             last = os.stat(neff, follow_symlinks=False)
             problem = head_problem(reader.read(neff, HEAD_BYTES), last.st_size)
         except OSError as refused:
-            problem = os.strerror(refused.errno or 0).lower()
+            problem = why_not_opened(refused)
         if problem is None:
             return State.HIT_LEGACY, Artifact.VALID, last, ()
     if problem is None:

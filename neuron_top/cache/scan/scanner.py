@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from neuron_top.cache import filesystem
 from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
-from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.scan import discovery
 from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
@@ -129,7 +129,7 @@ class _Scan:
             descriptor = self.reader.open_folder(f"{self.root}/{compiler}")
         except OSError as problem:
             if problem.errno is not None and not isinstance(problem, FileNotFoundError):
-                self.problems.append(f"{compiler}: {os.strerror(problem.errno).lower()}")
+                self.problems.append(f"{compiler}: {why_not_opened(problem)}")
             yield None
             return
         try:
