@@ -118,7 +118,8 @@ def handling(operator: Any) -> str:
     An operator without a lowering gets the same fallback as one that was given it beforehand. Its tags say, among other
     things, which strides it may be called with. One with a side effect is called though nobody uses its result.
     """
-    lowered = "fallback" if _lowered_by_fallback(operator) else description(_lowerings()[operator])
+    lowering = _lowerings().get(operator)
+    lowered = "fallback" if _falls_back(lowering) else description(lowering)
     decomposition = _decompositions().get(operator)
     decomposed = description(decomposition) if decomposition is not None else ""
     kept = "side effect" if operator in fx.node._side_effectful_functions else ""
@@ -127,11 +128,10 @@ def handling(operator: Any) -> str:
 
 def is_fallback(operator: Any) -> bool:
     """Whether compiled code calls the operator itself, and nobody has said how to decompose or lower it."""
-    return _lowered_by_fallback(operator) and operator not in _decompositions()
+    return _falls_back(_lowerings().get(operator)) and operator not in _decompositions()
 
 
-def _lowered_by_fallback(operator: Any) -> bool:
-    lowering = _lowerings().get(operator)
+def _falls_back(lowering: Any) -> bool:
     return bool(getattr(lowering, "_is_fallback_handler", lowering is None))
 
 

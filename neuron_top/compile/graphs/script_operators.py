@@ -62,6 +62,18 @@ class Declaration(msgspec.Struct, frozen=True):
     tags: tuple[str, ...]
     has_side_effect: bool
 
+    @property
+    def name(self) -> str:
+        """`namespace::base.overload`; without the last part for the only form."""
+        return self.schema.partition("(")[0]
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """Namespace, base and overload, under which `torch.ops` has it."""
+        namespace, _, rest = self.name.partition("::")
+        base, _, overload = rest.partition(".")
+        return namespace, base, overload or "default"
+
 
 def declarations(gm: fx.GraphModule) -> list[Declaration]:
     """Of those that a graph with its subgraphs calls."""
@@ -142,27 +154,24 @@ class StandIns:
         self._returned: dict[str, Any] = {}
         declared = list(declared)
         for declaration in declared:  # all before the first is defined: two may be forms of one
-            name = declaration.schema.partition("(")[0]
-            namespace, _, base = name.partition(".")[0].partition("::")
+            namespace, base, _ = declaration.parts
             if hasattr(getattr(torch.ops, namespace), base):
-                raise NotSerializable(f"a compile process has another operator {name}")
+                raise NotSerializable(f"a compile process has another operator {declaration.name}")
         for declaration in declared:
             self._define(declaration)
 
     def _define(self, declared: Declaration) -> None:
-        name = declared.schema.partition("(")[0]
-        namespace, _, schema = declared.schema.partition("::")
-        base, _, overload = name.partition("::")[2].partition(".")
+        namespace, base, overload = declared.parts
         library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
         self._libraries.append(library)
-        library.define(schema, tags=tuple(getattr(torch.Tag, tag) for tag in declared.tags))
-        operator = getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+        library.define(declared.schema.partition("::")[2], tags=tuple(getattr(torch.Tag, tag) for tag in declared.tags))
+        operator = getattr(getattr(getattr(torch.ops, namespace), base), overload)
         if str(operator._schema) != declared.schema:
-            raise NotSerializable(f"a compile process reads the schema of {name} as another one")
+            raise NotSerializable(f"a compile process reads the schema of {declared.name} as another one")
         if operator._schema.returns:
-            torch.library.register_fake(name, self._answer(operator), lib=library)
+            torch.library.register_fake(declared.name, self._answer(operator), lib=library)
         for device in ("CPU", "CUDA"):
-            library.impl(operator.name().partition("::")[2], self._compute(operator), device)
+            library.impl(declared.name.partition("::")[2], self._compute(operator), device)
         if declared.has_side_effect:
             fx.node.has_side_effect(operator)
 
