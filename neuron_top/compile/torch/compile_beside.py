@@ -51,8 +51,6 @@ class CompileBeside:
 
     def finish(self) -> CompiledEntry:
         """The entry, waited for. Raises what `Wrapper.get_or_compile` raises."""
-        while self.is_under_way and (question := self._questions.get()) is not None:
-            _answered(question)
         return self._outcome.result()
 
     def end(self) -> None:
