@@ -25,7 +25,7 @@ from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import TORCH_NEURON, Artifact, Entry, Lock, Part
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot
 from neuron_top.cache.model.states import Holder, State
-from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.tree import measure
 from neuron_top.errors import NothingToShow
@@ -121,7 +121,7 @@ class _Look:
         except FileNotFoundError:
             raise NothingToShow(f"no cache at {name_text(self.root)}: the folder does not exist") from None
         except OSError as problem:
-            why = os.strerror(problem.errno or 0).lower()
+            why = why_not_opened(problem)
             raise NothingToShow(f"no cache at {name_text(self.root)} can be read: {why}") from None
         for shard, facts in self._members(""):
             if not (_SHARD.match(shard) and stat.S_ISDIR(facts.st_mode)):
@@ -148,7 +148,7 @@ class _Look:
             if problem is not None:
                 artifact, problems = Artifact.BROKEN, (problem,)
         except OSError as refused:
-            artifact, problems = Artifact.UNREADABLE, (os.strerror(refused.errno or 0).lower(),)
+            artifact, problems = Artifact.UNREADABLE, (why_not_opened(refused),)
         return _entry(key, _STATES[artifact], facts, artifact=artifact, problems=problems, disk=self.disk)
 
     def add_locks(self, folders: Iterable[str]) -> None:
@@ -189,7 +189,7 @@ class _Look:
         try:
             handle = self.reader.open_folder(f"{self.root}/{path}" if path else self.root)
         except OSError as problem:
-            self.problems.append(f"{name_text(path)}: {os.strerror(problem.errno or 0).lower()}")
+            self.problems.append(f"{name_text(path)}: {why_not_opened(problem)}")
             return
         try:
             for name in sorted(os.listdir(handle)):
