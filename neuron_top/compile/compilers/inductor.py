@@ -101,7 +101,7 @@ _CPU_FIELDS = ("flags", "Features", "model name", "CPU part")
 def directory_name() -> str:
     """`inductor-2.13.0.cpu+1a2b3c4d`: the version, and 8 digits of the hash of `facts`; imports torch.
 
-    Another PyTorch, another CPU (Inductor compiles for exactly this one), another compiler or another place of
+    Another PyTorch, another CPU or GPU (Inductor compiles for exactly this one), another compiler or another place of
     installation is another directory, so a miss, and its artifacts are never loaded.
     """
     import torch
@@ -116,15 +116,23 @@ def facts() -> list[str]:
     from torch._inductor import config
     from torch._inductor.codecache import torch_key
 
-    devices = [str(torch.cuda.get_device_properties(place)) for place in range(torch.cuda.device_count())]
+    from neuron_top.compile.graphs import gpus
+
     return [
         f"torch {torch.__version__} {torch.version.git_version} at {Path(torch.__file__).parent}",
         f"inductor sources {torch_key().hex()}",
         f"python {sys.implementation.cache_tag} {platform.machine()} {platform.libc_ver()} {sys.prefix}",
         f"cpu {torch.backends.cpu.get_cpu_capability()} {_cpu()}",
         f"c++ {_compiler_version(config.cpp.cxx)}",
-        f"cuda {torch.version.cuda} hip {torch.version.hip} {devices}",
+        f"cuda {torch.version.cuda} hip {torch.version.hip} triton {_triton()} {gpus.kinds()}",
     ]
+
+
+def _triton() -> str:
+    """Version and digest of Triton's sources, libraries and backends; "none" where it is not installed."""
+    from torch._inductor.runtime import triton_compat
+
+    return str(triton_compat.triton_key()) if triton_compat.HAS_TRITON else "none"
 
 
 def _cpu() -> str:

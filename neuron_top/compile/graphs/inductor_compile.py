@@ -39,6 +39,7 @@ from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.graphs import (
     broken_kernels,
     copying,
+    gpus,
     hashing,
     process_groups,
     ready_kernels,
@@ -79,10 +80,10 @@ _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
 def warm_up() -> None:
-    """Do what every compile begins with, before the first fork: imports, PyTorch's patterns, tests of CPU and compiler.
+    """Do what every compile begins with, before the first fork: imports, and what else there is to prepare.
 
-    All of it without computing anything and without leaving a thread, so that forks start clean.
-    Raises RefusedForSafety, CacheUnusable: the tests run what they leave in Inductor's folder.
+    All of it without computing anything, leaving a thread or asking for GPUs, so that forks start clean.
+    Raises RefusedForSafety, CacheUnusable: tests of the CPU run what they leave in Inductor's folder.
     """
     with _work_folder():
         pass
@@ -90,25 +91,38 @@ def warm_up() -> None:
         import tqdm  # type: ignore[import-untyped,unused-ignore]
 
         tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
+    vector_instructions.try_on_demand()
+    with gpus.counted_elsewhere():
+        if torch.cuda.is_available():  # most graphs are for it then; one for the CPU does the rest in its own fork
+            _import_compiler()
+            gpus.import_compilers()
+            check_work_folder()
+        else:
+            _prepare_for_the_cpu()
+
+
+def _import_compiler() -> None:
+    from torch._inductor import compile_fx  # noqa: F401 (for the forks)
+    from torch._inductor.codecache import torch_key
+
+    for name in _IMPORTED_BY_COMPILES:
+        with contextlib.suppress(ImportError):  # another version has it elsewhere
+            importlib.import_module(name)
+    torch_key()
+
+
+def _prepare_for_the_cpu() -> None:
+    """PyTorch's patterns, which it makes on a GPU where there is one; tests of CPU and compiler."""
     from torch._inductor import cpu_vec_isa
 
-    vector_instructions.try_on_demand()
     with _instructions_tried(cpu_vec_isa):
-        from torch._inductor import compile_fx  # noqa: F401 (for the forks)
-        from torch._inductor.codecache import torch_key
+        _import_compiler()
         from torch._inductor.codegen.common import init_backend_registration
         from torch._inductor.fx_passes import joint_graph, post_grad
 
-        for name in _IMPORTED_BY_COMPILES:
-            with contextlib.suppress(ImportError):  # another version has it elsewhere
-                importlib.import_module(name)
-        torch_key()
-        if (
-            torch.version.cuda is None and torch.version.hip is None
-        ):  # asking for a device would spoil CUDA for the forks
-            joint_graph.lazy_init(torch.device("cpu"))
-            post_grad.lazy_init()
-            init_backend_registration()
+        joint_graph.lazy_init(torch.device("cpu"))
+        post_grad.lazy_init()
+        init_backend_registration()
     cpu_vec_isa.pick_vec_isa()
     check_work_folder()
     with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
@@ -162,6 +176,8 @@ def compile_serialized(
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
     process_groups.register_stand_ins(graph.gm)
+    if gpus.used_by(graph.gm):
+        gpus.start_kernel_compilers()
     try:
         return _compile(graph, outputs, module)
     except Exception as problem:
@@ -231,7 +247,7 @@ def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
         file.write(artifact)
         file.flush()
         # Under a trace, PyTorch loads constants without their values.
-        with torch._guards.tracing(None), _disable_current_modes(), ready_kernels.loading():
+        with torch._guards.tracing(None), _disable_current_modes(), ready_kernels.loading(), gpus.kernels_ready():
             return CompiledArtifact.load(path=f"/proc/self/fd/{file.fileno()}", format="binary")
 
 

@@ -95,11 +95,15 @@ VARIABLES = (
     "CXX",
     "C_INCLUDE_PATH",
     "DISABLE_LLVM_OPT",
+    "DISABLE_MMA_V3",
+    "DISABLE_MMA_V5",
+    "DISABLE_PTXAS_OPT",
     "GCC_EXEC_PREFIX",
     "HALIDE_INCLUDE",
     "HALIDE_LIB",
     "LEVEL_ZERO_V1_SDK_PATH",
     "LIBRARY_PATH",
+    "LLVM_PASS_PLUGIN_PATH",
     "MACOSX_DEPLOYMENT_TARGET",
     "OMP_PREFIX",
     "PYTORCH_JIT",
@@ -116,16 +120,15 @@ VARIABLES = (
     "TORCHINDUCTOR_VEC_ISA_OK",
     "TORCHINDUCTOR_XPU_KERNEL_FORMAT",
     "TORCH_COMPILE_BACKEND",
-    "TRITON_DEFAULT_FP_FUSION",
-    "TRITON_F32_DEFAULT",
-    "TRITON_INTERPRET",
-    "TRITON_LIBDEVICE_PATH",
-    "TRITON_PTXAS_PATH",
-    "TRITON_USE_META_WS",
     "WINDOWS_CUDA_HOME",
 )
 """Variables that Inductor and its tool chain read while they compile. Those that are read when PyTorch is imported are
 fields of its configuration by then; a test looks at every variable that PyTorch's sources name."""
+
+_OF_TRITON = ("TRITON_", "AMDGCN_")
+"""Triton reads dozens of variables, and each version others: they count, whatever they do."""
+_PLACES_OF_TRITON = ("TRITON_CACHE_DIR", "TRITON_HOME")
+"""Where it keeps compiled kernels; PyTorch sets the former in processes that have loaded one."""
 
 _ABSENT = "absent in this PyTorch"
 _FAILS = "cannot be read: "
@@ -146,8 +149,12 @@ class TorchSettings(msgspec.Struct, frozen=True, kw_only=True):
         return {"config": self.config, "state": self.state, "variables": self.variables}
 
 
-def collect(patches: Mapping[str, Any] | None = None) -> TorchSettings:
-    """The settings in force in this process, with `patches` to Inductor's configuration."""
+def collect(patches: Mapping[str, Any] | None = None, *, cpu_code: bool = True) -> TorchSettings:
+    """The settings in force in this process, with `patches` to Inductor's configuration.
+
+    Without `cpu_code`, of a graph all of whose code is for a GPU, the CPU's vector instructions are left out: finding
+    out compiles and loads test programs.
+    """
     patched = config_module(INDUCTOR).patch(dict(patches)) if patches else contextlib.nullcontext()
     with patched:
         config = {name: fields(config_module(name)) for name in MODULES if _installed(name)}
@@ -156,9 +163,8 @@ def collect(patches: Mapping[str, Any] | None = None) -> TorchSettings:
         for module, values in config.items()
         for name, value in indescribable(values).items()
     ]
-    state = {name: _read(read) for name, (read, _) in STATE.items()}
-    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-    return TorchSettings(config=config, state=state, variables=variables, reason=", ".join(reasons))
+    state = {name: _read(read) for name, (read, _) in STATE.items() if cpu_code or name != _OF_CPU_CODE}
+    return TorchSettings(config=config, state=state, variables=_variables(), reason=", ".join(reasons))
 
 
 def fields(module: ModuleType) -> dict[str, Any]:
@@ -186,10 +192,22 @@ def apply(settings: Mapping[str, Any]) -> list[str]:
         write = STATE[name][1]
         if write is not None and _read(STATE[name][0]) != value:
             write(value)
-    for name in VARIABLES:
-        os.environ.pop(name, None)
+    for name in _variables():
+        del os.environ[name]
     os.environ.update(settings["variables"])
-    return sorted(_differing(settings, collect().serializable()))
+    return sorted(_differing(settings, collect(cpu_code=_OF_CPU_CODE in settings["state"]).serializable()))
+
+
+def _variables() -> dict[str, str]:
+    """Those in force. PyTorch sets the place of its own `ptxas` when a process first compiles a kernel: here before."""
+    with contextlib.suppress(ImportError, AttributeError):  # another version does it in another way
+        importlib.import_module("torch._inductor.runtime.compile_tasks")._set_triton_ptxas_path()
+    return {name: value for name, value in os.environ.items() if variable_counts(name)}
+
+
+def variable_counts(name: str) -> bool:
+    """Whether a variable of the environment goes into keys."""
+    return name in VARIABLES or (name.startswith(_OF_TRITON) and name not in _PLACES_OF_TRITON)
 
 
 def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,6 +336,7 @@ def _denormals() -> bool:
     return sys.float_info.min / 2 > 0
 
 
+_OF_CPU_CODE = "vector_instructions"
 STATE: dict[str, tuple[Read, Write | None]] = {
     "threads": (torch.get_num_threads, torch.set_num_threads),
     "deterministic": (
@@ -330,7 +349,7 @@ STATE: dict[str, tuple[Read, Write | None]] = {
         lambda value: torch.set_default_dtype(getattr(torch, value.removeprefix("torch."))),
     ),
     "default_device": (lambda: str(torch.get_default_device()), torch.set_default_device),
-    "vector_instructions": (_vector_instructions, _compile_for),
+    _OF_CPU_CODE: (_vector_instructions, _compile_for),
     "denormals": (_denormals, lambda value: torch.set_flush_denormal(not value)),
     "matmul_precision": (torch.get_float32_matmul_precision, _known(torch.set_float32_matmul_precision)),
     "fp32_precision": _precision("generic", "all"),

@@ -30,6 +30,7 @@ from neuron_top.compile.compilers.inductor import config_from_flags
 from neuron_top.compile.graphs import (
     copying,
     description,
+    gpus,
     graph_file,
     hashing,
     inductor_compile,
@@ -96,7 +97,7 @@ def neurontop(
     _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
         try:
-            _shareable_settings(patches)
+            _shareable_settings(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
@@ -167,19 +168,20 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
         str(job.wrapper.options.compiler_flags),
     )
     try:
-        settings = hashing.exactly(_shareable_settings(job.patches), {})
+        settings = hashing.exactly(_shareable_settings(job.patches, gm), {})
         return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
     except hashing.NotCacheable as reason:
         job.wrapper.log.remark_once(f"graph is traced at every start: {reason}", level=LogLevel.INFO)
         return None
 
 
-def _shareable_settings(patches: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings in force. Raises NotCacheable where code of the script takes part in every compile."""
-    settings = torch_settings.collect(patches)
-    if reason := settings.reason or own_code.foreign():
+def _shareable_settings(patches: Mapping[str, Any], gm: fx.GraphModule) -> dict[str, Any]:
+    """All settings in force. Raises NotCacheable where under them `gm` can only be compiled in the job."""
+    settings = torch_settings.collect(patches, cpu_code=gpus.cpu_code_in(gm, patches))
+    found = settings.serializable()
+    if reason := settings.reason or own_code.foreign() or gpus.reason_to_stay(found, gm):
         raise hashing.NotCacheable(reason)
-    return settings.serializable()
+    return found
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -252,7 +254,7 @@ def _from_cache_as(
 ) -> CachedGraph:
     """`copy`: what is compiled of the graph. `saved`: what its backward graph is compiled for."""
     wrapper = job.wrapper
-    settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
+    settings = _shareable_settings(job.patches, copy)  # anew: a backward graph is compiled when it is first needed
     cut = cut_opaque(copy)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)

@@ -72,7 +72,7 @@ def _patches(patches: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keyed_by_inductor(patches: Mapping[str, Any]) -> bool:
-    settings = torch_settings.collect(patches)
+    settings = torch_settings.collect(patches, cpu_code=False)
     if own_code.foreign() or not settings.reason:
         return False
     odd = {
