@@ -14,8 +14,9 @@ MEMORY_KINDS = (
     "dma_rings", "collectives", "driver_memory", "notifications", "profiler", "uncategorized",
 )  # fmt: skip
 """Categories of device memory, biggest usual share first; neuron-monitor knows five, the driver eleven."""
-WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest")
-"""Categories our own backend reports from inside a local worker."""
+WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest", "reserved")
+"""Categories our own backend reports from inside a local worker; `reserved` is what PyTorch's allocator of a GPU holds
+beyond what is in use."""
 
 
 class RuntimeLogged(LogEvent, frozen=True, kw_only=True):
@@ -185,12 +186,33 @@ class NeuronProcessesSampled(Event, frozen=True, kw_only=True):
     processes: tuple[NeuronProcess, ...]
 
 
+class GpuMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a worker holds of a GPU's memory, in bytes, by its own account."""
+
+    name: str
+    """As the driver calls it: `NVIDIA H100 80GB HBM3`."""
+    index: int
+    """Among those that the worker sees."""
+    memory: int
+    """All that its allocator holds."""
+    peak: int | None = None
+    """The highest `memory` so far."""
+    capacity: int | None = None
+    beside: int | None = None
+    """What is taken otherwise: by other processes, and by the driver for this one."""
+    kinds: dict[str, int] = {}
+    """Parts of `memory` by WORKER_KINDS; a kind it cannot tell is absent."""
+
+
 class WorkerMemoryReported(Event, frozen=True, kw_only=True):
     """A local worker's own account of its memory, by WORKER_KINDS; a kind it cannot tell is absent."""
 
     pid: int
     rank: int | None = None
     kinds: dict[str, int] = {}
+    """On the host."""
+    gpu: GpuMemory | None = None
+    """Where it computes on one; of several, the current one."""
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -20,6 +20,7 @@ from neuron_top.events import (
     DeviceMemoryExhausted,
     DevicesFound,
     ExecutionsCounted,
+    GpuMemory,
     HardwareErrorsCounted,
     HostSampled,
     NeffMemoryReported,
@@ -57,12 +58,17 @@ class Core:
         self.kind = kind
         self.node = node
         self.index = index
+        self._buckets = buckets
         self.sample = CoreSample(core=index)
         """The latest sample as it came."""
         self.sampled: float | None = None
         """When."""
         self.beside = 0
         """Bytes that other cores hold in the same bank: it is the bank that runs out."""
+        self.gpu: GpuMemory | None = None
+        """Where a worker computed on a GPU: then memory and its kinds are of that, not of the host."""
+        self._gpu_pid: int | None = None
+        """Which worker: the next one, after a restart, has said nothing yet."""
         self.peak: int | None = None
         """Highest memory ever seen or reported."""
         self.kinds: dict[str, int] = {}
@@ -114,6 +120,20 @@ class Core:
         if time is not None:
             self.kind_history.add(time, kinds)
 
+    def set_memory_of(self, worker: WorkerMemoryReported) -> None:
+        """What a worker said of its own memory. The history that begins on a GPU has nothing of the host's in it."""
+        if worker.gpu is None:
+            if self.gpu is None:
+                self.set_kinds(worker.kinds, worker.time)
+            return
+        if self.gpu is None:
+            self.peak, self.kind_peaks = None, {}
+            self.memory, self.recent_memory = Series(capacity=self._buckets), Recent()
+            self.kind_history = BreakdownHistory(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
+        self.gpu, self._gpu_pid = worker.gpu, worker.pid
+        self.set_kinds(worker.gpu.kinds, worker.time)
+        self.set_beside(worker.gpu.beside or 0)
+
     def set_beside(self, beside: int) -> None:
         """What other cores hold in the same bank."""
         if beside != self.beside:
@@ -121,8 +141,19 @@ class Core:
             self.beside = beside
 
     def take(self, sample: CoreSample, time: float | None) -> None:
-        """Take one sample."""
+        """Take one sample. Of a worker on a GPU it tells the host's memory, and the worker that of the GPU."""
         self.version += 1
+        if self.gpu is not None:
+            said = self.gpu if sample.pid == self._gpu_pid else None
+            sample = msgspec.structs.replace(
+                sample,
+                memory=said and said.memory,
+                peak=said and said.peak,
+                capacity=self.gpu.capacity,
+            )
+            if said is None and self.kinds:
+                self.set_kinds({}, time)
+                self.set_beside(0)
         self.sample, self.sampled = sample, time
         for seen in (sample.memory, sample.peak):
             if seen is not None:
@@ -238,10 +269,10 @@ class CoreTracker:
             core = self.cores.get(key)
             if core is None:
                 core = self.cores[key] = Core(key, event.kind, event.node, sample.core, self._buckets)
-            core.take(sample, event.time)
             memory = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
             if memory is not None and not sample.kinds:
-                core.set_kinds(memory.kinds, memory.time)
+                core.set_memory_of(memory)
+            core.take(sample, event.time)
             if sample.bank is not None:
                 bank = event.node, sample.device, sample.bank
                 self._banks.setdefault(bank, {})[key] = core
@@ -253,7 +284,7 @@ class CoreTracker:
         self.worker_memory[f"{event.node}/{event.pid}"] = event
         for core in self.cores.values():
             if core.sample.pid == event.pid and core.node == event.node and not core.sample.kinds:
-                core.set_kinds(event.kinds, event.time)
+                core.set_memory_of(event)
 
     def _host(self, event: HostSampled) -> None:
         self.host = event

@@ -68,6 +68,7 @@ MEMORY = {
     "activations": Sign(Hue.GREEN),
     "compiled_code": Sign(Hue.YELLOW),
     "rest": Sign(Hue.GRAY, True),
+    "reserved": Sign(Hue.YELLOW, True),
 }
 """Kind of memory → its sign; those of a worker and those of a device never stand in one bar."""
 

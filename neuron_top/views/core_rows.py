@@ -25,6 +25,8 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     """`neuron`, or `local` where a worker process stands for a core."""
     node: str
     device: int | None
+    gpu: str
+    """The GPU that a local worker computes on, and whose memory is told then; "" where it has none."""
     bank: int | None
     rank: int | None
     pid: int | None
@@ -98,6 +100,7 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
         kind=core.kind,
         node=core.node,
         device=sample.device,
+        gpu="" if core.gpu is None else f"GPU {core.gpu.index} ({core.gpu.name})",
         bank=sample.bank,
         rank=rank,
         pid=sample.pid,

@@ -128,6 +128,7 @@ def _core_row(sample: CoreSample, kind: CoreKind) -> CoreRow:
         kind=kind,
         node="",
         device=sample.device,
+        gpu="",
         bank=sample.bank,
         rank=sample.rank,
         pid=sample.pid,

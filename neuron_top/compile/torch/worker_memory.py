@@ -3,7 +3,7 @@
 From outside, a worker is one number. From inside, the optimizer knows its parameters, their gradients and its own
 state; a forward graph knows what it keeps for the backward pass; the kernel knows what the compiled code takes. A
 storage is counted once, and what can't be known is left out. `rest` is the unique set size minus what is known: the
-interpreter, libraries, buffers.
+interpreter, libraries, buffers. Of a GPU the same, out of what PyTorch's allocator holds there (`worker_gpu`).
 
 Tensors are looked at in the job's own threads only, at moments when they are in its hands: behind an optimizer's step
 and behind a forward graph. The reporting thread sees numbers. A second thread that takes hold of a tensor races with
@@ -28,7 +28,8 @@ from torch import Tensor
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
 from neuron_top.compile import side_channel
-from neuron_top.events import WorkerMemoryReported
+from neuron_top.compile.torch import worker_gpu
+from neuron_top.events import GpuMemory, WorkerMemoryReported
 
 PERIOD = 1.0
 """Seconds between two reports, and between two looks at an optimizer's tensors, at least."""
@@ -37,14 +38,30 @@ _MAPPINGS_SECONDS = 20.0
 """Seconds between two looks at the mapped files: a look costs the kernel a walk of all pages."""
 
 
+HOST, GPU = "cpu", "cuda"
+"""Places of tensors, as PyTorch calls them."""
+Kinds = dict[str, int]
+"""Bytes, by kind or by place."""
+
+
+class Storage(NamedTuple):
+    """Memory that tensors share."""
+
+    place: str
+    address: int
+
+
 class Account:
     """What is known of this process's tensors, as numbers. Keeps no tensor alive, nor looks at one by itself."""
 
     def __init__(self) -> None:
-        self._optimizers: dict[int, dict[str, int]] = {}
+        self._optimizers: dict[int, dict[str, Kinds]] = {}
+        """By optimizer, then by place."""
         self._looked_at: dict[int, float] = {}
-        self._parameters: dict[int, int] = {}
-        self._kept: list[int] = []
+        self._parameters: dict[Storage, int] = {}
+        self._kept: list[Kinds] = []
+        """By forward graph: bytes by place."""
+        self._gpu = worker_gpu.GpuAccount()
         self._mapped_at = float("-inf")
         self._code: int | None = None
         self._files: int | None = None
@@ -59,17 +76,27 @@ class Account:
         # The job goes on whatever its tensors look like: what can't be counted stays unknown.
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._optimizers[key] = _of_optimizer(optimizer)
+        self._gpu.look(self._of_tensors(GPU))
 
-    def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> int:
-        """Note the parameters and buffers a graph is given; the bytes of what it keeps besides them."""
+    def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> Kinds:
+        """Note the parameters and buffers a graph is given; by place, the bytes of what it keeps besides them."""
+        found: Kinds = {}
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._parameters.update(_storages(given))
-            return sum(size for address, size in dict(_storages(kept)).items() if address not in self._parameters)
-        return 0
+            for storage, size in dict(_storages(kept)).items():
+                if storage not in self._parameters:
+                    found[storage.place] = found.get(storage.place, 0) + size
+        return found
 
-    def forward_ran(self, keeps: int) -> None:
+    def forward_ran(self, keeps: Kinds) -> None:
         """A forward graph ran and keeps so many bytes until its backward pass."""
         self._kept.append(keeps)
+
+    def look_at_gpu(self, gradients: Iterable[Tensor]) -> None:
+        """A forward graph ran, and the parameters that it was given have these gradients: now most is in use."""
+        with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
+            sizes = {storage: size for storage, size in _storages(gradients) if storage.place == GPU}
+            self._gpu.look({**self._of_tensors(GPU), "gradients": sum(sizes.values())})
 
     def backward_ran(self) -> None:
         """The backward pass of the newest forward graph ran: what that kept is free again."""
@@ -80,21 +107,31 @@ class Account:
         """An artifact was mapped into this process: the next report looks at the mapped files again."""
         self._mapped_at = float("-inf")
 
-    def kinds(self, now: float) -> dict[str, int]:
+    def kinds(self, now: float) -> Kinds:
         """Bytes in host memory by WORKER_KINDS; a kind that can't be known is absent. `now` is a monotonic clock."""
-        found: dict[str, int] = {}
-        for numbers in list(self._optimizers.values()):
-            for kind, size in numbers.items():
-                found[kind] = found.get(kind, 0) + size
-        if not found and self._parameters:
-            found["parameters"] = sum(list(self._parameters.values()))
-        if self._parameters:
-            found["activations"] = sum(self._kept)
+        found = self._of_tensors(HOST)
         self._look_at_mappings(now)
         if self._code is not None:
             found["compiled_code"] = self._code
         if self._files is not None:
             found["rest"] = max(0, anonymous_bytes() + self._files - sum(found.values()))
+        return found
+
+    def gpu(self) -> GpuMemory | None:
+        """The same of the GPU that this process computes on, at the fullest of the moments that were looked at since
+        the last report; None where it uses none, or none was looked at yet."""
+        return self._gpu.report()
+
+    def _of_tensors(self, place: str) -> Kinds:
+        found: Kinds = {}
+        for by_place in list(self._optimizers.values()):
+            for kind, size in by_place.get(place, {}).items():
+                found[kind] = found.get(kind, 0) + size
+        parameters = [size for storage, size in list(self._parameters.items()) if storage.place == place]
+        if not found and parameters:
+            found["parameters"] = sum(parameters)
+        if parameters:
+            found["activations"] = sum(keeps.get(place, 0) for keeps in list(self._kept))
         return found
 
     def _look_at_mappings(self, now: float) -> None:
@@ -106,33 +143,29 @@ class Account:
             self._files = None if uss is None else uss - anonymous_bytes()
 
 
-def _of_optimizer(optimizer: Optimizer) -> dict[str, int]:
+def _of_optimizer(optimizer: Optimizer) -> dict[str, Kinds]:
     parameters = [tensor for group in optimizer.param_groups for tensor in group["params"]]
     states = [value for state in optimizer.state.values() for value in state.values() if isinstance(value, Tensor)]
     gradients = [tensor.grad for tensor in parameters if tensor.grad is not None]
-    seen: set[int] = set()
-    return {
-        "parameters": _fresh_bytes(parameters, seen),
-        "gradients": _fresh_bytes(gradients, seen),
-        "optimizer": _fresh_bytes(states, seen),
-    }
+    found: dict[str, Kinds] = {}
+    seen: set[Storage] = set()
+    for kind, tensors in (("parameters", parameters), ("gradients", gradients), ("optimizer", states)):
+        fresh = {storage: size for storage, size in _storages(tensors) if storage not in seen}
+        seen.update(fresh)
+        for storage, size in fresh.items():
+            kinds = found.setdefault(storage.place, dict.fromkeys(("parameters", "gradients", "optimizer"), 0))
+            kinds[kind] += size
+    return found
 
 
-def _fresh_bytes(tensors: Iterable[Tensor], seen: set[int]) -> int:
-    """Bytes of the host storages behind `tensors` that are not in `seen` yet; adds them."""
-    fresh = {address: size for address, size in _storages(tensors) if address not in seen}
-    seen.update(fresh)
-    return sum(fresh.values())
-
-
-def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[int, int]]:
-    """(address, bytes) of the host storage behind each tensor; of a DTensor, its own shard's."""
+def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[Storage, int]]:
+    """The storage behind each tensor, and its bytes; of a DTensor, its own shard's."""
     for tensor in tensors:
         local = getattr(tensor, "_local_tensor", tensor)
-        if local.device.type == "cpu":
+        if local.device.type in (HOST, GPU):
             storage = local.untyped_storage()
             if address := storage.data_ptr():
-                yield address, storage.nbytes()
+                yield Storage(local.device.type, address), storage.nbytes()
 
 
 def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
@@ -214,22 +247,27 @@ class _WatchedForward:
     def __init__(self, run: Callable[..., Any], static: Iterable[int], first_kept: int | None) -> None:
         self._run, self._static, self._first_kept = run, tuple(static), first_kept
         self._looked_at = float("-inf")
-        self._keeps = 0
+        self._keeps: Kinds = {}
 
     def __call__(self, arguments: list[Any]) -> Any:
         now = time.monotonic()
         if now - self._looked_at < PERIOD:
             results = self._run(arguments)
-        else:
-            self._looked_at = now
-            # A boxed call empties its list, so what it is given is noted before.
-            given = [arguments[place] for place in self._static if place < len(arguments)]
-            results = self._run(arguments)
-            kept = () if self._first_kept is None else results[self._first_kept :]
-            self._keeps = _account.sizes(_tensors(given), _tensors(kept))
+            self._keep()
+            return results
+        self._looked_at = now
+        # A boxed call empties its list, so what it is given is noted before.
+        given = _tensors([arguments[place] for place in self._static if place < len(arguments)])
+        results = self._run(arguments)
+        kept = () if self._first_kept is None else results[self._first_kept :]
+        self._keeps = _account.sizes(given, _tensors(kept))
+        self._keep()
+        _account.look_at_gpu([tensor.grad for tensor in given if tensor.is_leaf and tensor.grad is not None])
+        return results
+
+    def _keep(self) -> None:
         if self._first_kept is not None:
             _account.forward_ran(self._keeps)
-        return results
 
 
 def _watched_backward(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -278,7 +316,7 @@ def _report() -> None:
         began = time.thread_time()
         # The job's threads change the numbers while we add them up; such a look is left out.
         with contextlib.suppress(RuntimeError, OSError, ValueError):
-            kinds = _account.kinds(time.monotonic())
-            side_channel.emit(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds))
+            kinds, gpu = _account.kinds(time.monotonic()), _account.gpu()
+            side_channel.emit(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds, gpu=gpu))
         took = time.thread_time() - began
         pause, before = max(PERIOD, _SHARE * min(took, before)), took  # a search or a look at mappings is rare

@@ -289,7 +289,7 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             "where",
             " · ".join(
                 word
-                for word in (row.node, f"device {row.device}" if row.device is not None else "", row.container)
+                for word in (row.node, f"device {row.device}" if row.device is not None else "", row.gpu, row.container)
                 if word
             ),
             theme.text,
@@ -298,7 +298,9 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
         (
             "memory",
             f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
-            + (f", other cores of its bank {bytes_text(row.beside)}" if row.beside else ""),
+            + (
+                f", {'others' if row.gpu else 'other cores of its bank'} {bytes_text(row.beside)}" if row.beside else ""
+            ),
             theme.load(used_share(row)),
         ),
         *(
