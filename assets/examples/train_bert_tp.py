@@ -309,6 +309,17 @@ def problems_of(options: argparse.Namespace, world: int) -> list[str]:
     return found
 
 
+def place_of(local_rank: int, workers: int) -> tuple[torch.device, str]:
+    """Where this one of a machine's workers computes, and how they exchange tensors.
+
+    Where there are fewer GPUs than workers they share them, which gloo does and NCCL refuses.
+    """
+    if not torch.cuda.is_available():
+        return torch.device("cpu"), "gloo"
+    gpus = torch.cuda.device_count()
+    return torch.device("cuda", local_rank % gpus), "nccl" if workers <= gpus else "gloo"
+
+
 def main() -> int:
     """Check the sizes, join the other workers, train."""
     options = options_of(sys.argv[1:])
@@ -323,10 +334,10 @@ def main() -> int:
     sizes = Sizes(
         options.vocabulary, options.hidden, options.layers, options.heads, options.sequence, options.predictions
     )
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if torch.cuda.is_available() else torch.device("cpu")
+    device, exchange = place_of(int(os.environ["LOCAL_RANK"]), int(os.environ.get("LOCAL_WORLD_SIZE", world)))
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    dist.init_process_group(exchange)
     try:
         shape = (world // options.tensor_parallel_size, options.tensor_parallel_size)
         train(options, sizes, init_device_mesh(device.type, shape, mesh_dim_names=("dp", "tp")), device)
