@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.compat import page
+from tests.compat import page, programs
 from tests.inductor_folder import inductor_folder
 
 ROOT = Path(__file__).parents[2]
@@ -53,8 +53,12 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=10, help="programs per pair of processes (default: 10)")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "compat", help="folder of the results")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "compatibility.md", help="the page to write")
+    parser.add_argument(
+        "--device", default="cpu", choices=("cpu", "cuda"), help="where programs compute (default: cpu)"
+    )
     parser.add_argument("--again", action="store_true", help="run defects once more, also those that have a result")
     arguments = parser.parse_args()
+    programs.compute_on(arguments.device)
     arguments.results.mkdir(parents=True, exist_ok=True)
     suites = arguments.suite or SUITES
     if arguments.again:
@@ -135,7 +139,7 @@ def _worker(mode: str, suite: str, names: Sequence[str], folder: Path, keep: Kee
     log = folder / f"{mode}.log"
     with log.open("ab") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.compat.worker", mode, suite, str(folder)],
+            [sys.executable, "-m", "tests.compat.worker", mode, suite, str(folder), programs.device()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -176,14 +180,16 @@ def _environment(mode: str, folder: Path) -> dict[str, str]:
     """Caches in the batch's folder; `warm` has another folder of Inductor, so that code comes from our cache alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NEURON", "TORCH"))}
     (folder / "events").mkdir(exist_ok=True)
-    inductor = inductor_folder(folder / f"inductor-{mode}")
+    inductor = folder / f"inductor-{mode}"
+    on_cpu = programs.device() == "cpu"
     return {
         **kept,
+        **({} if on_cpu else {"TORCHINDUCTOR_COMPILE_THREADS": "1"}),  # else each batch has a process per core
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
         "NEURONTOP_EVENTS_DIR": str(folder / "events"),
         "NEURONTOP_STATE_DIR": str(folder / "state"),
         "NEURONTOP_CONFIG": str(folder / "none.toml"),
-        "TORCHINDUCTOR_CACHE_DIR": str(inductor),
+        "TORCHINDUCTOR_CACHE_DIR": str(inductor_folder(inductor) if on_cpu else inductor),
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",

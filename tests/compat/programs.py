@@ -9,6 +9,17 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 EAGER = "eager"
+_place = ["cpu"]
+
+
+def device() -> str:
+    """Where programs compute: `cpu`, or `cuda` with `--device cuda`."""
+    return _place[0]
+
+
+def compute_on(device: str) -> None:
+    """To be called before the first program is built."""
+    _place[0] = device
 
 
 class Compiler(NamedTuple):

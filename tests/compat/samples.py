@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from tests.compat import programs
 from tests.compat.programs import Compiler, Program
 
 
@@ -17,7 +18,9 @@ def of(op: Any, dtype: torch.dtype, place: int) -> Program:
 
     def given() -> Any:
         torch.manual_seed(place)
-        found = next(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=backward), place, None), None)
+        found = next(
+            itertools.islice(op.sample_inputs(programs.device(), dtype, requires_grad=backward), place, None), None
+        )
         if found is None:
             raise LookupError("the database has no such sample")
         return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tests.compat import samples
+from tests.compat import programs, samples
 from tests.compat.programs import Compiler, Program
 
 
@@ -57,13 +57,13 @@ def _module(info: Any, *, training: bool) -> Program:
     def program(compiler: Compiler) -> Any:
         torch.manual_seed(0)
         given = info.module_inputs_func(
-            info, device="cpu", dtype=torch.float32, requires_grad=training, training=training
+            info, device=programs.device(), dtype=torch.float32, requires_grad=training, training=training
         )
         sample = next((one for one in given if one.forward_input is not None), None)
         if sample is None:
             raise LookupError("the database has no such sample")
         args, kwargs = sample.constructor_input.args, sample.constructor_input.kwargs
-        model = info.module_cls(*args, **kwargs).train(training)
+        model = info.module_cls(*args, **kwargs).train(training).to(programs.device())
         torch.manual_seed(0)
         with torch.set_grad_enabled(training):
             out = compiler(model)(*sample.forward_input.args, **sample.forward_input.kwargs)
@@ -80,11 +80,11 @@ def _module(info: Any, *, training: bool) -> Program:
 def _optimizer(info: Any) -> Program:
     def program(compiler: Compiler) -> Any:
         torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.GELU(), torch.nn.Linear(8, 3))
+        model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.GELU(), torch.nn.Linear(8, 3)).to(programs.device())
         parameters = [value for value in model.parameters() if value.ndim == 2 or info.optim_cls.__name__ != "Muon"]
-        chosen = next(iter(info.optim_inputs_func(device="cpu")))
+        chosen = next(iter(info.optim_inputs_func(device=programs.device())))
         optimizer = info.optim_cls(parameters, **chosen.kwargs)
-        x = torch.randn(5, 6)
+        x = torch.randn(5, 6).to(programs.device())
 
         def step() -> None:
             optimizer.step(lambda: model(x).square().mean()) if info.step_requires_closure else optimizer.step()

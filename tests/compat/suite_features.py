@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import torch
 
 from tests.compat import (
     feature_autograd,
@@ -11,8 +15,9 @@ from tests.compat import (
     feature_models,
     feature_shapes,
     feature_tensors,
+    programs,
 )
-from tests.compat.programs import Program
+from tests.compat.programs import Compiler, Program
 
 _MODULES = (feature_control, feature_autograd, feature_models, feature_shapes, feature_tensors, feature_distributed)
 
@@ -32,5 +37,10 @@ def names() -> Sequence[str]:
 
 
 def build(name: str) -> Program:
-    """The function of that name."""
-    return _programs()[name]
+    """The function of that name, which makes its tensors on the device of the comparison."""
+
+    def program(compiler: Compiler) -> Any:
+        with torch.device(programs.device()) if programs.device() != "cpu" else nullcontext():
+            return _programs()[name](compiler)
+
+    return program

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from tests.compat import samples
+from tests.compat import programs, samples
 from tests.compat.programs import Program
 
 DTYPES = {"float32": torch.float32, "int64": torch.int64}
@@ -29,7 +29,7 @@ def names() -> Sequence[str]:
     return [
         f"{name}-{dtype}-{place}"
         for place, (dtype, known), (name, op) in itertools.product(range(SAMPLES), DTYPES.items(), _operators().items())
-        if known in op.supported_dtypes("cpu")
+        if known in op.supported_dtypes(programs.device())
     ]
 
 

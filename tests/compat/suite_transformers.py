@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from tests.compat import programs
 from tests.compat.programs import Compiler, Program
 
 _CAUSAL = (
@@ -120,8 +121,11 @@ def build(name: str) -> Program:
     def program(compiler: Compiler) -> Any:
         torch.manual_seed(0)
         model = head.from_config(config, attn_implementation="sdpa" if _has_sdpa(head, config) else "eager").train()
+        model.to(programs.device())
         given = {
-            key: value for key, value in _inputs(kind).items() if key in inspect.signature(model.forward).parameters
+            key: value.to(programs.device())
+            for key, value in _inputs(kind).items()
+            if key in inspect.signature(model.forward).parameters
         }
         out = compiler(model)(**given)
         loss = out.loss if getattr(out, "loss", None) is not None else out.logits.square().mean()

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tests.compat import programs
 from tests.compat.programs import Compiler, Program
 
 _SIZES = {
@@ -50,12 +51,12 @@ def build(name: str) -> Program:
     def program(compiler: Compiler) -> Any:
         torch.manual_seed(0)
         more = {"weights_backbone": None} if name in models.list_models(models.segmentation) else {}
-        model = models.get_model(name, weights=None, num_classes=5, **more).train()
+        model = models.get_model(name, weights=None, num_classes=5, **more).train().to(programs.device())
         for part in model.modules():
             if isinstance(part, torch.nn.Dropout):
                 part.p = 0.0  # with other random numbers, the result without a compiler would measure nothing
         size = next((size for start, size in _SIZES.items() if name.startswith(start)), 64)
-        out = compiler(model)(torch.randn(2, 3, size, size))
+        out = compiler(model)(torch.randn(2, 3, size, size).to(programs.device()))
         parts = [part for part in torch.utils._pytree.tree_leaves(out) if isinstance(part, torch.Tensor)]
         sum(part.square().mean() for part in parts).backward()
         return out, [value.grad for value in model.parameters()][:4]

@@ -1,4 +1,4 @@
-"""One process of the comparison: `python -m tests.compat.worker cold|warm SUITE FOLDER`, names on standard input.
+"""One process of the comparison: `worker cold|warm SUITE FOLDER DEVICE`, names of programs on standard input.
 
 `cold` runs each program eagerly, with Inductor and with our back end on an empty cache, and keeps the results; `warm`
 runs ours again in another process, with another folder of Inductor and the cache that `cold` filled, and compares with
@@ -39,7 +39,13 @@ def main() -> None:
     warnings.simplefilter("ignore")
     import torch
 
+    from tests.compat import programs
+
     torch.set_num_threads(1)
+    programs.compute_on(sys.argv[4])
+    if programs.device() != "cpu":
+        # By rule, not by measuring: else two compiles of one graph may choose different kernels, and round differently.
+        torch.use_deterministic_algorithms(True, warn_only=True)
     patience = LONGER_SECONDS.get(suite_name, PATIENCE_SECONDS)
     suite = importlib.import_module(f"tests.compat.suite_{suite_name}")
     for name in sys.stdin.read().split("\n"):
