@@ -337,7 +337,7 @@ def core_words(row: CoreRow, now: float) -> str:
     words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
     silence = silence_text([row], now)
     name = _core_name(row)
-    where = f"{name[:1].upper()}{name[1:]} on {row.node or 'this host'}"
+    where = f"{name[:1].upper()}{name[1:]} on {', '.join(filter(None, (row.node or 'this host', row.gpu)))}"
     return f"{where}: {silence and f'{silence}; last '}{', '.join(words)}"
 
 

@@ -20,6 +20,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 from neuron_top.compile.graphs import gpus, torch_settings  # noqa: E402
 
+forks_here = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+"""The compile server forks with one thread; a process of tests has several."""
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
 JOB = """
 import torch
@@ -49,6 +51,7 @@ def count_from(place: Path) -> Callable[[], int]:
     return count
 
 
+@forks_here
 def test_the_compile_server_does_not_ask_the_driver_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = count_from(tmp_path / "asked")
     monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", ask, raising=False)
@@ -60,6 +63,7 @@ def test_the_compile_server_does_not_ask_the_driver_itself(tmp_path: Path, monke
     assert asked != [str(os.getpid())]
 
 
+@forks_here
 def test_a_driver_that_fails_has_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> int:
         raise RuntimeError("no driver")

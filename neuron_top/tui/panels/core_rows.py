@@ -299,7 +299,9 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             "memory",
             f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
             + (
-                f", {'others' if row.gpu else 'other cores of its bank'} {bytes_text(row.beside)}" if row.beside else ""
+                f", {'others and the driver' if row.gpu else 'other cores of its bank'} {bytes_text(row.beside)}"
+                if row.beside
+                else ""
             ),
             theme.load(used_share(row)),
         ),
