@@ -8,8 +8,9 @@ import sys
 from tests.bench.figures import Figure, own_folders, report, timed
 
 GRAPHS = """
-import torch
-for width in range(12):
+import sys, torch
+count, device = int(sys.argv[1]), sys.argv[2]
+for width in range(count):
     torch._dynamo.reset()
     def step(x, y, width=width):
         for turn in range(3 + width % 3):
@@ -17,28 +18,30 @@ for width in range(12):
             x = torch.softmax(x + turn, -1).cumsum(-1)
         return x.sum(-1)
     size = 16 * (width + 2)
-    torch.compile(step, backend="neurontop", dynamic=False)(torch.ones(8, size), torch.ones(size, size))
+    given = torch.ones(8, size, device=device), torch.ones(size, size, device=device)
+    torch.compile(step, backend="neurontop", dynamic=False)(*given)
 """
 COMPILE = (sys.executable, "-m", "neuron_top", "compile")
 
 
-def measure(repeats: int = 3) -> list[Figure]:
+def measure(repeats: int = 3, *, graphs: int = 12, jobs: int = 2, device: str = "cpu") -> list[Figure]:
     """Collect once, then compile copies of the collected cache, turn by turn."""
-    seconds: dict[int, list[float]] = {1: [], 2: []}
-    cpu: dict[int, list[float]] = {1: [], 2: []}
+    seconds: dict[int, list[float]] = {1: [], jobs: []}
+    cpu: dict[int, list[float]] = {1: [], jobs: []}
     with own_folders() as (folder, environ):
         (folder / "graphs.py").write_text(GRAPHS)
-        timed([*COMPILE, "--collect-only", "--", sys.executable, "graphs.py"], environ, folder)
+        collect = [*COMPILE, "--collect-only", "--", sys.executable, "graphs.py", str(graphs), device]
+        timed(collect, environ, folder)
         shutil.move(folder / "cache", folder / "collected")
         for _ in range(repeats):
-            for jobs, found in seconds.items():
+            for beside, found in seconds.items():
                 with own_folders() as (fresh, own):
                     shutil.copytree(folder / "collected", fresh / "cache")
-                    done = timed([*COMPILE, "-j", str(jobs), "--compile-only"], own, fresh)
+                    done = timed([*COMPILE, "-j", str(beside), "--compile-only"], own, fresh)
                     found.append(done.seconds)
-                    cpu[jobs].append(done.cpu_seconds)
-    name = "parallel pre-compile, 12 graphs, -j 2"
-    return [Figure(name, "one after the other", seconds[2], seconds[1], 0.6, cpu[2], cpu[1])]
+                    cpu[beside].append(done.cpu_seconds)
+    name = f"parallel pre-compile, {graphs} graphs, -j {jobs}{'' if device == 'cpu' else ', on a GPU'}"
+    return [Figure(name, "one after the other", seconds[jobs], seconds[1], 0.6, cpu[jobs], cpu[1])]
 
 
 if __name__ == "__main__":
