@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import operator
 import os
 import pkgutil
@@ -52,7 +51,7 @@ _IMPORTED_BY_COMPILES = (
     "torch._inductor.runtime.caching.interfaces",
     "torch.fx.experimental.validator",
 )
-"""Modules that PyTorch imports in the middle of a compile for a GPU."""
+"""Beside the patterns that PyTorch keeps in modules of their own."""
 
 
 def kinds() -> list[str]:
@@ -125,21 +124,12 @@ def _in_a_fork(count: Callable[[], int]) -> int:
     return max(0, os.waitstatus_to_exitcode(status))
 
 
-def import_compilers() -> None:
-    """What each compile for a GPU would import and look up, before the first fork; it asks for no GPU."""
-    from torch._inductor.codegen.common import init_backend_registration
+def imported_by_compiles() -> list[str]:
+    """Modules that PyTorch imports in the middle of a compile for a GPU."""
     from torch._inductor.fx_passes import serialized_patterns
-    from torch._inductor.runtime import triton_compat
 
-    patterns = [
-        f"{serialized_patterns.__name__}.{found.name}" for found in pkgutil.iter_modules(serialized_patterns.__path__)
-    ]
-    for name in (*_IMPORTED_BY_COMPILES, *patterns):
-        with contextlib.suppress(ImportError):  # another version has it elsewhere
-            importlib.import_module(name)
-    init_backend_registration()
-    if triton_compat.HAS_TRITON:
-        triton_compat.triton_key()  # a digest of all its files
+    patterns = pkgutil.iter_modules(serialized_patterns.__path__)
+    return [*_IMPORTED_BY_COMPILES, *(f"{serialized_patterns.__name__}.{found.name}" for found in patterns)]
 
 
 def start_kernel_compilers() -> None:

@@ -28,6 +28,7 @@ import torch._inductor.config as inductor_config
 import torch.compiler.config as compiler_config
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._inductor import standalone_compile
+from torch._inductor.runtime import triton_compat
 from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
@@ -94,21 +95,24 @@ def warm_up() -> None:
     vector_instructions.try_on_demand()
     with gpus.counted_elsewhere():
         if torch.cuda.is_available():  # most graphs are for it then; one for the CPU does the rest in its own fork
-            _import_compiler()
-            gpus.import_compilers()
+            _import_compiler(gpus.imported_by_compiles())
+            if triton_compat.HAS_TRITON:
+                triton_compat.triton_key()  # a digest of all its files, which each compile for a GPU asks for
             check_work_folder()
         else:
             _prepare_for_the_cpu()
 
 
-def _import_compiler() -> None:
+def _import_compiler(more: Sequence[str] = ()) -> None:
     from torch._inductor import compile_fx  # noqa: F401 (for the forks)
     from torch._inductor.codecache import torch_key
+    from torch._inductor.codegen.common import init_backend_registration
 
-    for name in _IMPORTED_BY_COMPILES:
+    for name in (*_IMPORTED_BY_COMPILES, *more):
         with contextlib.suppress(ImportError):  # another version has it elsewhere
             importlib.import_module(name)
     torch_key()
+    init_backend_registration()
 
 
 def _prepare_for_the_cpu() -> None:
@@ -117,12 +121,10 @@ def _prepare_for_the_cpu() -> None:
 
     with _instructions_tried(cpu_vec_isa):
         _import_compiler()
-        from torch._inductor.codegen.common import init_backend_registration
         from torch._inductor.fx_passes import joint_graph, post_grad
 
         joint_graph.lazy_init(torch.device("cpu"))
         post_grad.lazy_init()
-        init_backend_registration()
     cpu_vec_isa.pick_vec_isa()
     check_work_folder()
     with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
