@@ -32,7 +32,7 @@ def allocator(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 def test_the_parts_of_a_gpus_memory_make_up_what_is_held(allocator: dict[str, int]) -> None:
     account = worker_gpu.GpuAccount()
-    account.look({"parameters": 40, "activations": 10})
+    account.look(lambda: {"parameters": 40, "activations": 10})
     found = account.report()
     assert found is not None
     assert (found.name, found.index, found.memory, found.peak) == ("A", 1, 100, 120)
@@ -42,7 +42,7 @@ def test_the_parts_of_a_gpus_memory_make_up_what_is_held(allocator: dict[str, in
 
 def test_a_breakdown_that_is_more_than_the_whole_is_not_told(allocator: dict[str, int]) -> None:
     account = worker_gpu.GpuAccount()
-    account.look({"parameters": 71})
+    account.look(lambda: {"parameters": 71})
     found = account.report()
     assert found is not None
     assert found.kinds == {"rest": 70, "reserved": 30}
@@ -50,11 +50,11 @@ def test_a_breakdown_that_is_more_than_the_whole_is_not_told(allocator: dict[str
 
 def test_the_fullest_moment_since_the_last_report_is_told(allocator: dict[str, int]) -> None:
     account = worker_gpu.GpuAccount()
-    account.look({"activations": 60})
+    account.look(lambda: {"activations": 60})
     allocator["allocated"] = 10
-    account.look({})
+    account.look(dict)
     first = account.report()
-    account.look({})
+    account.look(dict)
     second = account.report()
     assert first is not None
     assert first.kinds["activations"] == 60
@@ -65,5 +65,5 @@ def test_the_fullest_moment_since_the_last_report_is_told(allocator: dict[str, i
 def test_a_process_without_a_gpu_has_no_account_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
     account = worker_gpu.GpuAccount()
-    account.look({"parameters": 1})
+    account.look(lambda: {"parameters": 1})
     assert account.report() is None

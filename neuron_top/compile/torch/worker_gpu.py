@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 
@@ -27,10 +27,12 @@ class GpuAccount:
         self._capacity, self._taken = 0, 0
         self._fullest: GpuMemory | None = None
         self._in_use = 0
-        self._is_reported = False
 
-    def look(self, known: Mapping[str, int]) -> None:
-        """Look at it now, in a thread of the job; `known`: bytes of its tensors there by kind."""
+    def look(self, known: Callable[[], Mapping[str, int]]) -> None:
+        """Look at it now, in a thread of the job; `known` is asked for the bytes of its tensors there, by kind.
+
+        In a process that uses no GPU nobody is asked anything.
+        """
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             return
         with contextlib.suppress(RuntimeError):  # a failing GPU is the job's to report
@@ -39,10 +41,10 @@ class GpuAccount:
             gpu = torch.cuda.current_device()
             statistics = torch.cuda.memory_stats(gpu)
             held, in_use = statistics["reserved_bytes.all.current"], statistics["allocated_bytes.all.current"]
-            if not held or (in_use < self._in_use and not self._is_reported):
+            if not held or in_use < self._in_use:
                 return
             self._ask_driver(gpu)
-            self._in_use, self._is_reported = in_use, False
+            self._in_use = in_use
             self._fullest = GpuMemory(
                 name=torch.cuda.get_device_name(gpu),
                 index=gpu,
@@ -50,12 +52,12 @@ class GpuAccount:
                 peak=statistics["reserved_bytes.all.peak"],
                 capacity=self._capacity,
                 beside=max(0, self._taken - held),
-                kinds=_parts(known, held, in_use),
+                kinds=_parts(known(), held, in_use),
             )
 
     def report(self) -> GpuMemory | None:
         """What was found; from now on the next look counts, however full it is."""
-        self._is_reported = True
+        self._in_use = 0
         return self._fullest
 
     def _ask_driver(self, gpu: int) -> None:

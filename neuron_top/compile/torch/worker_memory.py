@@ -76,7 +76,7 @@ class Account:
         # The job goes on whatever its tensors look like: what can't be counted stays unknown.
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
             self._optimizers[key] = _of_optimizer(optimizer)
-        self._gpu.look(self._of_tensors(GPU))
+        self._gpu.look(lambda: self._of_tensors(GPU))
 
     def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> Kinds:
         """Note the parameters and buffers a graph is given; by place, the bytes of what it keeps besides them."""
@@ -92,11 +92,10 @@ class Account:
         """A forward graph ran and keeps so many bytes until its backward pass."""
         self._kept.append(keeps)
 
-    def look_at_gpu(self, gradients: Iterable[Tensor]) -> None:
-        """A forward graph ran, and the parameters that it was given have these gradients: now most is in use."""
+    def look_at_gpu(self, given: Iterable[Tensor]) -> None:
+        """A forward graph ran that was given these parameters: now most is in use."""
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
-            sizes = {storage: size for storage, size in _storages(gradients) if storage.place == GPU}
-            self._gpu.look({**self._of_tensors(GPU), "gradients": sum(sizes.values())})
+            self._gpu.look(lambda: {**self._of_tensors(GPU), "gradients": _gradients_on_gpu(given)})
 
     def backward_ran(self) -> None:
         """The backward pass of the newest forward graph ran: what that kept is free again."""
@@ -156,6 +155,11 @@ def _of_optimizer(optimizer: Optimizer) -> dict[str, Kinds]:
             kinds = found.setdefault(storage.place, dict.fromkeys(("parameters", "gradients", "optimizer"), 0))
             kinds[kind] += size
     return found
+
+
+def _gradients_on_gpu(parameters: Iterable[Tensor]) -> int:
+    gradients = [tensor.grad for tensor in parameters if tensor.is_leaf and tensor.grad is not None]
+    return sum(size for storage, size in dict(_storages(gradients)).items() if storage.place == GPU)
 
 
 def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[Storage, int]]:
@@ -262,7 +266,7 @@ class _WatchedForward:
         kept = () if self._first_kept is None else results[self._first_kept :]
         self._keeps = _account.sizes(given, _tensors(kept))
         self._keep()
-        _account.look_at_gpu([tensor.grad for tensor in given if tensor.is_leaf and tensor.grad is not None])
+        _account.look_at_gpu(given)
         return results
 
     def _keep(self) -> None:
