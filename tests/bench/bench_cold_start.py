@@ -9,13 +9,11 @@ cold only, once more with NEURONTOP_SKIP_TRACE=0, so that every rank traces inst
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.bench.figures import DEFAULT, PEERS, Figure, cpu_of_children, own_folders, report
+from tests.bench.figures import DEFAULT, PEERS, Figure, own_folders, report, timed_together
 
 OURS, INDUCTOR = "neurontop", "inductor"
 RANKS = 4
@@ -39,16 +37,9 @@ EVERY_RANK_TRACES = {"NEURONTOP_SKIP_TRACE": "0"}
 
 def start(backend: str, layers: int, environ: Mapping[str, str], folder: Path) -> tuple[float, float]:
     """Wall and processor seconds that all ranks need, started together."""
-    began, used = time.perf_counter(), cpu_of_children()
-    with (folder / "output").open("w+b") as output:
-        command = [sys.executable, "-c", RANK, backend, str(layers)]
-        environ = {**environ, "OMP_NUM_THREADS": "1"}
-        ranks = [subprocess.Popen(command, env=environ, stdout=output, stderr=output) for _ in range(RANKS)]
-        statuses = [rank.wait() for rank in ranks]
-        if any(statuses):
-            output.seek(0)
-            sys.exit(f"a rank with backend {backend} failed:\n{output.read().decode()[-3000:]}")
-    return time.perf_counter() - began, cpu_of_children() - used
+    command = [sys.executable, "-c", RANK, backend, str(layers)]
+    done = timed_together(RANKS, command, {**environ, "OMP_NUM_THREADS": "1"}, folder)
+    return done.seconds, done.cpu_seconds
 
 
 def small_job(repeats: int = 3) -> list[Figure]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 
 from tests.bench import bench_parallel
-from tests.bench.figures import DEFAULT, Figure, own_folders, report, timed
+from tests.bench.figures import DEFAULT, Figure, own_folders, report, timed_together
 
 START = """
 import sys, torch
@@ -37,7 +35,8 @@ def starts(ranks: int, repeats: int = 3) -> list[Figure]:
             with own_folders() as (folder, environ):
                 own = {**environ, "CUDA_CACHE_PATH": str(folder / "driver"), "OMP_NUM_THREADS": "1"}
                 for state in ("cold", "warm"):
-                    found.setdefault((state, name), []).append(_together(ranks, backend, own, folder))
+                    done = timed_together(ranks, [sys.executable, "-c", START, backend], own, folder)
+                    found.setdefault((state, name), []).append(done.seconds)
     who = "process" if ranks == 1 else "ranks that share it"
     return [
         Figure(
@@ -49,14 +48,6 @@ def starts(ranks: int, repeats: int = 3) -> list[Figure]:
         )
         for state in ("cold", "warm")
     ]
-
-
-def _together(ranks: int, backend: str, environ: Mapping[str, str], folder: Path) -> float:
-    """Wall seconds until the last of so many equal processes has ended."""
-    (folder / "start.py").write_text(START)
-    each = f'for rank in $(seq {ranks}); do "$0" start.py {backend} & done'
-    ends = "for job in $(jobs -p); do wait $job || exit; done"
-    return timed(["bash", "-c", f"{each}; {ends}", sys.executable], environ, folder).seconds
 
 
 def main() -> int:

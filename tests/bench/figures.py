@@ -153,6 +153,21 @@ def timed(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> T
     return Timed(seconds, cpu_of_children() - used, done.stdout)
 
 
+def timed_together(count: int, command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Timed:
+    """So many equal processes, started together, which must all end well; until the last of them has."""
+    began, used = time.perf_counter(), cpu_of_children()
+    with (folder / "output").open("w+b") as output:
+        processes = [
+            subprocess.Popen(command, env=dict(environ), cwd=folder, stdout=output, stderr=output) for _ in range(count)
+        ]
+        statuses = [process.wait() for process in processes]
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    if any(statuses):
+        sys.exit(f"one of {count} × {' '.join(command)} failed:\n{said[-3000:]}")
+    return Timed(time.perf_counter() - began, cpu_of_children() - used, said)
+
+
 def cpu_of_children() -> float:
     """Processor seconds of all processes that we have waited for, and of those that they waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
