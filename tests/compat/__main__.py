@@ -51,14 +51,19 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name has it")
     parser.add_argument("--jobs", type=int, default=1, help="batches at a time (default: 1)")
     parser.add_argument("--batch", type=int, default=10, help="programs per pair of processes (default: 10)")
-    parser.add_argument("--results", type=Path, default=ROOT / "build" / "compat", help="folder of the results")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "compatibility.md", help="the page to write")
+    parser.add_argument("--results", type=Path, help="folder of the results (default: build/compat, or compat-cuda)")
+    parser.add_argument(
+        "--page", type=Path, help="the page to write (default: docs/compatibility.md, of cuda beside the results)"
+    )
     parser.add_argument(
         "--device", default="cpu", choices=("cpu", "cuda"), help="where programs compute (default: cpu)"
     )
     parser.add_argument("--again", action="store_true", help="run defects once more, also those that have a result")
     arguments = parser.parse_args()
     programs.compute_on(arguments.device)
+    on_cpu = arguments.device == "cpu"
+    arguments.results = arguments.results or ROOT / "build" / ("compat" if on_cpu else f"compat-{arguments.device}")
+    arguments.page = arguments.page or (ROOT / "docs" if on_cpu else arguments.results) / "compatibility.md"
     arguments.results.mkdir(parents=True, exist_ok=True)
     suites = arguments.suite or SUITES
     if arguments.again:

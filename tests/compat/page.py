@@ -34,8 +34,12 @@ def page(found: Mapping[str, Lines], names: Mapping[str, Sequence[str]]) -> str:
     """The whole page."""
     import torch
 
+    from tests.compat import programs
+
     machine = f"PyTorch {torch.__version__}, Python {platform.python_version()}, {platform.machine()}"
     gpu = "with CUDA" if torch.cuda.is_available() else "no GPU: programs for CUDA were not run"
+    if programs.device() != "cpu":
+        gpu = f"computed on {torch.cuda.get_device_name()}"
     parts = [_HEAD, f"Measured with {machine}, {gpu}.\n", table(found, names), *_compared(found, names)]
     parts += _details(found)
     return "\n".join(parts)
