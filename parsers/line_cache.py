@@ -62,17 +62,20 @@ class LineCache:
     def repeat(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
         """The events of a line that is known, counted as if it had been read; None if it must be read."""
         header = _HEADER.match(line)
-        seen = self._bare.get(line) if header is None else self._headed.get(header[5])
-        if seen is None or (tally.wants_samples and not seen.known):
-            return None
-        tally.known += seen.known
         if header is None:
+            seen = self._bare.get(line)
+            if seen is None or (tally.wants_samples and not seen.known):
+                return None
             events = [replace(event, offset=offset) for event in seen.events]
         else:
-            minute, second, millisecond, process, _ = header.groups()
+            minute, second, millisecond, process, words = header.groups()
+            seen = self._headed.get(words)
+            if seen is None or (tally.wants_samples and not seen.known):
+                return None
             at, pid = timestamps.plain_wrapper(minute, second, millisecond), int(process)
             tally.add_header(seen.tag, pid, at)
             events = [replace(event, offset=offset, at=at, pid=pid) for event in seen.events]
+        tally.known += seen.known
         for event in events:
             tally.add(event)
         return events

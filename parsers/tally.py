@@ -172,10 +172,10 @@ class Tally:
 
     def add(self, event: AnyEvent) -> None:
         """Count one event."""
-        if isinstance(event, CompileLogEvent) and event.generation is _NATIVE:
-            self.native.add(event)
+        count, modules, adder, timed, of_compile = _HANDLING.get(type(event)) or _handling(type(event))
+        if of_compile and event.generation is _NATIVE:  # type: ignore[union-attr]
+            self.native.add(event)  # type: ignore[arg-type]
             return
-        count, modules, adder, timed = _HANDLING.get(type(event), _NOTHING)
         if count is not None:
             self.counts[count] += 1
         if modules is not None:
@@ -248,8 +248,8 @@ class Tally:
             values.add(value)
 
     def _keep_module(self, name: str, module: str | None) -> None:
-        if module is not None:
-            self._keep(name, module)
+        if module is not None and module not in (kept := self._sets[name]) and len(kept) < _MOST:
+            kept.add(module)
 
     def _sorted(self, name: str) -> list[Any]:
         return sorted(self._sets.get(name, ()))
@@ -334,12 +334,22 @@ _ADDERS: dict[type, Callable[[Tally, Any], None]] = {
 }
 
 
-_Handling = tuple[str | None, str | None, Callable[[Tally, Any], None] | None, bool]
-_NOTHING: _Handling = (None, None, None, False)
-_HANDLING: dict[type, _Handling] = {
-    kind: (_COUNTS.get(kind), _MODULES.get(kind), _ADDERS.get(kind), kind in TIMED)
-    for kind in {*_COUNTS, *_MODULES, *_ADDERS, *TIMED}
-}
+_Handling = tuple[str | None, str | None, Callable[[Tally, Any], None] | None, bool, bool]
+_HANDLING: dict[type, _Handling] = {}
+"""By the kind of event: the count and the set of modules that it adds to, what else is done with it, whether durations
+hang on it, whether it is a compile's; filled when a kind is first met."""
+
+
+def _handling(kind: type) -> _Handling:
+    handling = (
+        _COUNTS.get(kind),
+        _MODULES.get(kind),
+        _ADDERS.get(kind),
+        kind in TIMED,
+        issubclass(kind, CompileLogEvent),
+    )
+    _HANDLING[kind] = handling
+    return handling
 
 
 def _stamp(seconds: float | None) -> str | None:

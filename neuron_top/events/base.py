@@ -25,8 +25,11 @@ class OpenEnum(StrEnum):
         return kept
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
-    """Base of all events; `tag=True` writes the class name into the JSON that the store keeps."""
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True, gc=False):
+    """Base of all events; `tag=True` writes the class name into the JSON that the store keeps.
+
+    `gc=False`: an event holds values and no other event, so there is no cycle for the collector to look for.
+    """
 
     at: float | None = None
     """Seconds since the epoch by the event's own clock; None where it carries none."""
