@@ -19,6 +19,7 @@ from neuron_top.plain_files import NotAPlainFile, open_plain
 OPEN_FOLDERS = 32
 """Folders below a root that are held open: more than a path has parts, fewer than a process may have open."""
 _NEW = ".new"
+_LOCK_PARTS = Part.LOCK | Part.OWNER
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -245,7 +246,8 @@ class OpenEntry:
     def check_unused(self, planned: Fingerprint, since: float, last_used: float | None = None) -> None:
         """Raise StaleEntryError where the artifact was written or read since planned. Call it with the lock held.
 
-        With `last_used`, the plan's word for it, also when it was read later than that and within a day of the plan.
+        Without an artifact: where any file was written since. With `last_used`, the plan's word for it, also when it
+        was read later than that and within a day of the plan.
         """
         for name in filenames.ARTIFACT_NAMES:
             try:
@@ -261,6 +263,14 @@ class OpenEntry:
             return
         if planned.artifact_inode:
             raise StaleEntryError(NotDoneCode.ARTIFACT_GONE)
+        self._check_unwritten(since)
+
+    def _check_unwritten(self, since: float) -> None:
+        """Raises StaleEntryError where a file was written in place, which the folder's time of change does not show."""
+        for name in self.names():
+            is_lock = PARTS.get(name, Part.OTHER) & _LOCK_PARTS  # ours is newer than the plan
+            if not is_lock and self.facts(name).st_mtime > since:
+                raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""

@@ -83,6 +83,17 @@ def test_an_artifact_written_again_in_its_place_is_refused(root: Path) -> None:
     assert (place / "model.neff").exists()
 
 
+def test_a_failure_written_again_in_its_place_is_refused(root: Path) -> None:
+    failed = {"model.hlo_module.pb": b"\x0a\x01m", "model.log": b"Failed compilation with ['neuronx-cc']: Killed"}
+    place = caches.entry(root, 1, files=failed)
+    plan = planned(root)
+    assert len(plan.steps) == 1
+    (place / "model.log").write_text("Failed compilation with ['neuronx-cc']: No space left on device")
+    outcome = caches.carried_out(plan, Trash(root))
+    assert caches.reasons(outcome) == ["it was written again since the plan was made"]
+    assert (place / "model.log").exists()
+
+
 def test_an_artifact_that_is_gone_is_refused(root: Path) -> None:
     place = caches.entry(root, 1)
     plan, times = planned(root), unnoticed(place)

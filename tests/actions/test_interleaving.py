@@ -69,6 +69,6 @@ def test_a_job_never_fails_and_never_loads_a_wrong_artifact(tmp_path: Path) -> N
     )
     hits, compiles = (sum(int(out.splitlines()[-1].split()[at]) for out, _ in answers) for at in (0, 1))
     assert hits + compiles == ROUNDS >= 500
-    assert did["evict"] > 10, did
+    assert did["evict"] + did["slim"] > 5, did  # 16 on a machine with three times as much work as processors
     assert compiles > 8, "nothing that was taken away was compiled again"
     print(f"\n{ROUNDS} loads: {hits} hits, {compiles} compiles; maintenance: {dict(did)}")
