@@ -22,8 +22,9 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
-    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"[e0", b"[e1", b"] e0", b"] e1", b") e0", b") e1", b"[f0",
-    b"[f1", b": e ", b": f ", b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[",
+    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
+    b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ",
+    *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
 
