@@ -62,8 +62,8 @@ _REPORTED = late_pattern(
 """A worker's trouble in its parent's words."""
 _AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S")
 """How compilers of C and of MLIR name what is wrong in a source."""
-_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}['\"] failed\b")
-"""How C and C++ end a process whose own check fails; the file stands in front of it."""
+_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
+"""How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")

@@ -393,6 +393,66 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
     ),
+    # --- GPUs --------------------------------------------------------------------------------------------------------
+    Recognizer(
+        "GPU memory",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words(
+            "cuda out of memory|hip out of memory|xpu out of memory|error: out of memory|status_alloc_failed"
+            "|cudaerrormemoryallocation"
+        ),
+        (
+            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
+            r"|\bcudaErrorMemoryAllocation\b"
+        ),
+    ),
+    Recognizer(
+        "GPU memory, told by NCCL",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words("cuda failure"),
+        r"Cuda failure (?:2 )?'out of memory'",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "an assertion on a GPU",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("thread: [|device-side assert"),
+        (
+            r"\.cuh?:\d+: .{0,400}thread: \[[\d,]+\] Assertion .{1,400} failed"
+            r"|(?:CUDA error: |Cuda failure (?:\d+ )?')device-side assert"
+        ),
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "no GPU",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
+        (
+            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|[Nn]o CUDA-capable device|not compiled with CUDA enabled"
+            r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
+        ),
+    ),
+    Recognizer(
+        "a call to CUDA failed",
+        _C.RUNTIME_EXEC,
+        _W.STATEMENT,
+        _words(
+            "cuda error:|hip error:|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+        ),
+        (
+            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|unhandled cuda error|Cuda failure (?:\d+ )?'"
+            r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
+        ),
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
     # --- the runtime's start -----------------------------------------------------------------------------------------
     Recognizer(
         "number of cores",
@@ -553,11 +613,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error|status=120|status: 120|err=120"
-            "|err: 120|error=120|error: 120|nrt_exec_unit"
+            "|err: 120|error=120|error: 120|nrt_exec_unit|fallen off the bus|nvrm: xid"
         ),
         (
             r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"
-            r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b"
+            r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b|fallen off the bus"
+            r"|NVRM: Xid \(.{1,60}\): (?:48|6[1-4]|74|79|9[45]|1(?:10|19|20|21|40|43))\b"
         ),
     ),
     Recognizer(
@@ -758,7 +819,10 @@ ROWS: tuple[Recognizer, ...] = (
         "peer closed the connection",
         _C.COLLECTIVE,
         _W.CASCADE,
-        _words("closed by peer|reset by peer|broken pipe|brokenpipe|to pass monitoredbarrier|for send/recv from rank"),
+        _words(
+            "closed by peer|reset by peer|by remote peer|broken pipe|brokenpipe|to pass monitoredbarrier"
+            "|for send/recv from rank"
+        ),
         (
             r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
             r"|errors while waiting for send/recv from rank"

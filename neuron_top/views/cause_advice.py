@@ -63,6 +63,16 @@ OF_ROWS: dict[str, str] = {
     "over more cores; the table in the log shows what fills it",
     "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
     "sequence), or more cores",
+    "GPU memory": "The GPU's memory is full: a smaller batch or sequence, checkpointed activations, or the model over "
+    "more GPUs; nvidia-smi shows what else is on it",
+    "GPU memory, told by NCCL": "The GPU of the rank that says so is full, there is no room for NCCL's buffers: a "
+    "smaller batch, or more GPUs; nvidia-smi shows what else is on it",
+    "an assertion on a GPU": "A number is out of range in a kernel (token ids, class labels, positions): check the "
+    "data against the sizes of tables; CUDA_LAUNCH_BLOCKING=1, or the same batch on the CPU, shows where",
+    "no GPU": "The program asks for a GPU that this machine or this PyTorch does not have: choose the device (on "
+    "Neuron: xla), or install a driver and a PyTorch that match (nvidia-smi)",
+    "a call to CUDA failed": "Read what the line names; CUDA_LAUNCH_BLOCKING=1 shows where, NCCL_DEBUG=INFO logs "
+    "more, and dmesg shows whether the GPU itself failed (Xid)",
     "number of cores": "The collectives cannot connect this number of cores: take one that the line names "
     "(NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
     "cores taken or missing": "More cores are asked for than are free: neuron-ls shows who holds them; compare "

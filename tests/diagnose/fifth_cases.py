@@ -30,4 +30,66 @@ HEADERS = (
 """,
     ),
 )
-FIFTH_CASES = (*HEADERS,)
+GPUS = (
+    Case(
+        "the memory of a GPU is not the host's",
+        "runtime_oom",
+        """
+step 2 loss 3.0
+Traceback (most recent call last):
+  File "fit.py", line 7, in step
+    loss.backward()
+>>>torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU 1 has a total capacity of 8.00 GiB
+""",
+        "failed",
+    ),
+    Case(
+        "a rank whose GPU is full, and one that only sees it leave",
+        "runtime_oom",
+        """
+n7:41:90 [0] misc/somewhere.cc:12 NCCL WARN Connection closed by remote peer n7<4001>
+n7:41:90 [0] NCCL INFO somewhere.cc:13 -> 6
+>>>n7:42:91 [1] include/elsewhere.h:14 NCCL WARN Cuda failure 'out of memory'
+n7:42:91 [1] NCCL INFO elsewhere.cc:15 -> 1
+""",
+    ),
+    Case(
+        "an assertion of a kernel, and the watchdog that meets it",
+        "runtime_exec",
+        """
+>>>/src/aten/native/cuda/Rows.cu:12: select: block: [3,0,0], thread: [7,0,0] Assertion `row < rows && "no such row"` failed.
+/src/aten/native/cuda/Rows.cu:12: select: block: [3,0,0], thread: [8,0,0] Assertion `row < rows && "no such row"` failed.
+[rank1]:[E503 07:08:10.123456789 SomeGroup.cpp:34] [Rank 1] the watchdog ended with exception: CUDA error: device-side assert triggered
+""",
+    ),
+    Case(
+        "the kernel loses a GPU",
+        "runtime_exec",
+        """
+[ 4711.000001] pcieport 0000:00:07.0: AER: Corrected error received: id=0010
+>>>[ 4712.000001] NVRM: Xid (PCI:0000:07:00): 79, pid=812, GPU has fallen off the bus.
+""",
+    ),
+    Case(
+        "no GPU where the script asks for one",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    model.cuda()
+>>>AssertionError: Torch not compiled with CUDA enabled
+""",
+        "failed",
+    ),
+    Case(
+        "corrected errors of a bus, and advice on assertions",
+        "",
+        """
+[ 4711.000001] pcieport 0000:00:07.0: AER: Corrected error received: id=0010
+[ 4711.000002] pcieport 0000:00:07.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer
+Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
+UserWarning: CUDA initialization: Found no NVIDIA driver on your system.
+""",
+    ),
+)
+FIFTH_CASES = (*HEADERS, *GPUS)
