@@ -710,21 +710,29 @@ ROWS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "shared memory",
+        _C.HOST_OOM,
+        _W.REASON,
+        _words("insufficient shared memory|out of shared memory|by signal: bus"),
+        r"insufficient shared memory|out of shared memory|[Kk]illed by signal: Bus error",
+    ),
+    Recognizer(
         "host memory",
         _C.HOST_OOM,
         _W.REASON,
         _words(
             "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
-            "|by signal: bus|by signal: killed|exceeded memory limit|exceeded job memory limit"
-            "|defaultcpuallocator"
+            "|by signal: killed|exceeded memory limit|exceeded job memory limit"
+            "|defaultcpuallocator|running out of memory"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
-            r"|[Kk]illed by signal: (?:Bus error|Killed)|exceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|[Kk]illed by signal: Killed|exceeded (?:job )?memory limit|_ArrayMemoryError"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
+            r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
         ),
     ),
     Recognizer(
@@ -961,11 +969,11 @@ CASCADES: tuple[Recognizer, ...] = (
         _C.SCRIPT_ERROR,
         _W.CASCADE,
         _words(
-            "exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"
+            "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
             "|back-off restarting|main process exited|failed with result"
         ),
         (
-            r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '"
@@ -982,11 +990,12 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
-            "|code: 137|status=9/kill"
+            "|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9"
         ),
         (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
-            r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)|status=9/KILL"
+            r"|(?i:(?:exit(?:ed with)?(?: status| code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+            r"|status=9/KILL"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -1006,14 +1015,14 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
-            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134"
+            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 6|bus error"
             "|illegal instruction|stack trace"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
-            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)"
+            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
             r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|6)\b|Bus error|Illegal instruction"
         ),
         Confidence.LOW,

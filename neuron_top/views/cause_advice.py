@@ -114,6 +114,8 @@ OF_ROWS: dict[str, str] = {
     "/tmp/ray) and dmesg say more",
     "host memory limit, perhaps": "The worker ended without a word, as the kernel ends what exceeds a limit of "
     "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
+    "shared memory": "Shared memory (/dev/shm) ran out: give the container more (docker run --shm-size, on Kubernetes "
+    "an emptyDir with medium Memory), or run fewer workers of the data loader",
     "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
     "the container; dmesg names the process",
     "node short of memory": "Kubernetes removed the pod since its node ran out of memory: ask for what the job needs "

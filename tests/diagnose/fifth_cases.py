@@ -92,4 +92,51 @@ UserWarning: CUDA initialization: Found no NVIDIA driver on your system.
 """,
     ),
 )
-FIFTH_CASES = (*HEADERS, *GPUS)
+HOST_MEMORY = (
+    Case(
+        "Ray's monitor ends a worker",
+        "host_oom",
+        """
+(fit pid=41, ip=10.0.0.7) step 3
+>>>(raylet) Memory on the node (IP: 10.0.0.7, ID: 0a1b) where the task was running was 31.00GB / 32.00GB (0.97), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: 2c3d).
+(raylet) Consider provisioning more memory on this node or reducing task parallelism.
+ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.
+""",
+    ),
+    Case(
+        "Ray's older words for it",
+        "host_oom",
+        """
+>>>(raylet) [2026-05-04 07:08:09,123 E 41 42] (raylet) some_manager.cc:12: System memory low at node 10.0.0.7, killing latest task with name fit to avoid running out of memory.
+""",
+    ),
+    Case(
+        "a data loader without shared memory, and no more",
+        "host_oom",
+        """
+2026-05-04T07:08:09 | fit: 77 files
+>>>ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).
+""",
+    ),
+    Case(
+        "a launcher's return code that is a signal",
+        "host_oom",
+        """
+[2026-05-04 07:08:09,123] [INFO] [run.py:12:end_handler] Killing subprocess 41
+>>>[2026-05-04 07:08:09,124] [ERROR] [run.py:13:end_handler] ['/usr/bin/python3', '-u', 'fit.py'] exits with return code = -9
+""",
+    ),
+    Case(
+        "a launcher's return code behind the exception",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    main()
+>>>ValueError: no such split
+[2026-05-04 07:08:09,124] [ERROR] [run.py:13:end_handler] ['/usr/bin/python3', '-u', 'fit.py'] exits with return code = 1
+""",
+        "failed",
+    ),
+)
+FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY)
