@@ -316,7 +316,7 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
-            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed"
+            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -569,6 +569,16 @@ ROWS: tuple[Recognizer, ...] = (
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
+        "a peer left a collective",
+        _C.COLLECTIVE,
+        _W.CASCADE,
+        _words("remote process exit|communicator was aborted"),
+        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
         "collective hangs",
         _C.COLLECTIVE,
         _W.REASON,
@@ -600,7 +610,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
-            r"|\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
+            r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -889,8 +899,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
-            r"|(?i:(?:preempted|spot (?:instance )?interruption|spot training interrupted|terminated by user"
-            r"|interrupted by user|pod was evicted))"
+            r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
+            r"|terminated by user|interrupted by user|pod was evicted)"
             r"|MaxRuntimeExceeded|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             r"|code=killed, status=(?:15/TERM|2/INT)"
         ),
@@ -916,11 +926,25 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "another worker ended",
+        _C.COLLECTIVE,
+        _W.CASCADE,
+        _words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] "),
+        (
+            r"(?i)caused by an exception on one of the ranks?|most likely indicates that another task died"
+            r"|an error from this or another task|TCPStore server has shut down too early"
+            r"|\[c10d\] (?:send|recv)\w* failed on SocketImpl.{0,400}(?:broken pipe|connection reset)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
         STOPS_WORKERS,
         _C.SCRIPT_ERROR,
         _W.CASCADE,
-        _words("closing signal"),
-        r"closing signal SIG",
+        _words("closing signal|forcefully exiting via"),
+        r"closing signal SIG|forcefully exiting via Signals\.SIG",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -996,6 +1020,18 @@ DEATHS: tuple[Recognizer, ...] = (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
             r"|status=9/KILL"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a node was lost",
+        _C.INTERRUPTED,
+        _W.DEATH,
+        _words("marked dead|heartbeat timeout|due to node fail"),
+        (
+            r"\bnode\b.{0,200} has been marked dead because|\b[Tt]ask \S{1,100} heartbeat timeout"
+            r"|DUE TO NODE FAIL"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

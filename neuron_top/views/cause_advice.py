@@ -93,6 +93,8 @@ OF_ROWS: dict[str, str] = {
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
+    "a peer left a collective": "Another worker ended, or the network between the two failed: read the lines of others "
+    "first, the one that stopped first is the cause",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
     "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
@@ -137,6 +139,8 @@ OF_ROWS: dict[str, str] = {
     "reason",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
+    "another worker ended": "This worker only noticed that another one had ended: read the lines of the one that ended "
+    "first",
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
     "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
@@ -144,6 +148,8 @@ OF_ROWS: dict[str, str] = {
     "exit status": "The log does not state why: read what stands above, or the log of that process",
     "killed": "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg "
     "shows it",
+    "a node was lost": "A node stopped answering and the log does not state why (taken away, out of memory, its "
+    "network failed): read that node's own log and see whether it still runs",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
@@ -167,6 +173,7 @@ SAY_NOT_STATED = frozenset(
         "runtime does not start",
         "killed",
         "crashed",
+        "a node was lost",
         "exit status",
         FAILED_WITHOUT_MESSAGE,
         TORN_TRACEBACK,

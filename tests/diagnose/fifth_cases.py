@@ -139,4 +139,84 @@ Traceback (most recent call last):
         "failed",
     ),
 )
-FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY)
+CONSEQUENCES = (
+    Case(
+        "a worker raises, and ten minutes later the others have waited in vain",
+        "script_error",
+        """
+step 41 loss 2.0
+[rank3]: Traceback (most recent call last):
+[rank3]:   File "/job/fit.py", line 7, in <module>
+[rank3]:     main()
+>>>[rank3]: ValueError: no label in shard 7
+[rank0]:[E503 07:18:10.123456789 SomeGroup.cpp:34] [Rank 0] Watchdog caught collective operation timeout: it ran for 600060 milliseconds
+[rank1]:[E503 07:18:10.123456789 SomeGroup.cpp:34] [Rank 1] Watchdog caught collective operation timeout: it ran for 600060 milliseconds
+""",
+        "failed",
+    ),
+    Case(
+        "a collective that waited in vain, and the exception that follows from it",
+        "collective",
+        """
+>>>[rank0]:[E503 07:18:10.123456789 SomeGroup.cpp:34] [Rank 0] Watchdog caught collective operation timeout: it ran for 600060 milliseconds
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "/job/fit.py", line 7, in <module>
+[rank0]: RuntimeError: the group was aborted
+""",
+        "failed",
+    ),
+    Case(
+        "peers that left come before the worker that says why",
+        "script_error",
+        """
+[rank1]: torch.distributed.DistBackendError: NCCL error in: somewhere.cpp:12, remote process exited or there was a network error
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "/job/fit.py", line 7, in <module>
+>>>[rank0]: IndexError: list index out of range
+""",
+        "failed",
+    ),
+    Case(
+        "the agent that ends workers says no more",
+        "script_error",
+        """
+>>>[2026-05-04 07:08:09,123] some.agent.api: [WARNING] Unable to shutdown process 41 via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL
+[2026-05-04 07:08:10,123] some.agent.api: [WARNING] Unable to shutdown process 42 via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL
+""",
+    ),
+    Case(
+        "a task that is told of another one's end, and guesses",
+        "collective",
+        """
+>>>E0503 07:08:09.123456 41 some_agent.cc:12] Polled an error from the service (this can be an error from this or another task).
+F0503 07:08:09.123457 41 client.h:13] Terminating process. This most likely indicates that another task died. UNAVAILABLE: Either the leader was preempted/died/restarted or this task has network issues.
+""",
+        "failed",
+    ),
+    Case(
+        "a node that no longer answers",
+        "interrupted",
+        """
+step 3
+>>>The node with node id: 0a1b2c and address: 10.0.0.7 has been marked dead because the detector has missed too many heartbeats from it. This can happen when a raylet crashes (OOM, preempted node, etc.)
+""",
+    ),
+    Case(
+        "an operator of TensorFlow that fails is no compile",
+        "collective",
+        """
+>>>2026-05-04 07:08:09.123456: W tensorflow/core/framework/op_kernel.cc:12] OP_REQUIRES failed at some_ops.cc:34 : Aborted: It has been shut down. This was caused by an exception on one of the ranks or an attempt to reduce a tensor.
+""",
+    ),
+    Case(
+        "workers that part when all went well",
+        "",
+        """
+step 9 loss 1.0
+Training completed successfully.
+[rank1]:[W503 07:08:10.123456789 TCPStore.cpp:12] [c10d] recvValue failed on SocketImpl(fd=3, addr=[n7]:4, remote=[n7]:5): Connection reset by peer
+""",
+        "finished",
+    ),
+)
+FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES)
