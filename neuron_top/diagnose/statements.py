@@ -135,7 +135,7 @@ _LEVEL = late_pattern(
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
-    r"|[\w.-]{1,60}:(?=\S)(?!//))\s*(?:- )?"
+    r"|[\w.-]{1,60}:(?=[^\s:])(?!//))\s*(?:- )?"
 )
 """What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
 _SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
