@@ -84,7 +84,8 @@ NOISE = late_pattern(
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
-    r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
+    r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
+    r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
 """Error lines that are none."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -185,8 +186,11 @@ def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
 
 
 def _doubt(statement: Statement, row: Recognizer) -> Doubt:
-    """Known words without a level may stand in any text."""
+    """Known words without a level may stand in any text, but for those of an exception."""
     if row.weight is Weight.REASON or row.any_level or statement.level is not LogLevel.NOTSET:
+        return row.doubt
+    raised = EXCEPTION.match(statement.text)
+    if raised is not None and _SURELY.search(raised["type"]) and row.cause_class is not CauseClass.NETWORK:
         return row.doubt
     return Doubt.MUCH if row.weight is Weight.STATEMENT else row.doubt
 

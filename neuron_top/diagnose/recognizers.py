@@ -569,6 +569,15 @@ ROWS: tuple[Recognizer, ...] = (
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
+        "port taken",
+        _C.NETWORK,
+        _W.STATEMENT,
+        _words("address already in use|eaddrinuse|failed to listen on any|address in use"),
+        r"(?i:address (?:already )?in use)|\bEADDRINUSE\b|failed to listen on any local network address",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "a peer left a collective",
         _C.COLLECTIVE,
         _W.CASCADE,
@@ -604,7 +613,8 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
-            r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
+            r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
+            r"|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
@@ -679,14 +689,14 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
-            "|status_code=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
+            "|status_code=|message=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
             "|stage graph|nrt status code|neff is invalid|invalid neff"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
-            r"|status_code=[1-9]|\bnrt status code [1-9]"
+            r"|status_code=[1-9]|\bnrt status code [1-9]|\bstatus=[1-9]\d{0,3},? (?:error )?message="
             r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b|neff is invalid|invalid neff\b)"
         ),
         Confidence.MEDIUM,
@@ -776,6 +786,71 @@ ROWS: tuple[Recognizer, ...] = (
         _words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
+    Recognizer(
+        "a file could not be read or written",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words(
+            "input/output error|stale file handle|stale nfs|file write failed|streamwriter failed"
+            "|endpoint is not connected"
+        ),
+        (
+            r"\bInput/output error|[Ss]tale (?:NFS )?file handle|file write failed|PytorchStreamWriter failed writing"
+            r"|Transport endpoint is not connected"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a file is damaged",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words(
+            "deserializing header|streamreader failed|unpicklingerror|badzipfile|ran out of input|badgzipfile"
+            "|file signature not found"
+        ),
+        (
+            r"Error while deserializing header|PytorchStreamReader failed|\bUnpicklingError: (?!Weights only)"
+            r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "too many open files",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("too many open files|open shared memory object|can't start new thread|pthread_create failed"),
+        (
+            r"[Tt]oo many open files|unable to open shared memory object|can't start new thread"
+            r"|pthread_create failed"
+        ),
+    ),
+    Recognizer(
+        "no permission",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("permissionerror: |execve(): "),
+        r"\bPermissionError: |\bexecve\(\): .{1,300}: Permission denied",
+    ),
+    Recognizer(
+        "no such file",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("filenotfounderror: |can't open file '|notadirectoryerror: "),
+        (
+            r"\bFileNotFoundError: (?!.{0,200}No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w"
+            r"|libneuronpjrt-path))|\bcan't open file '.{1,400}No such file|\bNotADirectoryError: "
+        ),
+    ),
+    Recognizer(
+        "numbers overflow",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan"),
+        (
+            r"(?i:loss scale (?:is )?(?:already )?(?:at minimum|reached)|minimum loss scale reached)"
+            r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*,? (?:stopping|aborting|exiting|training))"
+        ),
+    ),
     # --- dependencies ------------------------------------------------------------------------------------------------
     Recognizer(
         "missing dependency",
@@ -785,7 +860,8 @@ ROWS: tuple[Recognizer, ...] = (
             "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
-            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package "
+            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
+            "|-cc is installed"
         ),
         (
             r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
@@ -795,7 +871,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
-            r"|version `GLIBC"
+            r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),
@@ -857,7 +933,8 @@ ROWS: tuple[Recognizer, ...] = (
             "|could not resolve|max retries exceeded|network is unreachable|no route to host|tls handshake"
             "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
-            "|couldn't connect|failed to connect|address already in use|no such host|httperror|urlerror|gaierror"
+            "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
+            "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror"
@@ -873,9 +950,10 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Connection aborted"
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
-            r"|(?i:address already in use)|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b|TooManyRequests"
-            r"|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey|InvalidAccessKeyId"
-            r"|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
+            r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
+            r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
+            r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey"
+            r"|InvalidAccessKeyId|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
             r"|RequestTimeTooSkewed|UnrecognizedClientException|InvalidClientTokenId)\) when calling"
             r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
             r"|RepositoryNotFound|_InactiveRpcError\b"

@@ -127,10 +127,24 @@ OF_ROWS: dict[str, str] = {
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "a file could not be read or written": "The disk or the network file system under the path failed, or is "
+    "full: df and dmesg show it; mount it again, then go on from the last whole checkpoint",
+    "a file is damaged": "The file is not whole, or none at all (cut off while it was written, a pointer of Git "
+    "LFS): compare its size with the source's, and download or save it again",
+    "too many open files": "The limit of open files or threads is reached: raise it (ulimit -n, ulimit -u), run fewer "
+    "workers of the data loader, or torch.multiprocessing.set_sharing_strategy('file_system')",
+    "no permission": "The user of the job may not use what the line names: correct owner and mode, or name a folder of "
+    "its own (HOME, XDG_CACHE_HOME, TMPDIR, NEURON_COMPILE_CACHE_URL)",
+    "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
+    "what it is on",
+    "numbers overflow": "The loss or the gradients became infinite or NaN: train in bf16 instead of fp16, lower the "
+    "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
+    "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
+    "(torchrun --master_port, or --rdzv_endpoint with port 0)",
     "peer closed the connection": "Another process ended first: its own lines say why",
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",

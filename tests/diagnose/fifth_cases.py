@@ -219,4 +219,132 @@ Training completed successfully.
         "finished",
     ),
 )
-FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES)
+RESOURCES = (
+    Case(
+        "a port that another process has, and the bar that is drawn once more",
+        "network",
+        """
+>>>[W socket.cpp:12] [c10d] The server socket has failed to bind to [::]:4567 (errno: 98 - Address already in use).
+[E socket.cpp:34] [c10d] The server socket has failed to listen on any local network address.
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    init()
+torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 4567
+""",
+        "failed",
+    ),
+    Case(
+        "a file that a network file system has lost",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    save()
+>>>RuntimeError: write(): fd 7 failed with Stale file handle
+terminate called after throwing an instance of 'c10::Error'
+  what():  a pointer is null
+""",
+        "failed",
+    ),
+    Case(
+        "Slurm does not find the command",
+        "missing_dependency",
+        """
+>>>slurmstepd: error: execve(): torchrun: No such file or directory
+srun: error: n7: task 0: Exited with exit code 2
+""",
+        "failed",
+    ),
+    Case(
+        "Slurm may not run the script",
+        "script_error",
+        """
+>>>slurmstepd: error: execve(): fit.sh: Permission denied
+srun: error: n7: task 0: Exited with exit code 13
+""",
+        "failed",
+    ),
+    Case(
+        "numbers that overflow, without the heading of the traceback, and the bar that is drawn once more",
+        "script_error",
+        """
+  4%|4         | 16/400 [05:00<1:57:56, 19.13s/it]
+    raise Exception(
+>>>Exception: Current loss scale already at minimum - cannot decrease it anymore. Exiting run.
+  4%|4         | 17/400 [05:25<1:57:56, 19.13s/it]
+""",
+    ),
+    Case(
+        "a reader of data behind a report's margin",
+        "script_error",
+        """
+fit.D0
+>>>        | [rank0]: FileNotFoundError: Caught FileNotFoundError in DataLoader worker process 2.
+        | [rank0]: Original Traceback (most recent call last):
+        | [rank0]:   File "/job/data.py", line 7, in read
+        | [rank0]:     data = [self.rows[i] for i in batch]
+""",
+    ),
+    Case(
+        "ranks that cannot reach each other",
+        "collective",
+        """
+>>>[rank4]:[E503 07:08:09.123456789 SomeGroup.cpp:12] Gloo connectFullMesh failed with [somewhere/pair.cc:34] no error
+[rank4]: RuntimeError: Gloo connectFullMesh failed with [somewhere/pair.cc:34] no error
+""",
+    ),
+    Case(
+        "a hub that is not asked, since the job is offline",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    fetch()
+>>>hub.utils.OfflineModeIsEnabled: Cannot reach https://hub.example/model: offline mode is enabled.
+""",
+        "failed",
+    ),
+)
+WORDS = (
+    Case(
+        "a status and a message of the runtime, by whatever function",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    load()
+>>>RuntimeError: The model was not loaded status=2 message=Invalid
+""",
+        "failed",
+    ),
+    Case(
+        "an operator that the compiler cannot handle",
+        "compile_error",
+        """
+03/04/2026 05:06:07 AM ERROR 71 [neuron-cc]: ***************************************************************
+03/04/2026 05:06:07 AM ERROR 71 [neuron-cc]:  An Internal Compiler Error has occurred
+03/04/2026 05:06:07 AM ERROR 71 [neuron-cc]: ***************************************************************
+>>>03/04/2026 05:06:07 AM ERROR 71 [neuron-cc]: Error message:  Error handling operator: Scale_3 (type: scale)
+03/04/2026 05:06:07 AM ERROR 71 [neuron-cc]: Error class:    RuntimeError
+""",
+    ),
+    Case(
+        "a compiler that torch-neuron does not find",
+        "missing_dependency",
+        """
+WARNING:Neuron:torch.neuron.trace failed on _Graph$3; falling back to native python function call
+>>>ERROR:Neuron:Please check that neuron-cc is installed and working properly.
+""",
+    ),
+    Case(
+        "a failed compile in XLA's dump of a status",
+        "compile_error",
+        """
+2026-03-04 05:06:07.000001: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] 2 root error(s) found.
+>>>2026-03-04 05:06:07.000002: E tensorflow/compiler/xla/xla_client/xla_util.cc:90]   (0) INTERNAL: neuronx-cc compilation failed.
+2026-03-04 05:06:07.000003: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] 	 [[{{node Execute}}]]
+2026-03-04 05:06:07.000004: E tensorflow/compiler/xla/xla_client/xla_util.cc:90] 0 successful operations.
+""",
+    ),
+)
+FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES, *RESOURCES, *WORDS)
