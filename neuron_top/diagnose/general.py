@@ -23,7 +23,7 @@ WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
-    b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ",
+    b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -76,6 +76,8 @@ _HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
 WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
+_STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
+"""A line of the status with which XLA's service fails, below its heading."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -163,6 +165,11 @@ def ends_process(text: str) -> bool:
     return _PANIC.match(text) is not None
 
 
+def is_named_as_exception(raised: re.Match[str]) -> bool:
+    """Whether the name ends as those of exceptions do."""
+    return _NAMED.search(raised["type"]) is not None
+
+
 def announces(raised: re.Match[str]) -> bool:
     """Whether an exception only quotes another one, which is printed behind it."""
     return (raised["text"] or "").rstrip().endswith(":")
@@ -203,8 +210,8 @@ def _is_support(statement: Statement) -> bool:
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    torchrun's report is."""
-    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text)
+    torchrun's report is, and XLA's status."""
+    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text) or _STATUS.match(statement.text)
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 

@@ -312,11 +312,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
-            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status"
+            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status|calledprocesserror: "
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
-            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
+            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|CalledProcessError: Command .{{0,60}}{_COMPILER}"
+            r"|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -392,6 +393,13 @@ ROWS: tuple[Recognizer, ...] = (
             r"|No available memory for the cache blocks"
         ),
         Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "KV cache too small",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words("kv cache"),
+        r"larger than the (?:maximum number of tokens that can be stored in|available) KV cache",
     ),
     # --- GPUs --------------------------------------------------------------------------------------------------------
     Recognizer(
@@ -607,12 +615,13 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
-            "|call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
+            "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
+            r"|Connect to \S{1,100}<\d+> failed"
             r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
             r"|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
@@ -768,7 +777,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.INTERRUPTED,
         _W.REASON,
         _words("node was low on resource|evicted"),
-        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)",
+        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)|\b[Rr]eason:\s{1,20}\w*Evicted\b",
         any_level=True,
     ),
     Recognizer(
@@ -968,7 +977,8 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
             "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
-            "|exit code 143|exit code 130|status 143|status 130|stopping job|terminated by user"
+            "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
+            "|stopping job|terminated by user"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (

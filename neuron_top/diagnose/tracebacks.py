@@ -1,5 +1,7 @@
 """Python's tracebacks, by process: where one begins, its frames, the exception at its end, and chains of them.
 
+A log may begin inside a traceback: a frame stands for its heading then, but for the claim that one has begun.
+
 Python prints the innermost cause first; a chain goes on behind "During handling of …" or "The above exception …". So
 the first exception of a chain is the cause, but for one that only asked for something (`is_probe`).
 """
@@ -17,6 +19,9 @@ from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
 _BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
+_HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
+"""A frame; where no traceback is open, one whose heading was cut off."""
+_FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
 _COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _LINK = late_pattern(
@@ -69,6 +74,10 @@ class _Open:
         self.ignored = ignored
         self.level = level
         self.in_frames = True
+        self.headless = False
+        """Its heading was cut off: what looks like a frame may be of a stack that somebody printed for information."""
+        self.names_source = False
+        """The last line was a frame, so the next one is its source, whether it is indented or not."""
         self.relayed = False
         """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
         self.in_compiler = False
@@ -107,7 +116,7 @@ class Tracebacks:
     @property
     def in_frames(self) -> bool:
         """Whether a traceback has begun whose exception has not come."""
-        return any(state.in_frames and not state.ignored for state in self._open.values())
+        return any(state.in_frames and not (state.ignored or state.headless) for state in self._open.values())
 
     @property
     def is_torn(self) -> bool:
@@ -132,7 +141,7 @@ class Tracebacks:
             self._ignores_next = True
             return TracebackPart.INSIDE, None
         if state is None:
-            return TracebackPart.OUTSIDE, None
+            return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
         if state.twin is not None and (statement.indented or FRAME.match(statement.text)):
             self._open.pop(state.twin, None)
             state.twin = None
@@ -170,6 +179,23 @@ class Tracebacks:
             twin.ignored = ignored
             self._open[plain].twin, twin.twin = statement.process, plain
 
+    def _without_heading(self, statement: Statement) -> bool:
+        """Begin with a frame, where the log begins inside a traceback."""
+        frame = _HEADLESS.search(statement.text)
+        if frame is None or self._ignores_next:
+            return False
+        front = statement.text[: frame.start()]
+        if front.strip():
+            if len(front) > _LONGEST_LEAD or not front.endswith(_FRAMES_INDENT) or statement.host:
+                return False
+            front = front.removesuffix(_FRAMES_INDENT)
+            self._learn_lead(front, _rank_in(front), statement)
+        if statement.process in self._open:
+            return True
+        state = self._begin(statement.process, statement)
+        state.headless = state.names_source = True
+        return True
+
     def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
         """Remember what stands in front of a heading, and take it off."""
         host = _LEADS_STAMP.sub("#", front)
@@ -192,7 +218,7 @@ class Tracebacks:
         return state
 
     def _mark_frame(self, state: _Open) -> None:
-        if not state.ignored and not state.level.is_mild:
+        if not (state.ignored or state.headless or state.level.is_mild):
             self._since_frame = 0
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
@@ -217,7 +243,8 @@ class Tracebacks:
         if not statement.text or statement.indented or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
                 state.level, state.relayed = LogLevel.NOTSET, True
-            if statement.text.startswith("File "):
+            state.names_source = statement.text.startswith("File ")
+            if state.names_source:
                 state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
@@ -225,6 +252,10 @@ class Tracebacks:
                     self._mark_frame(state)
                 return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
+        is_source, state.names_source = state.names_source, False
+        if state.headless and not is_source and (raised is None or not general.is_named_as_exception(raised)):
+            del self._open[key]  # no traceback, or that of another process
+            return TracebackPart.OUTSIDE, None
         if raised is None:
             # Another process's line, or the source of a frame that lost its indentation.
             return (
@@ -232,7 +263,7 @@ class Tracebacks:
                 if statement.speaker or statement.level.is_error
                 else (TracebackPart.INSIDE, None)
             )
-        state.in_frames, state.left, self._since_frame = False, _LINK_LINES, None
+        state.in_frames, state.headless, state.left, self._since_frame = False, False, _LINK_LINES, None
         if state.twin is not None:
             self._open.pop(state.twin, None)
             state.twin = None

@@ -63,6 +63,8 @@ OF_ROWS: dict[str, str] = {
     "over more cores; the table in the log shows what fills it",
     "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
     "sequence), or more cores",
+    "KV cache too small": "One request of full length does not fit the cache of keys and values: a shorter length "
+    "(max_model_len), more of the memory for the cache, or the model over more devices",
     "GPU memory": "The GPU's memory is full: a smaller batch or sequence, checkpointed activations, or the model over "
     "more GPUs; nvidia-smi shows what else is on it",
     "GPU memory, told by NCCL": "The GPU of the rank that says so is full, there is no room for NCCL's buffers: a "

@@ -347,4 +347,102 @@ WARNING:Neuron:torch.neuron.trace failed on _Graph$3; falling back to native pyt
 """,
     ),
 )
-FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES, *RESOURCES, *WORDS)
+HEADLESS = (
+    Case(
+        "a log that begins inside a traceback, behind a header on each line",
+        "script_error",
+        """
+ERROR 05-04 07:08:09 engine.py:12]   File "/job/engine.py", line 7, in run
+ERROR 05-04 07:08:09 engine.py:12]     failed = check()
+>>>ERROR 05-04 07:08:09 engine.py:12] ValueError: the table has no room
+ERROR 05-04 07:08:10 workers.py:34] Worker pid 41 died, exit code: -15
+""",
+    ),
+    Case(
+        "the same behind a service's header and a server's",
+        "runtime_oom",
+        """
+2026-05-04 07:08:09.123 [Error] (Process) (Engine pid=41) ERROR 05-04 07:08:09 [core.py:12]   File "/job/core.py", line 7, in check
+2026-05-04 07:08:09.124 [Error] (Process) (Engine pid=41) ERROR 05-04 07:08:09 [core.py:12]     raise ValueError(
+>>>2026-05-04 07:08:09.125 [Error] (Process) (Engine pid=41) ERROR 05-04 07:08:09 [core.py:12] ValueError: 4.1 GiB are needed, which is larger than the available KV cache memory (4.0 GiB).
+""",
+    ),
+    Case(
+        "a compile that the engine quotes, and the log ends",
+        "compile_error",
+        """
+(Engine pid=41) ERROR 05-04 07:08:09 [core.py:12]   File "/job/wrapper.py", line 7, in call
+(Engine pid=41) ERROR 05-04 07:08:09 [core.py:12]     raise subprocess.CalledProcessError(code, cmd)
+>>>(Engine pid=41) ERROR 05-04 07:08:09 [core.py:12] subprocess.CalledProcessError: Command '['neuronx-cc', 'compile', '--framework=XLA', '/tmp/mod
+""",
+    ),
+    Case(
+        "a stack that a program prints to show where it is",
+        "",
+        """
+INFO reading shard 3
+Stack (most recent call last):
+  File "/job/fit.py", line 7, in <module>
+    main()
+  File "/job/fit.py", line 9, in main
+    log.info("here", stack_info=True)
+Epoch: 3
+Shard: 4
+""",
+    ),
+    Case(
+        "what the shell says behind such a stack",
+        "host_oom",
+        """
+Stack (most recent call last):
+  File "/job/fit.py", line 7, in <module>
+    main()
+Shard 4
+>>>Killed
+""",
+        "failed",
+    ),
+    Case(
+        "frames that a log ends in, and no heading",
+        "",
+        """
+  File "/job/fit.py", line 7, in <module>
+    main()
+  File "/job/fit.py", line 9, in main
+""",
+    ),
+)
+PODS = (
+    Case(
+        "conditions of a job whose workers were evicted",
+        "interrupted",
+        """
+  conditions:
+  - lastTransitionTime: "2026-05-04T07:08:09Z"
+    message: 1/8 workers are evicted
+>>>    reason: SomeJobEvicted
+    status: "True"
+    type: Failed
+""",
+    ),
+    Case(
+        "a rank that cannot connect",
+        "collective",
+        """
+>>>n7:41:90 [0] misc/somewhere.cc:12 NCCL WARN startConnect: Connect to 10.0.0.7<4001> failed : Software caused connection abort
+n7:41:90 [0] NCCL INFO somewhere.cc:13 -> 2
+n7:41:91 [0] misc/somewhere.cc:14 NCCL WARN Connection closed by remote peer n8<4002>
+""",
+    ),
+    Case(
+        "a failed compile in XLA's status whose heading is cut off",
+        "compile_error",
+        """
+0 successful operations.
+Recent warning and error logs:
+>>>  OP_REQUIRES failed at tpu_execute_op.cc:12 : INTERNAL: neuronx-cc compilation failed.
+    main()
+""",
+    ),
+)
+FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES, *RESOURCES, *WORDS, *HEADLESS, *PODS)
