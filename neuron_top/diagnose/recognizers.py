@@ -493,6 +493,18 @@ ROWS: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "no room in Ray's cluster",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("no available node types|exceeds the total number of available|cannot provide a placement group"),
+        (
+            r"No available node types can fulfill resource request|number of required \w+ exceeds the total number of"
+            r" available|Cannot provide a placement group"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "no capacity, or a limit of the account",
         _C.TOOL_ERROR,
         _W.REASON,
@@ -552,8 +564,25 @@ ROWS: tuple[Recognizer, ...] = (
         "the driver's module is not built",
         _C.RUNTIME_INIT,
         _W.STATEMENT,
-        _words("return status for module build|kernel headers for this kernel|module neuron not found"),
-        r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found",
+        _words(
+            "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
+            "|error processing package aws-neuron"
+        ),
+        (
+            r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
+            r"|\bpre_install failed|error processing package aws-neuron"
+        ),
+    ),
+    Recognizer(
+        "runtime does not start, told by torch-neuron",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words("runtime could not be initialized"),
+        r"Neuron [Rr]untime could not be initialized",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+        True,
+        Doubt.SOME,
     ),
     Recognizer(
         "runtime does not start",
@@ -594,6 +623,13 @@ ROWS: tuple[Recognizer, ...] = (
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
+    ),
+    Recognizer(
+        "ranks disagree",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words("mismatch between collectives|running different collectives"),
+        r"mismatch between collectives|running different collectives",
     ),
     Recognizer(
         "collective hangs",
@@ -796,6 +832,18 @@ ROWS: tuple[Recognizer, ...] = (
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
     Recognizer(
+        "a container does not start",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("oci runtime|exec format error|start container process|createcontainererror|runcontainererror"),
+        (
+            r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
+            r"|\b(?:Create|Run)ContainerError\b"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a file could not be read or written",
         _C.SCRIPT_ERROR,
         _W.STATEMENT,
@@ -943,6 +991,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
             "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
+            "|aws_error_|aws_io_"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
@@ -959,6 +1008,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Connection aborted"
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
+            r"|\bAWS_(?:ERROR|IO)_[A-Z_]+"
             r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
             r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey"

@@ -30,13 +30,15 @@ _LINK = late_pattern(
 FRAME = late_pattern(
     r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated"
     r"|Thread 0x|<ipython|/\S+ in \S+\("
-    r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
+    r"|[│╭╰┃┏┗❱]|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
 _LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """What launchers put in front: it stands in front of every line."""
 _KEY_PRESSED = "^C"
 """What a terminal shows of the key, in front of the heading alone."""
+_BOX = "╭─┏━ "
+"""What rich draws around a traceback."""
 _LONGEST_LEAD = 160
 _MOST_LEADS = 64
 _LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b")
@@ -165,6 +167,7 @@ class Tracebacks:
     def _heading(self, statement: Statement, start: int) -> None:
         """Begin with the heading of a traceback, which starts there in the statement's text."""
         front = statement.text[:start].removesuffix(_KEY_PRESSED)
+        front = "" if not front.strip(_BOX) else front
         lead = _LEAD.fullmatch(front)
         plain = statement.process
         if lead is not None:

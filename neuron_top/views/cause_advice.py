@@ -82,6 +82,8 @@ OF_ROWS: dict[str, str] = {
     "no node for a pod": "Kubernetes has not placed the pod: no node meets what the line counts. Compare the pod's "
     "requests, node selector and tolerations with the nodes (kubectl describe node), and see whether the group of "
     "nodes may grow",
+    "no room in Ray's cluster": "Ray waits for nodes or devices that its cluster does not have: compare what is asked "
+    "for with `ray status`, start more nodes, and give each worker the address that Ray knows it by",
     "no capacity, or a limit of the account": "No machine was to be had: the region or zone has none free, the "
     "reservation is not active, or a limit of the account is reached. Compare the request with the reservation and "
     "with Service Quotas; try another zone or time",
@@ -93,10 +95,14 @@ OF_ROWS: dict[str, str] = {
     "dmesg; reload the driver or replace the instance if a device does not come back",
     "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
+    "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
+    "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "a peer left a collective": "Another worker ended, or the network between the two failed: read the lines of others "
     "first, the one that stopped first is the cause",
+    "ranks disagree": "The ranks do not run the same collectives in the same order: look for a branch that depends on "
+    "the rank, and for ranks with fewer batches",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
     "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
@@ -129,6 +135,8 @@ OF_ROWS: dict[str, str] = {
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "a container does not start": "The container's command cannot run: it is not in the image, may not be executed, "
+    "has no interpreter, or the image is for another kind of processor (uname -m)",
     "a file could not be read or written": "The disk or the network file system under the path failed, or is "
     "full: df and dmesg show it; mount it again, then go on from the last whole checkpoint",
     "a file is damaged": "The file is not whole, or none at all (cut off while it was written, a pointer of Git "
@@ -187,6 +195,7 @@ SAY_NOT_STATED = frozenset(
         "compiler ended with a status",
         "failed graphs in a summary",
         "runtime does not start",
+        "runtime does not start, told by torch-neuron",
         "killed",
         "crashed",
         "a node was lost",

@@ -445,4 +445,103 @@ Recent warning and error logs:
 """,
     ),
 )
-FIFTH_CASES = (*HEADERS, *GPUS, *HOST_MEMORY, *CONSEQUENCES, *RESOURCES, *WORDS, *HEADLESS, *PODS)
+PLACES = (
+    Case(
+        "a core that the model does not reach, at the level of a warning",
+        "runtime_init",
+        """
+>>>[W some_op.cpp:12] Warning: Neuron runtime could not be initialized. The model was not sent to a core (function load)
+""",
+    ),
+    Case(
+        "Ray has no such nodes",
+        "tool_error",
+        """
+INFO 05-04 07:08:09 ray_utils.py:12] Waiting for creating a placement group of specs for 10 seconds.
+>>>(autoscaler +10m11s, ip=10.0.0.7) Error: No available node types can fulfill resource request {'neuron_cores': 64.0}.
+""",
+    ),
+    Case(
+        "Ray had to wait for its nodes, and then the job ran",
+        "",
+        """
+(autoscaler +11s) Warning: No available node types can fulfill resource request {'neuron_cores': 64.0}.
+{'loss': 3.0, 'step': 1}
+{'loss': 2.9, 'step': 2}
+""",
+    ),
+    Case(
+        "a container whose command does not exist",
+        "tool_error",
+        """
+>>>docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "./fit.sh": stat ./fit.sh: no such file or directory: unknown.
+""",
+    ),
+    Case(
+        "an image for another kind of processor, and the client's answer",
+        "tool_error",
+        """
+>>>standard_init_linux.go:12: exec user process caused: exec format error
+requests.exceptions.HTTPError: 400 Client Error: Bad Request for url: http+docker://localhost/containers/0a1b/start
+""",
+    ),
+    Case(
+        "the driver's package is not installed",
+        "runtime_init",
+        """
+Running the pre_install script:
+>>>Error! pre_install failed, aborting install.
+dpkg: error processing package aws-neuron-dkms (--configure):
+""",
+    ),
+    Case(
+        "ranks that run different collectives",
+        "collective",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 7, in <module>
+    save()
+>>>RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: BROADCAST, but Rank 0 is running ALLREDUCE
+""",
+        "failed",
+    ),
+)
+BOXES = (
+    Case(
+        "a traceback in a box",
+        "script_error",
+        """
+╭─────────────────── Traceback (most recent call last) ───────────────────╮
+│ /job/fit.py:7 in <module>                                               │
+│                                                                         │
+│   5 │   failed = 0                                                      │
+│ ❱ 7 │   raise ValueError("no such split")                               │
+╰─────────────────────────────────────────────────────────────────────────╯
+>>>ValueError: no such split
+""",
+        "failed",
+    ),
+    Case(
+        "a box that is cut off",
+        "script_error",
+        """
+step 3 loss 2.0
+╭─────────────────── Traceback (most recent call last) ───────────────────╮
+│ /job/fit.py:7 in <module>                                               │
+>>>│ ❱ 7 │   main(
+""",
+        "failed",
+    ),
+)
+FIFTH_CASES = (
+    *HEADERS,
+    *GPUS,
+    *HOST_MEMORY,
+    *CONSEQUENCES,
+    *RESOURCES,
+    *WORDS,
+    *HEADLESS,
+    *PODS,
+    *PLACES,
+    *BOXES,
+)
