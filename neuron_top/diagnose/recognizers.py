@@ -982,6 +982,33 @@ ROWS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "no access",
+        _C.NETWORK,
+        _W.STATEMENT,
+        _words(
+            "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
+            "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
+            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)"
+        ),
+        (
+            r"(?i:gated ?repo)|\b40[13] Client Error|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
+            r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
+            r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
+        ),
+    ),
+    Recognizer(
+        "mpirun cannot start its daemons",
+        _C.TOOL_ERROR,
+        _W.STATEMENT,
+        _words("start one or more daemons|start a daemon on|orte daemon|orte_init failed"),
+        (
+            r"unable to reliably start one or more daemons|Unable to start a daemon on|ORTE daemon has unexpectedly"
+            r" failed|orte_init failed"
+        ),
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "network",
         _C.NETWORK,
         _W.STATEMENT,
@@ -991,7 +1018,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
             "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
-            "|aws_error_|aws_io_"
+            "|aws_error_|aws_io_|commerror: |initialization has timed out"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
@@ -1008,7 +1035,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Connection aborted"
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
-            r"|\bAWS_(?:ERROR|IO)_[A-Z_]+"
+            r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"
             r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
             r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey"

@@ -156,6 +156,10 @@ OF_ROWS: dict[str, str] = {
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
     "(torchrun --master_port, or --rdzv_endpoint with port 0)",
     "peer closed the connection": "Another process ended first: its own lines say why",
+    "no access": "The service knows no token, or one without the right: log in again (huggingface-cli login, HF_TOKEN, "
+    "AWS credentials or role), and ask for access to what the line names",
+    "mpirun cannot start its daemons": "mpirun reaches a node but cannot run on it, and the log does not state why: "
+    "try ssh to each host without a password, and see that each has the same Open MPI in its PATH",
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
@@ -196,6 +200,7 @@ SAY_NOT_STATED = frozenset(
         "failed graphs in a summary",
         "runtime does not start",
         "runtime does not start, told by torch-neuron",
+        "mpirun cannot start its daemons",
         "killed",
         "crashed",
         "a node was lost",

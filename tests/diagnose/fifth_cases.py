@@ -506,6 +506,42 @@ Traceback (most recent call last):
         "failed",
     ),
 )
+SERVICES = (
+    Case(
+        "mpirun does not reach a node's shell",
+        "tool_error",
+        """
+start MPI
+--------------------------------------------------------------------------
+>>>ORTE was unable to reliably start one or more daemons.
+This usually is caused by:
+* not finding the required libraries and/or binaries on one or more nodes.
+--------------------------------------------------------------------------
+""",
+    ),
+    Case(
+        "a service that does not answer",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    init(project="p")
+>>>tracker.errors.CommError: Run initialization has timed out after 90.0 sec.
+""",
+        "failed",
+    ),
+    Case(
+        "a model that nobody has given access to",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    fetch("some/model")
+>>>hub.errors.GatedRepoError: 401 Client Error. (Request ID: 0a1b)
+""",
+        "failed",
+    ),
+)
 BOXES = (
     Case(
         "a traceback in a box",
@@ -543,5 +579,6 @@ FIFTH_CASES = (
     *HEADLESS,
     *PODS,
     *PLACES,
+    *SERVICES,
     *BOXES,
 )
