@@ -1140,6 +1140,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
             "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
+            "|shardcannotstart|shardfailed|webserverfailed"
         ),
         (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
@@ -1148,6 +1149,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|see root cause above"
             r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError|training job failed"
+            r"|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -1202,6 +1204,18 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a worker process died",
+        _C.SCRIPT_ERROR,
+        _W.DEATH,
+        _words("abruptly died|terminated abruptly|exited unexpectedly"),
+        (
+            r"subprocess\w* (?:has |have )?abruptly died|process pool was terminated abruptly"
+            r"|worker .{0,60}exited unexpectedly$"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "a Go program crashed",
         _C.TOOL_ERROR,
         _W.DEATH,
@@ -1217,14 +1231,14 @@ DEATHS: tuple[Recognizer, ...] = (
         _words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
             "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
-            "|status 139|status 134|free():|double free|malloc|signal 11|signal 6|bus error"
+            "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|illegal instruction|stack trace"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
-            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|6)\b|Bus error|Illegal instruction"
+            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|[4678])\b|Bus error|Illegal instruction"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -178,6 +178,8 @@ OF_ROWS: dict[str, str] = {
     "shows it",
     "a node was lost": "A node stopped answering and the log does not state why (taken away, out of memory, its "
     "network failed): read that node's own log and see whether it still runs",
+    "a worker process died": "A worker process died and left no message: look whether the host's memory ran out "
+    "(dmesg), then run with one worker, or none, to see its error",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",

@@ -542,6 +542,41 @@ Traceback (most recent call last):
         "failed",
     ),
 )
+WORKERS = (
+    Case(
+        "a worker of a data set's map that died",
+        "script_error",
+        """
+Map (num_proc=4):  40%|####      | 400/1000 [00:03<00:05, 101.10 examples/s]
+Traceback (most recent call last):
+  File "/job/prepare.py", line 3, in <module>
+    rows.map(work, num_proc=4)
+>>>RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.
+""",
+        "failed",
+    ),
+    Case(
+        "a shard that was ended by a signal",
+        "script_error",
+        """
+>>>2024-01-02T03:04:05.000000Z ERROR shard-manager: text_generation_launcher: Shard process was signaled to shutdown with signal 4 rank=0
+Error: ShardCannotStart
+""",
+        "failed",
+    ),
+    Case(
+        "a killed worker names the pool's end as what follows",
+        "host_oom",
+        """
+>>>[12345.678901] Out of memory: Killed process 77 (python) total-vm:99kB, anon-rss:88kB, file-rss:0kB
+Traceback (most recent call last):
+  File "/job/prepare.py", line 3, in <module>
+    future.result()
+concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.
+""",
+        "failed",
+    ),
+)
 BOXES = (
     Case(
         "a traceback in a box",
@@ -581,4 +616,5 @@ FIFTH_CASES = (
     *PLACES,
     *SERVICES,
     *BOXES,
+    *WORKERS,
 )
