@@ -80,12 +80,13 @@ _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 """A line of the status with which XLA's service fails, below its heading."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
-    r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
+    r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
+    r"|\bwith the following (?:error|exception)s?:$"
     r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )

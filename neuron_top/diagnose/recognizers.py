@@ -461,6 +461,27 @@ ROWS: tuple[Recognizer, ...] = (
         any_level=True,
         doubt=Doubt.SOME,
     ),
+    Recognizer(
+        "NCCL refuses the ranks",
+        _C.BAD_USAGE,
+        _W.STATEMENT,
+        _words("duplicate gpu detected|invalid rank requested|mismatch in rank count"),
+        r"Duplicate GPU detected|Invalid rank requested|mismatch in rank count",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "NCCL states no reason",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words("ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error"),
+        (
+            r"\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
+            r"|NCCL error\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     # --- the runtime's start -----------------------------------------------------------------------------------------
     Recognizer(
         "number of cores",

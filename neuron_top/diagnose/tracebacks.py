@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.statements import Process, Statement
+from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
@@ -69,12 +69,14 @@ class TracebackPart(Enum):
 class _Open:
     """One process inside a traceback, or shortly behind it."""
 
-    def __init__(self, *, ignored: bool, level: LogLevel) -> None:
+    def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
         self.left = _MOST_LINES
         self.last = 0
         """Number of the last line that was its own."""
         self.ignored = ignored
-        self.level = level
+        self.level = header[0]
+        self.header = header
+        """What stood in front of its heading, or nothing: a logger may put it in front of each line."""
         self.in_frames = True
         self.headless = False
         """Its heading was cut off: what looks like a frame may be of a stack that somebody printed for information."""
@@ -228,7 +230,7 @@ class Tracebacks:
         if len(self._open) >= _MOST_PROCESSES:
             self._open.clear()
             self._leads.clear()
-        state = _Open(ignored=self._ignores_next, level=statement.level)
+        state = _Open(ignored=self._ignores_next, header=(statement.level, statement.speaker))
         state.last = self._lines
         self._ignores_next = False
         self._open[key] = state
@@ -261,11 +263,9 @@ class Tracebacks:
             return TracebackPart.OUTSIDE, None
         if raised is None:
             # Another process's line, or the source of a frame that lost its indentation.
-            return (
-                (TracebackPart.OUTSIDE, None)
-                if statement.speaker or statement.level.is_error
-                else (TracebackPart.INSIDE, None)
-            )
+            is_own = is_source and (statement.level, statement.speaker) == state.header
+            is_others = not is_own and (statement.speaker or statement.level.is_error)
+            return (TracebackPart.OUTSIDE if is_others else TracebackPart.INSIDE), None
         state.in_frames, state.headless, state.left, self._since_frame = False, False, _LINK_LINES, None
         if state.twin is not None:
             self._open.pop(state.twin, None)

@@ -73,6 +73,10 @@ OF_ROWS: dict[str, str] = {
     "data against the sizes of tables; CUDA_LAUNCH_BLOCKING=1, or the same batch on the CPU, shows where",
     "no GPU": "The program asks for a GPU that this machine or this PyTorch does not have: choose the device (on "
     "Neuron: xla), or install a driver and a PyTorch that match (nvidia-smi)",
+    "NCCL refuses the ranks": "Give each rank a device of its own and a number below the size of the world: check "
+    "RANK, LOCAL_RANK, WORLD_SIZE and what chooses the devices",
+    "NCCL states no reason": "NCCL tells its reason in lines of its own (`NCCL WARN`): read them above, or run again "
+    "with NCCL_DEBUG=INFO; mostly a network interface, shared memory or another worker that ended",
     "a call to CUDA failed": "Read what the line names; CUDA_LAUNCH_BLOCKING=1 shows where, NCCL_DEBUG=INFO logs "
     "more, and dmesg shows whether the GPU itself failed (Xid)",
     "number of cores": "The collectives cannot connect this number of cores: take one that the line names "

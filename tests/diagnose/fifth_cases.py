@@ -577,6 +577,57 @@ concurrent.futures.process.BrokenProcessPool: A process in the process pool was 
         "failed",
     ),
 )
+H = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
+NCCL = (
+    Case(
+        "ranks that share a device",
+        "bad_usage",
+        """
+>>>node1:70:71 [0] init.cc:99 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    dist.barrier()
+torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:9, invalid usage, NCCL version 2.18.1
+ncclInvalidUsage: This usually reflects invalid usage of NCCL library.
+""",
+        "failed",
+    ),
+    Case(
+        "an error of NCCL that states no reason",
+        "collective",
+        """
+step 3 loss 2.0
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    dist.barrier()
+>>>RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:9, unhandled system error, NCCL version 2.18.1
+""",
+        "failed",
+    ),
+    Case(
+        "a logger's traceback with a header on each line",
+        "script_error",
+        f"""
+{H} Traceback (most recent call last):
+{H}   File "/opt/spawn.py", line 215, in join
+{H}     raise ProcessRaisedException(msg, index, pid)
+>>>{H} torch.multiprocessing.spawn.ProcessRaisedException:
+{H}
+{H} -- Process 1 terminated with the following error:
+""",
+        "failed",
+    ),
+    Case(
+        "a line that is cut off in its stamp",
+        "script_error",
+        """
+(EngineCore_DP0 pid=7) INFO 01-02 03:04:05 [core.py:7] Loading the model.
+>>>(EngineCore_DP0 pid=7) ERROR 01-02 03:04:06 [core.py:8] EngineCore failed to start.
+(EngineCore_DP0 pid=7) ERROR 01-02 03:0
+""",
+        "failed",
+    ),
+)
 BOXES = (
     Case(
         "a traceback in a box",
@@ -617,4 +668,5 @@ FIFTH_CASES = (
     *SERVICES,
     *BOXES,
     *WORKERS,
+    *NCCL,
 )
