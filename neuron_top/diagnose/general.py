@@ -22,8 +22,9 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
-    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"[e0", b"[e1", b"] e0", b"] e1", b") e0", b") e1", b"[f0",
-    b"[f1", b": e ", b": f ", b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[",
+    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
+    b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
+    *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
 
@@ -61,8 +62,8 @@ _REPORTED = late_pattern(
 """A worker's trouble in its parent's words."""
 _AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S")
 """How compilers of C and of MLIR name what is wrong in a source."""
-_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}['\"] failed\b")
-"""How C and C++ end a process whose own check fails; the file stands in front of it."""
+_ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
+"""How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
@@ -75,15 +76,19 @@ _HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
 WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
+_STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
+"""A line of the status with which XLA's service fails, below its heading."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
-    r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
+    r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
-    r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
+    r"|\bwith the following (?:error|exception)s?:$"
+    r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
+    r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
 """Error lines that are none."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -161,6 +166,11 @@ def ends_process(text: str) -> bool:
     return _PANIC.match(text) is not None
 
 
+def is_named_as_exception(raised: re.Match[str]) -> bool:
+    """Whether the name ends as those of exceptions do."""
+    return _NAMED.search(raised["type"]) is not None
+
+
 def announces(raised: re.Match[str]) -> bool:
     """Whether an exception only quotes another one, which is printed behind it."""
     return (raised["text"] or "").rstrip().endswith(":")
@@ -184,8 +194,11 @@ def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
 
 
 def _doubt(statement: Statement, row: Recognizer) -> Doubt:
-    """Known words without a level may stand in any text."""
+    """Known words without a level may stand in any text, but for those of an exception."""
     if row.weight is Weight.REASON or row.any_level or statement.level is not LogLevel.NOTSET:
+        return row.doubt
+    raised = EXCEPTION.match(statement.text)
+    if raised is not None and _SURELY.search(raised["type"]) and row.cause_class is not CauseClass.NETWORK:
         return row.doubt
     return Doubt.MUCH if row.weight is Weight.STATEMENT else row.doubt
 
@@ -198,8 +211,8 @@ def _is_support(statement: Statement) -> bool:
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    torchrun's report is."""
-    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text)
+    torchrun's report is, and XLA's status."""
+    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text) or _STATUS.match(statement.text)
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 

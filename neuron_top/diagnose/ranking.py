@@ -9,7 +9,7 @@ it; or at least five steps were made behind it.
 **Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
 known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
 compiler's and the device's statement comes before the framework's, and the rank that spoke first before those that
-repeat it.
+repeat it. That a collective waited in vain explains no more than the exception that another worker died of before.
 
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
 of a failure that is retried) are no causes where anything else states one; else the first is named, with low
@@ -82,7 +82,7 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     """Whether the job went on in spite of it."""
     if finding.recovered or exit_code == 0:
         return True
-    if end.success_line is not None and end.success_line > finding.last_line:
+    if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
         return True
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
     if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:
@@ -90,12 +90,33 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     return steps >= _STEPS_OF_A_LIVING_JOB
 
 
+def _is_farewell(finding: Finding) -> bool:
+    """Whether it only notices that another process has gone, as those do that end last, also when all went well."""
+    return finding.weight is Weight.CASCADE and finding.verdict.cause_class is CauseClass.COLLECTIVE
+
+
 def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
-    ordered = sorted(findings, key=lambda finding: (finding.weight, finding.line))
+    died = min((finding.line for finding in findings if _is_death_with_reason(finding)), default=None)
+    ordered = sorted(findings, key=lambda finding: (_explains(finding, died), finding.line))
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     return causes or sorted(ordered, key=lambda finding: finding.verdict.advice == STOPS_WORKERS)[:1]
+
+
+def _is_death_with_reason(finding: Finding) -> bool:
+    """Whether it is an exception that ended a worker for another reason than that it had waited for others."""
+    return (
+        finding.terminal
+        and finding.weight is Weight.STATEMENT
+        and finding.verdict.cause_class is not CauseClass.COLLECTIVE
+    )
+
+
+def _explains(finding: Finding, died: int | None) -> Weight:
+    """Its weight; of a collective that waits for a worker that had died by then, that of an exception."""
+    waits = finding.weight is Weight.REASON and finding.verdict.cause_class is CauseClass.COLLECTIVE
+    return Weight.STATEMENT if waits and died is not None and died < finding.line else finding.weight
 
 
 def _follows(finding: Finding, stated: int | None) -> bool:

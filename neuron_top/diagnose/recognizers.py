@@ -312,11 +312,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
-            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status"
+            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status|calledprocesserror: "
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
-            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed"
+            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|CalledProcessError: Command .{{0,60}}{_COMPILER}"
+            r"|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -393,6 +394,94 @@ ROWS: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
     ),
+    Recognizer(
+        "KV cache too small",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words("kv cache"),
+        r"larger than the (?:maximum number of tokens that can be stored in|available) KV cache",
+    ),
+    # --- GPUs --------------------------------------------------------------------------------------------------------
+    Recognizer(
+        "GPU memory",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words(
+            "cuda out of memory|hip out of memory|xpu out of memory|error: out of memory|status_alloc_failed"
+            "|cudaerrormemoryallocation"
+        ),
+        (
+            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
+            r"|\bcudaErrorMemoryAllocation\b"
+        ),
+    ),
+    Recognizer(
+        "GPU memory, told by NCCL",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words("cuda failure"),
+        r"Cuda failure (?:2 )?'out of memory'",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "an assertion on a GPU",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("thread: [|device-side assert"),
+        (
+            r"\.cuh?:\d+: .{0,400}thread: \[[\d,]+\] Assertion .{1,400} failed"
+            r"|(?:CUDA error: |Cuda failure (?:\d+ )?')device-side assert"
+        ),
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "no GPU",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
+        (
+            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|[Nn]o CUDA-capable device|not compiled with CUDA enabled"
+            r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
+        ),
+    ),
+    Recognizer(
+        "a call to CUDA failed",
+        _C.RUNTIME_EXEC,
+        _W.STATEMENT,
+        _words(
+            "cuda error:|hip error:|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+        ),
+        (
+            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|unhandled cuda error|Cuda failure (?:\d+ )?'"
+            r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
+        ),
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "NCCL refuses the ranks",
+        _C.BAD_USAGE,
+        _W.STATEMENT,
+        _words("duplicate gpu detected|invalid rank requested|mismatch in rank count"),
+        r"Duplicate GPU detected|Invalid rank requested|mismatch in rank count",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "NCCL states no reason",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words("ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error"),
+        (
+            r"\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
+            r"|NCCL error\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     # --- the runtime's start -----------------------------------------------------------------------------------------
     Recognizer(
         "number of cores",
@@ -421,6 +510,18 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("nodes are available:|incompatible with nodepool|to schedule pod"),
         r"\b0/\d+ nodes are available: |(?:[Ff]ailed to|[Cc]ould not) schedule pod\b",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "no room in Ray's cluster",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("no available node types|exceeds the total number of available|cannot provide a placement group"),
+        (
+            r"No available node types can fulfill resource request|number of required \w+ exceeds the total number of"
+            r" available|Cannot provide a placement group"
+        ),
         any_level=True,
         doubt=Doubt.MUCH,
     ),
@@ -484,8 +585,25 @@ ROWS: tuple[Recognizer, ...] = (
         "the driver's module is not built",
         _C.RUNTIME_INIT,
         _W.STATEMENT,
-        _words("return status for module build|kernel headers for this kernel|module neuron not found"),
-        r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found",
+        _words(
+            "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
+            "|error processing package aws-neuron"
+        ),
+        (
+            r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
+            r"|\bpre_install failed|error processing package aws-neuron"
+        ),
+    ),
+    Recognizer(
+        "runtime does not start, told by torch-neuron",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words("runtime could not be initialized"),
+        r"Neuron [Rr]untime could not be initialized",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+        True,
+        Doubt.SOME,
     ),
     Recognizer(
         "runtime does not start",
@@ -509,6 +627,32 @@ ROWS: tuple[Recognizer, ...] = (
     ),
     # --- collectives -------------------------------------------------------------------------------------------------
     Recognizer(
+        "port taken",
+        _C.NETWORK,
+        _W.STATEMENT,
+        _words("address already in use|eaddrinuse|failed to listen on any|address in use"),
+        r"(?i:address (?:already )?in use)|\bEADDRINUSE\b|failed to listen on any local network address",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a peer left a collective",
+        _C.COLLECTIVE,
+        _W.CASCADE,
+        _words("remote process exit|communicator was aborted"),
+        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "ranks disagree",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words("mismatch between collectives|running different collectives"),
+        r"mismatch between collectives|running different collectives",
+    ),
+    Recognizer(
         "collective hangs",
         _C.COLLECTIVE,
         _W.REASON,
@@ -528,19 +672,21 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
-            "|call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
+            "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
-            r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
+            r"|Connect to \S{1,100}<\d+> failed"
+            r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
+            r"|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
-            r"|\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
+            r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -553,11 +699,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error|status=120|status: 120|err=120"
-            "|err: 120|error=120|error: 120|nrt_exec_unit"
+            "|err: 120|error=120|error: 120|nrt_exec_unit|fallen off the bus|nvrm: xid"
         ),
         (
             r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"
-            r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b"
+            r"|NRT_EXEC_UNIT_UNRECOVERABLE|\b(?:status|error|err)[:=] ?120[1235]\b|fallen off the bus"
+            r"|NVRM: Xid \(.{1,60}\): (?:48|6[1-4]|74|79|9[45]|1(?:10|19|20|21|40|43))\b"
         ),
     ),
     Recognizer(
@@ -608,14 +755,14 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_exec|nrt execution|execute model|execute the model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed"
-            "|status_code=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
+            "|status_code=|message=|nrt_load|nrt_tensor|execution failed|load neff|load nn|load subgraph|load the neff"
             "|stage graph|nrt status code|neff is invalid|invalid neff"
         ),
         (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute (?:the )?model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load|tensor)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
-            r"|status_code=[1-9]|\bnrt status code [1-9]"
+            r"|status_code=[1-9]|\bnrt status code [1-9]|\bstatus=[1-9]\d{0,3},? (?:error )?message="
             r"|(?i:failed to (?:load (?:the )?(?:neff|nn|subgraph)|stage graph)\b|neff is invalid|invalid neff\b)"
         ),
         Confidence.MEDIUM,
@@ -649,21 +796,29 @@ ROWS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "shared memory",
+        _C.HOST_OOM,
+        _W.REASON,
+        _words("insufficient shared memory|out of shared memory|by signal: bus"),
+        r"insufficient shared memory|out of shared memory|[Kk]illed by signal: Bus error",
+    ),
+    Recognizer(
         "host memory",
         _C.HOST_OOM,
         _W.REASON,
         _words(
             "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
-            "|by signal: bus|by signal: killed|exceeded memory limit|exceeded job memory limit"
-            "|defaultcpuallocator"
+            "|by signal: killed|exceeded memory limit|exceeded job memory limit"
+            "|defaultcpuallocator|running out of memory"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
-            r"|[Kk]illed by signal: (?:Bus error|Killed)|exceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|[Kk]illed by signal: Killed|exceeded (?:job )?memory limit|_ArrayMemoryError"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
+            r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
         ),
     ),
     Recognizer(
@@ -679,7 +834,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.INTERRUPTED,
         _W.REASON,
         _words("node was low on resource|evicted"),
-        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)",
+        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)|\b[Rr]eason:\s{1,20}\w*Evicted\b",
         any_level=True,
     ),
     Recognizer(
@@ -697,6 +852,83 @@ ROWS: tuple[Recognizer, ...] = (
         _words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
+    Recognizer(
+        "a container does not start",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("oci runtime|exec format error|start container process|createcontainererror|runcontainererror"),
+        (
+            r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
+            r"|\b(?:Create|Run)ContainerError\b"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a file could not be read or written",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words(
+            "input/output error|stale file handle|stale nfs|file write failed|streamwriter failed"
+            "|endpoint is not connected"
+        ),
+        (
+            r"\bInput/output error|[Ss]tale (?:NFS )?file handle|file write failed|PytorchStreamWriter failed writing"
+            r"|Transport endpoint is not connected"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a file is damaged",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words(
+            "deserializing header|streamreader failed|unpicklingerror|badzipfile|ran out of input|badgzipfile"
+            "|file signature not found"
+        ),
+        (
+            r"Error while deserializing header|PytorchStreamReader failed|\bUnpicklingError: (?!Weights only)"
+            r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "too many open files",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("too many open files|open shared memory object|can't start new thread|pthread_create failed"),
+        (
+            r"[Tt]oo many open files|unable to open shared memory object|can't start new thread"
+            r"|pthread_create failed"
+        ),
+    ),
+    Recognizer(
+        "no permission",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("permissionerror: |execve(): "),
+        r"\bPermissionError: |\bexecve\(\): .{1,300}: Permission denied",
+    ),
+    Recognizer(
+        "no such file",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("filenotfounderror: |can't open file '|notadirectoryerror: "),
+        (
+            r"\bFileNotFoundError: (?!.{0,200}No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w"
+            r"|libneuronpjrt-path))|\bcan't open file '.{1,400}No such file|\bNotADirectoryError: "
+        ),
+    ),
+    Recognizer(
+        "numbers overflow",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan"),
+        (
+            r"(?i:loss scale (?:is )?(?:already )?(?:at minimum|reached)|minimum loss scale reached)"
+            r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*,? (?:stopping|aborting|exiting|training))"
+        ),
+    ),
     # --- dependencies ------------------------------------------------------------------------------------------------
     Recognizer(
         "missing dependency",
@@ -706,7 +938,8 @@ ROWS: tuple[Recognizer, ...] = (
             "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
-            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package "
+            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
+            "|-cc is installed"
         ),
         (
             r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
@@ -716,7 +949,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
-            r"|version `GLIBC"
+            r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),
@@ -758,12 +991,42 @@ ROWS: tuple[Recognizer, ...] = (
         "peer closed the connection",
         _C.COLLECTIVE,
         _W.CASCADE,
-        _words("closed by peer|reset by peer|broken pipe|brokenpipe|to pass monitoredbarrier|for send/recv from rank"),
+        _words(
+            "closed by peer|reset by peer|by remote peer|broken pipe|brokenpipe|to pass monitoredbarrier"
+            "|for send/recv from rank"
+        ),
         (
             r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
             r"|errors while waiting for send/recv from rank"
         ),
         Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "no access",
+        _C.NETWORK,
+        _W.STATEMENT,
+        _words(
+            "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
+            "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
+            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)"
+        ),
+        (
+            r"(?i:gated ?repo)|\b40[13] Client Error|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
+            r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
+            r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
+        ),
+    ),
+    Recognizer(
+        "mpirun cannot start its daemons",
+        _C.TOOL_ERROR,
+        _W.STATEMENT,
+        _words("start one or more daemons|start a daemon on|orte daemon|orte_init failed"),
+        (
+            r"unable to reliably start one or more daemons|Unable to start a daemon on|ORTE daemon has unexpectedly"
+            r" failed|orte_init failed"
+        ),
+        Confidence.MEDIUM,
         ReasonGiven.MISSING,
     ),
     Recognizer(
@@ -775,7 +1038,9 @@ ROWS: tuple[Recognizer, ...] = (
             "|could not resolve|max retries exceeded|network is unreachable|no route to host|tls handshake"
             "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
             "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
-            "|couldn't connect|failed to connect|address already in use|no such host|httperror|urlerror|gaierror"
+            "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
+            "|aws_error_|aws_io_|commerror: |initialization has timed out"
+            "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror"
@@ -791,9 +1056,11 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Connection aborted"
             r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
             r"|unable) to connect)"
-            r"|(?i:address already in use)|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b|TooManyRequests"
-            r"|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey|InvalidAccessKeyId"
-            r"|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
+            r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"
+            r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
+            r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
+            r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey"
+            r"|InvalidAccessKeyId|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
             r"|RequestTimeTooSkewed|UnrecognizedClientException|InvalidClientTokenId)\) when calling"
             r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
             r"|RepositoryNotFound|_InactiveRpcError\b"
@@ -808,7 +1075,8 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
             "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
-            "|exit code 143|exit code 130|status 143|status 130|stopping job|terminated by user"
+            "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
+            "|stopping job|terminated by user"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (
@@ -817,8 +1085,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
-            r"|(?i:(?:preempted|spot (?:instance )?interruption|spot training interrupted|terminated by user"
-            r"|interrupted by user|pod was evicted))"
+            r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
+            r"|terminated by user|interrupted by user|pod was evicted)"
             r"|MaxRuntimeExceeded|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             r"|code=killed, status=(?:15/TERM|2/INT)"
         ),
@@ -844,11 +1112,25 @@ CASCADES: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "another worker ended",
+        _C.COLLECTIVE,
+        _W.CASCADE,
+        _words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] "),
+        (
+            r"(?i)caused by an exception on one of the ranks?|most likely indicates that another task died"
+            r"|an error from this or another task|TCPStore server has shut down too early"
+            r"|\[c10d\] (?:send|recv)\w* failed on SocketImpl.{0,400}(?:broken pipe|connection reset)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
         STOPS_WORKERS,
         _C.SCRIPT_ERROR,
         _W.CASCADE,
-        _words("closing signal"),
-        r"closing signal SIG",
+        _words("closing signal|forcefully exiting via"),
+        r"closing signal SIG|forcefully exiting via Signals\.SIG",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -879,6 +1161,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
             "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
+            "|shardcannotstart|shardfailed|webserverfailed"
         ),
         (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
@@ -887,6 +1170,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|see root cause above"
             r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError|training job failed"
+            r"|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -897,11 +1181,11 @@ CASCADES: tuple[Recognizer, ...] = (
         _C.SCRIPT_ERROR,
         _W.CASCADE,
         _words(
-            "exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"
+            "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
             "|back-off restarting|main process exited|failed with result"
         ),
         (
-            r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '"
@@ -918,11 +1202,36 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
-            "|code: 137|status=9/kill"
+            "|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9"
         ),
         (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
-            r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)|status=9/KILL"
+            r"|(?i:(?:exit(?:ed with)?(?: status| code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+            r"|status=9/KILL"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a node was lost",
+        _C.INTERRUPTED,
+        _W.DEATH,
+        _words("marked dead|heartbeat timeout|due to node fail"),
+        (
+            r"\bnode\b.{0,200} has been marked dead because|\b[Tt]ask \S{1,100} heartbeat timeout"
+            r"|DUE TO NODE FAIL"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a worker process died",
+        _C.SCRIPT_ERROR,
+        _W.DEATH,
+        _words("abruptly died|terminated abruptly|exited unexpectedly"),
+        (
+            r"subprocess\w* (?:has |have )?abruptly died|process pool was terminated abruptly"
+            r"|worker .{0,60}exited unexpectedly$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -942,15 +1251,15 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
-            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134"
-            "|status 139|status 134|free():|double free|malloc|signal 11|signal 6|bus error"
+            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
+            "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|illegal instruction|stack trace"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
-            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)"
-            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|6)\b|Bus error|Illegal instruction"
+            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
+            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|[4678])\b|Bus error|Illegal instruction"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -91,12 +91,13 @@ _COLLECTIVES = late_pattern(
     re.DOTALL,
 )
 _GLOG = late_pattern(
-    r"\[?(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
+    r"\[?(?P<level>[IWEF])\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
-    r"|(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
+    r"|\[?(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
 )
-"""glog's and klog's header, Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
+"""glog's and klog's header, PyTorch's (whose month has no leading zero, or which has no stamp), Abseil's, the one of
+NxD's core, and XLA's whose stamp is gone."""
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
@@ -134,7 +135,7 @@ _LEVEL = late_pattern(
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
-    r"|[\w.-]{1,60}:(?=\S)(?!//))\s*(?:- )?"
+    r"|[\w.-]{1,60}:(?=[^\s:])(?!//))\s*(?:- )?"
 )
 """What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
 _SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
@@ -143,7 +144,7 @@ _ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
 _BAR = late_pattern(
     r"\s*(?:[^|\n%]{1,80}[:)] *)?\d{1,3}%\|[^|]{0,400}\|\s*\d+\S{0,9}/\d+\S{0,9} "
-    r"\[[^\]\n]{1,60}?(?:\]|it/s|s/it)\]?(?=\S)"
+    r"\[(?:[^\[\]\n]{1,400}\](?=\S)|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=\S))"
 )
 """A progress bar that something was printed behind, without a line end between."""
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)

@@ -1,5 +1,7 @@
 """Python's tracebacks, by process: where one begins, its frames, the exception at its end, and chains of them.
 
+A log may begin inside a traceback: a frame stands for its heading then, but for the claim that one has begun.
+
 Python prints the innermost cause first; a chain goes on behind "During handling of …" or "The above exception …". So
 the first exception of a chain is the cause, but for one that only asked for something (`is_probe`).
 """
@@ -12,11 +14,14 @@ from typing import NamedTuple
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.statements import Process, Statement
+from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
 _BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
+_HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
+"""A frame; where no traceback is open, one whose heading was cut off."""
+_FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
 _COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _LINK = late_pattern(
@@ -25,13 +30,15 @@ _LINK = late_pattern(
 FRAME = late_pattern(
     r"File \"|File .{1,300}:\d+, in |\[bt\] \(\d|-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated"
     r"|Thread 0x|<ipython|/\S+ in \S+\("
-    r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
+    r"|[│╭╰┃┏┗❱]|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
 _LEAD = late_pattern(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 """What launchers put in front: it stands in front of every line."""
 _KEY_PRESSED = "^C"
 """What a terminal shows of the key, in front of the heading alone."""
+_BOX = "╭─┏━ "
+"""What rich draws around a traceback."""
 _LONGEST_LEAD = 160
 _MOST_LEADS = 64
 _LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b")
@@ -62,13 +69,19 @@ class TracebackPart(Enum):
 class _Open:
     """One process inside a traceback, or shortly behind it."""
 
-    def __init__(self, *, ignored: bool, level: LogLevel) -> None:
+    def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
         self.left = _MOST_LINES
         self.last = 0
         """Number of the last line that was its own."""
         self.ignored = ignored
-        self.level = level
+        self.level = header[0]
+        self.header = header
+        """What stood in front of its heading, or nothing: a logger may put it in front of each line."""
         self.in_frames = True
+        self.headless = False
+        """Its heading was cut off: what looks like a frame may be of a stack that somebody printed for information."""
+        self.names_source = False
+        """The last line was a frame, so the next one is its source, whether it is indented or not."""
         self.relayed = False
         """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
         self.in_compiler = False
@@ -107,7 +120,7 @@ class Tracebacks:
     @property
     def in_frames(self) -> bool:
         """Whether a traceback has begun whose exception has not come."""
-        return any(state.in_frames and not state.ignored for state in self._open.values())
+        return any(state.in_frames and not (state.ignored or state.headless) for state in self._open.values())
 
     @property
     def is_torn(self) -> bool:
@@ -132,7 +145,7 @@ class Tracebacks:
             self._ignores_next = True
             return TracebackPart.INSIDE, None
         if state is None:
-            return TracebackPart.OUTSIDE, None
+            return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
         if state.twin is not None and (statement.indented or FRAME.match(statement.text)):
             self._open.pop(state.twin, None)
             state.twin = None
@@ -156,6 +169,7 @@ class Tracebacks:
     def _heading(self, statement: Statement, start: int) -> None:
         """Begin with the heading of a traceback, which starts there in the statement's text."""
         front = statement.text[:start].removesuffix(_KEY_PRESSED)
+        front = "" if not front.strip(_BOX) else front
         lead = _LEAD.fullmatch(front)
         plain = statement.process
         if lead is not None:
@@ -169,6 +183,23 @@ class Tracebacks:
             twin = self._enter(statement)
             twin.ignored = ignored
             self._open[plain].twin, twin.twin = statement.process, plain
+
+    def _without_heading(self, statement: Statement) -> bool:
+        """Begin with a frame, where the log begins inside a traceback."""
+        frame = _HEADLESS.search(statement.text)
+        if frame is None or self._ignores_next:
+            return False
+        front = statement.text[: frame.start()]
+        if front.strip():
+            if len(front) > _LONGEST_LEAD or not front.endswith(_FRAMES_INDENT) or statement.host:
+                return False
+            front = front.removesuffix(_FRAMES_INDENT)
+            self._learn_lead(front, _rank_in(front), statement)
+        if statement.process in self._open:
+            return True
+        state = self._begin(statement.process, statement)
+        state.headless = state.names_source = True
+        return True
 
     def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
         """Remember what stands in front of a heading, and take it off."""
@@ -192,14 +223,14 @@ class Tracebacks:
         return state
 
     def _mark_frame(self, state: _Open) -> None:
-        if not state.ignored and not state.level.is_mild:
+        if not (state.ignored or state.headless or state.level.is_mild):
             self._since_frame = 0
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
         if len(self._open) >= _MOST_PROCESSES:
             self._open.clear()
             self._leads.clear()
-        state = _Open(ignored=self._ignores_next, level=statement.level)
+        state = _Open(ignored=self._ignores_next, header=(statement.level, statement.speaker))
         state.last = self._lines
         self._ignores_next = False
         self._open[key] = state
@@ -217,7 +248,8 @@ class Tracebacks:
         if not statement.text or statement.indented or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
                 state.level, state.relayed = LogLevel.NOTSET, True
-            if statement.text.startswith("File "):
+            state.names_source = statement.text.startswith("File ")
+            if state.names_source:
                 state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
@@ -225,14 +257,16 @@ class Tracebacks:
                     self._mark_frame(state)
                 return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
+        is_source, state.names_source = state.names_source, False
+        if state.headless and not is_source and (raised is None or not general.is_named_as_exception(raised)):
+            del self._open[key]  # no traceback, or that of another process
+            return TracebackPart.OUTSIDE, None
         if raised is None:
             # Another process's line, or the source of a frame that lost its indentation.
-            return (
-                (TracebackPart.OUTSIDE, None)
-                if statement.speaker or statement.level.is_error
-                else (TracebackPart.INSIDE, None)
-            )
-        state.in_frames, state.left, self._since_frame = False, _LINK_LINES, None
+            is_own = is_source and (statement.level, statement.speaker) == state.header
+            is_others = not is_own and (statement.speaker or statement.level.is_error)
+            return (TracebackPart.OUTSIDE if is_others else TracebackPart.INSIDE), None
+        state.in_frames, state.headless, state.left, self._since_frame = False, False, _LINK_LINES, None
         if state.twin is not None:
             self._open.pop(state.twin, None)
             state.twin = None

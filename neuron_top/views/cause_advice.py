@@ -63,6 +63,22 @@ OF_ROWS: dict[str, str] = {
     "over more cores; the table in the log shows what fills it",
     "device memory without a place": "Device memory is full: fewer or smaller programs per core (buckets, batch, "
     "sequence), or more cores",
+    "KV cache too small": "One request of full length does not fit the cache of keys and values: a shorter length "
+    "(max_model_len), more of the memory for the cache, or the model over more devices",
+    "GPU memory": "The GPU's memory is full: a smaller batch or sequence, checkpointed activations, or the model over "
+    "more GPUs; nvidia-smi shows what else is on it",
+    "GPU memory, told by NCCL": "The GPU of the rank that says so is full, there is no room for NCCL's buffers: a "
+    "smaller batch, or more GPUs; nvidia-smi shows what else is on it",
+    "an assertion on a GPU": "A number is out of range in a kernel (token ids, class labels, positions): check the "
+    "data against the sizes of tables; CUDA_LAUNCH_BLOCKING=1, or the same batch on the CPU, shows where",
+    "no GPU": "The program asks for a GPU that this machine or this PyTorch does not have: choose the device (on "
+    "Neuron: xla), or install a driver and a PyTorch that match (nvidia-smi)",
+    "NCCL refuses the ranks": "Give each rank a device of its own and a number below the size of the world: check "
+    "RANK, LOCAL_RANK, WORLD_SIZE and what chooses the devices",
+    "NCCL states no reason": "NCCL tells its reason in lines of its own (`NCCL WARN`): read them above, or run again "
+    "with NCCL_DEBUG=INFO; mostly a network interface, shared memory or another worker that ended",
+    "a call to CUDA failed": "Read what the line names; CUDA_LAUNCH_BLOCKING=1 shows where, NCCL_DEBUG=INFO logs "
+    "more, and dmesg shows whether the GPU itself failed (Xid)",
     "number of cores": "The collectives cannot connect this number of cores: take one that the line names "
     "(NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
     "cores taken or missing": "More cores are asked for than are free: neuron-ls shows who holds them; compare "
@@ -70,6 +86,8 @@ OF_ROWS: dict[str, str] = {
     "no node for a pod": "Kubernetes has not placed the pod: no node meets what the line counts. Compare the pod's "
     "requests, node selector and tolerations with the nodes (kubectl describe node), and see whether the group of "
     "nodes may grow",
+    "no room in Ray's cluster": "Ray waits for nodes or devices that its cluster does not have: compare what is asked "
+    "for with `ray status`, start more nodes, and give each worker the address that Ray knows it by",
     "no capacity, or a limit of the account": "No machine was to be had: the region or zone has none free, the "
     "reservation is not active, or a limit of the account is reached. Compare the request with the reservation and "
     "with Service Quotas; try another zone or time",
@@ -81,8 +99,14 @@ OF_ROWS: dict[str, str] = {
     "dmesg; reload the driver or replace the instance if a device does not come back",
     "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
+    "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
+    "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
+    "a peer left a collective": "Another worker ended, or the network between the two failed: read the lines of others "
+    "first, the one that stopped first is the cause",
+    "ranks disagree": "The ranks do not run the same collectives in the same order: look for a branch that depends on "
+    "the rank, and for ranks with fewer batches",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
     "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
@@ -104,6 +128,8 @@ OF_ROWS: dict[str, str] = {
     "/tmp/ray) and dmesg say more",
     "host memory limit, perhaps": "The worker ended without a word, as the kernel ends what exceeds a limit of "
     "memory: see whether `kubectl describe pod` says OOMKilled; give the pod more memory or run fewer workers",
+    "shared memory": "Shared memory (/dev/shm) ran out: give the container more (docker run --shm-size, on Kubernetes "
+    "an emptyDir with medium Memory), or run fewer workers of the data loader",
     "host memory": "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of "
     "the container; dmesg names the process",
     "node short of memory": "Kubernetes removed the pod since its node ran out of memory: ask for what the job needs "
@@ -113,11 +139,31 @@ OF_ROWS: dict[str, str] = {
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "a container does not start": "The container's command cannot run: it is not in the image, may not be executed, "
+    "has no interpreter, or the image is for another kind of processor (uname -m)",
+    "a file could not be read or written": "The disk or the network file system under the path failed, or is "
+    "full: df and dmesg show it; mount it again, then go on from the last whole checkpoint",
+    "a file is damaged": "The file is not whole, or none at all (cut off while it was written, a pointer of Git "
+    "LFS): compare its size with the source's, and download or save it again",
+    "too many open files": "The limit of open files or threads is reached: raise it (ulimit -n, ulimit -u), run fewer "
+    "workers of the data loader, or torch.multiprocessing.set_sharing_strategy('file_system')",
+    "no permission": "The user of the job may not use what the line names: correct owner and mode, or name a folder of "
+    "its own (HOME, XDG_CACHE_HOME, TMPDIR, NEURON_COMPILE_CACHE_URL)",
+    "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
+    "what it is on",
+    "numbers overflow": "The loss or the gradients became infinite or NaN: train in bf16 instead of fp16, lower the "
+    "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
+    "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
+    "(torchrun --master_port, or --rdzv_endpoint with port 0)",
     "peer closed the connection": "Another process ended first: its own lines say why",
+    "no access": "The service knows no token, or one without the right: log in again (huggingface-cli login, HF_TOKEN, "
+    "AWS credentials or role), and ask for access to what the line names",
+    "mpirun cannot start its daemons": "mpirun reaches a node but cannot run on it, and the log does not state why: "
+    "try ssh to each host without a password, and see that each has the same Open MPI in its PATH",
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
@@ -125,6 +171,8 @@ OF_ROWS: dict[str, str] = {
     "reason",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
+    "another worker ended": "This worker only noticed that another one had ended: read the lines of the one that ended "
+    "first",
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
     "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
@@ -132,6 +180,10 @@ OF_ROWS: dict[str, str] = {
     "exit status": "The log does not state why: read what stands above, or the log of that process",
     "killed": "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg "
     "shows it",
+    "a node was lost": "A node stopped answering and the log does not state why (taken away, out of memory, its "
+    "network failed): read that node's own log and see whether it still runs",
+    "a worker process died": "A worker process died and left no message: look whether the host's memory ran out "
+    "(dmesg), then run with one worker, or none, to see its error",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
@@ -153,8 +205,11 @@ SAY_NOT_STATED = frozenset(
         "compiler ended with a status",
         "failed graphs in a summary",
         "runtime does not start",
+        "runtime does not start, told by torch-neuron",
+        "mpirun cannot start its daemons",
         "killed",
         "crashed",
+        "a node was lost",
         "exit status",
         FAILED_WITHOUT_MESSAGE,
         TORN_TRACEBACK,

@@ -18,11 +18,12 @@ from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.views.cause_advice import OF_ROWS
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
+from tests.diagnose.fifth_cases import FIFTH_CASES
 from tests.diagnose.fourth_cases import FOURTH_CASES
 from tests.diagnose.later_cases import LATER_CASES
 from tests.diagnose.third_cases import THIRD_CASES
 
-ALL = [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES]
+ALL = [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES]
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
 LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
 
