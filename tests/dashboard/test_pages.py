@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 
 import msgspec
 import pytest
-from dash import html
+from dash import dcc, html
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
@@ -300,6 +300,12 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     report, compared = runs.document_links("/p/", "a b", ["live"])
     assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_no_chart_offers_to_upload_what_it_shows() -> None:
+    graph = next(one for one in components.chart("a", "A chart", 100).children if isinstance(one, dcc.Graph))
+    assert "sendChartToCloud" in graph.config["modeBarButtonsToRemove"]
+    assert graph.config["plotlyServerURL"] == ""
 
 
 def test_the_cache_page_sums_what_its_filter_shows() -> None:
