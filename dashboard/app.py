@@ -25,7 +25,7 @@ from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
-from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
+from neuron_top.dashboard.guard import App, Guard, acting_offered, current_permission, page_url
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
@@ -75,7 +75,9 @@ def create_app(
         False  # the config names no socket to the renderer: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
-    app.layout = lambda: app_layout(prefix, links, current_permission.get(), _open_page(prefix, page_url.get()))
+    app.layout = lambda: app_layout(
+        prefix, links, current_permission.get(), _open_page(prefix, page_url.get()), can_act=acting_offered.get()
+    )
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_layout(app, feeds, prefix)
     for page in PAGES:

@@ -18,7 +18,7 @@ from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
-from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.overlays import Overlays
 from neuron_top.dashboard.page_diff import PageChart, Rows
@@ -294,7 +294,7 @@ def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
         may = current_permission.get() >= LEAST_TO_EXECUTE
         if one is None:
             return [run, "", "", "", [], True, "", left_out()]
-        words = "" if may else "Sign in with the act token to change them."
+        words = "" if may else why_not_act("to change them")
         return [run, one.name, " ".join(one.tags), one.note, [STAR] if one.starred else [], not may, words, words]
 
     @app.callback(

@@ -21,6 +21,8 @@ from neuron_top.dashboard import (
     entry_rows,
     explain_panel,
     figures,
+    guard,
+    layout,
     memory_figures,
 )
 from neuron_top.dashboard.access import Permission
@@ -300,6 +302,18 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     report, compared = runs.document_links("/p/", "a b", ["live"])
     assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_a_sign_in_is_offered_only_where_it_leads_to_acting() -> None:
+    assert "Sign in" in words_of(layout.app_layout("/", (), Permission.READ))
+    assert "Sign in" not in words_of(layout.app_layout("/", (), Permission.READ, can_act=False))
+    assert "Sign out" in words_of(layout.app_layout("/", (), Permission.ACT))
+    assert "act token" in guard.why_not_act("to undo")
+    token = guard.acting_offered.set(False)
+    try:
+        assert "read-only" in guard.why_not_act("to undo")
+    finally:
+        guard.acting_offered.reset(token)
 
 
 def test_no_chart_offers_to_upload_what_it_shows() -> None:
