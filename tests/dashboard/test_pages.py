@@ -299,9 +299,20 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     shown = runs.render(recordings(), full().read(summary))
     assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
-    report, compared = runs.document_links("/p/", "a b", ["live"])
-    assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
+    assert runs.report_link("a b").href == "report?run=a+b"
+    assert runs.comparison_link("/p/", "a b", ["live"]).href == "/p/comparison?a=a+b&b="
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_where_no_job_runs_nothing_is_summed_up_and_there_is_no_report() -> None:
+    quiet = StillFeed([], now=START)
+    shown = runs.render(recordings(), quiet.read(summary), view=quiet.read(overview))
+    assert (shown["runs-summary"], shown["runs-report"]) == (None, None)
+    assert "Choose a recording" in words_of(shown["runs-note"])
+    shown = runs.render(recordings(), full().read(summary), view=full().read(overview))
+    assert shown["runs-report"].href == "report?run="
+    assert shown["runs-summary"] is not None
+    assert shown["runs-note"] is None
 
 
 def test_a_sign_in_is_offered_only_where_it_leads_to_acting() -> None:
