@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.entry import Entry
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
@@ -26,7 +27,8 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     artifact_bytes: int | None
     used: float | None
-    """Last read of the artifact where the mount keeps it, else the newest change of any file."""
+    """The newer of the artifact's last read, where the mount keeps it, and the last use by a recorded job; else the
+    newest change of any file."""
     age: float
     """Seconds since then."""
     compile_seconds: float | None
@@ -52,9 +54,10 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
     """Caches that could not be listed, and why."""
 
 
-def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
-    """One entry of `root` as a row."""
-    used = entry.read_at if entry.read_at is not None else entry.changed_at
+def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
+    """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""
+    at = past.last_used(entry)
+    used = at if at is not None else entry.changed_at
     lock, failure = entry.lock, entry.failure
     return EntryRow(
         key=f"{root}/{entry.path}",
@@ -66,7 +69,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
         artifact_bytes=entry.artifact_bytes,
         used=used,
         age=max(0.0, now - used),
-        compile_seconds=entry.compile_seconds,
+        compile_seconds=past.compile_seconds(entry),
         flags=" ".join(entry.flag_list() or ()),
         lock=" ".join(part for part in (lock.verdict.value, lock.owner, lock.proof) if part)
         if lock is not None
