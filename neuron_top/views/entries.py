@@ -83,7 +83,7 @@ def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_
 
 NO_CACHES = (
     "This is a recording of another machine: its cache is not here, and the caches of this machine are not shown.",
-    "What its job looked up, and what that came to: Compile.",
+    "What its job looked up there, and what it found, stands under Compile.",
 )
 """Where a recording is played that has nothing to do with this machine: the demo."""
 OWN_CACHES = "To see your own caches: `neurontop cache ls`."
