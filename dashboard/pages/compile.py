@@ -23,7 +23,15 @@ from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
 from neuron_top.views.timeline import Timeline, folded, whole_timeline
-from neuron_top.views.torch_trace import FrameRow, FrameState, TorchView, cache_words, summary_words, torch_view
+from neuron_top.views.torch_trace import (
+    FrameRow,
+    FrameState,
+    TorchView,
+    added_up_words,
+    cache_words,
+    summary_words,
+    torch_view,
+)
 
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
@@ -226,11 +234,9 @@ def torch_section(view: TorchView | None) -> Any:
     phases = [
         (row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds)) for row in view.phases
     ]
-    processes = len({(row.rank, row.pid) for row in view.frames})
-    summed = f"; counts and times of {processes} processes, added up" if processes > 1 else ""
     return panel(
         "torch.compile",
-        html.P(f"{summary_words(view.summary)}{summed}"),
+        html.P(added_up_words(view.summary)),
         fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
         _frames(_alike(running_first)[:FRAMES_SHOWN]),
         html.H3("Graph breaks") if breaks else None,

@@ -21,7 +21,7 @@ from neuron_top.views.graphs import GraphRow, graph_table
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import GraphState
 from neuron_top.views.overview import overview
-from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView
+from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView, added_up_words
 from neuron_top.views.verdict import verdict
 from neuron_top.views.welcome import NEXT
 
@@ -112,7 +112,9 @@ def test_ranks_that_compile_the_same_share_a_row_of_torch_compile() -> None:
         failures=0,
         late=None,
         caches=(),
+        processes=4,
     )
+    assert added_up_words(summary).endswith("; counts and times of 4 processes, added up")
     view = TorchView(summary=summary, frames=frames, breaks=(), phases=())
     strips = torch_panel(THEME, view, 100, torch_lines(view))
     title, first, second = (strip.text for strip in strips)
