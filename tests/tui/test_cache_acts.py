@@ -79,6 +79,12 @@ def page(app: TopApp) -> PlanPage:
     return found
 
 
+def about(app: TopApp) -> str:
+    table = screen(app).table
+    assert table.about is not None
+    return "".join(text for text, _style in table.about(None, app.render_theme))
+
+
 def title(app: TopApp) -> str:
     return screen(app).query_one("#title", RenderWidget).render_line(0).text
 
@@ -124,6 +130,14 @@ async def test_a_range_and_all_that_the_filter_shows_can_be_marked(root: Path) -
         screen(app).apply_filter("state:failed")
         await press(app, pilot, "M")
         assert [row.state for row in screen(app).marked.values()] == ["failed"]
+
+
+async def test_states_are_counted_among_what_the_filter_shows(root: Path) -> None:
+    async with cache_screen(root) as (app, _pilot):
+        assert "hit" in about(app)
+        screen(app).apply_filter("state:failed")
+        assert "1 failed" in about(app)
+        assert "hit" not in about(app)
 
 
 async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -> None:
