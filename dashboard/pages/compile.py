@@ -36,12 +36,12 @@ from neuron_top.views.torch_trace import (
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
 FOLDED_FROM = 8
-"""Workers from which on those that did the same are one lane."""
+"""Workers from which on those that did the same are one lane; with fewer there is nothing to choose."""
 ORDERS = ("active", "slowest", "largest")
 _ACTIVE = (GraphState.COMPILING, GraphState.WAITING, GraphState.FAILED, GraphState.CACHED_FAILURE)
 """What stands first in the order `active`."""
 OUTPUTS = PageOutputs(
-    parts=("compile-summary", "compile-torch"),
+    parts=("compile-summary", "compile-few", "compile-torch"),
     charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
     grids=("compile-grid",),
 )
@@ -56,6 +56,7 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(html.P(id="compile-summary"), className="full"),
             panel(
                 "Compiles by worker",
+                html.Div(id="compile-few", hidden=True),
                 chart("compile-timeline", "Compiles, waits and hits by worker", 120),
                 tools=[dcc.Checklist({FOLDED: "fold ranks alike"}, [FOLDED], id="compile-fold", className="switch")],
                 wide=True,
@@ -100,10 +101,12 @@ def render(
 ) -> dict[str, Any]:
     """Every section of the page."""
     drawn, marks = lanes, lookups
-    if is_folded and len({*(lane.worker for lane in lanes.lanes), *(one.worker for one in lookups)}) > FOLDED_FROM:
+    are_many = len({*(lane.worker for lane in lanes.lanes), *(one.worker for one in lookups)}) > FOLDED_FROM
+    if is_folded and are_many:
         drawn, marks = folded(lanes, lookups)
     return {
         "compile-summary": _summary(graphs, cache, frames),
+        "compile-few": None if are_many else html.Span(className="few-workers"),
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(drawn, marks, colors),
         "compile-cumulative": PageChart(figures.cumulative(lanes, lookups, colors)),

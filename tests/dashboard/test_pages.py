@@ -174,6 +174,17 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
+def test_ranks_can_be_folded_only_where_there_are_many() -> None:
+    feed = full()
+    lanes = feed.read(whole_timeline)
+    lane = lanes.lanes[0]
+    table, card = feed.read(graph_table), feed.read(lambda run, _now: cache_card(run))
+    for workers, marker in ((compile_page.FOLDED_FROM, "few-workers"), (compile_page.FOLDED_FROM + 1, None)):
+        alike = tuple(msgspec.structs.replace(lane, worker=f"rank {number}") for number in range(workers))
+        shown = compile_page.render(table, msgspec.structs.replace(lanes, lanes=alike), (), card, DARK)
+        assert getattr(shown["compile-few"], "className", None) == marker
+
+
 def test_why_a_graph_missed_is_reported_with_its_causes_or_with_what_to_do() -> None:
     reason = MissReason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
     reported = detail_drawer.cache_details(
