@@ -55,7 +55,7 @@ from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
-from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, job, module, recordings, samples
+from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, job, module, recordings, samples, steps
 
 
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
@@ -183,6 +183,13 @@ def test_ranks_can_be_folded_only_where_there_are_many() -> None:
         alike = tuple(msgspec.structs.replace(lane, worker=f"rank {number}") for number in range(workers))
         shown = compile_page.render(table, msgspec.structs.replace(lanes, lanes=alike), (), card, DARK)
         assert getattr(shown["compile-few"], "className", None) == marker
+
+
+def test_how_long_ago_the_last_step_was_is_said_while_the_job_runs() -> None:
+    ended = ev.RunFinished(run="20260921-101500-bert", exit_code=0, at=START + 60, node="trn1")
+    bare = [msgspec.structs.replace(one, total_steps=None) for one in steps(20)]
+    assert "ago" in lived(StillFeed([*job(), *bare], now=START + 90))["live-step-sub"]
+    assert lived(StillFeed([*job(), *bare, ended], now=START + 90))["live-step-sub"] == ""
 
 
 def test_why_a_graph_missed_is_reported_with_its_causes_or_with_what_to_do() -> None:
