@@ -117,7 +117,10 @@ def _term(match: re.Match[str]) -> Keep:
         keep = lambda row: text in getattr(row, field).casefold()  # noqa: E731 (four small predicates side by side)
     elif measure is not None:
         units = _SIZES if measure == "size" else _AGES
-        limit = float(number) * units.get(unit.lower(), 1)
+        if unit.lower() not in units:
+            known = "KB, MB, GB, TB" if measure == "size" else "s, m, h, d, w"
+            raise UsageError(f"{match[0]}: {unit} is no unit of {measure}; units: {known}")
+        limit = float(number) * units[unit.lower()]
         name, more = ("bytes" if measure == "size" else "age"), relation == ">"
         keep = lambda row: (getattr(row, name) > limit) == more  # noqa: E731
     else:
