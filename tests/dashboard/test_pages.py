@@ -614,6 +614,8 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     assert "A job that starts is shown by itself." in reported
     assert "Nothing runs here yet" not in reported, "the verdict above says so"
     assert lived(full(4))["live-idle"] is None
+    named = StillFeed([ev.SourceAvailable(name="cache:/cache", detail="1 entry", at=START)], now=START)
+    assert "Only what was named is watched." in words_of(lived(named)["live-idle"])
 
 
 def test_the_page_of_a_wrong_address_names_the_pages_as_the_navigation_does() -> None:
