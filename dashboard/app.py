@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from neuron_top import __version__
 from neuron_top.dashboard import api, detail_drawer, documents, dropping, metrics, pinned_log, push
 from neuron_top.dashboard.access import Access
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import OF_ONE_RUN, search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
@@ -177,7 +177,10 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     async def offered(search: str, _typed: str) -> Any:
         recordings, jobs = await asyncio.to_thread(lambda: (feeds.recordings(), feeds.jobs()))
         options = run_options(recordings, jobs, feeds.dropped_here(), is_replay=feeds.is_replay)
-        return options, state_of(search).get("run") or "live"
+        run = state_of(search).get("run") or "live"
+        if all(option["value"] != run for option in options):
+            options.append({"label": run, "value": run})  # an old one, or none: a value that is not offered is dropped
+        return options, run
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -187,7 +190,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )
     async def choose_run(chosen: str | None, search: str) -> Any:
         run = LIVE if chosen in (None, "live") else str(chosen)
-        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, core=None)
+        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, **OF_ONE_RUN)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "theme"),

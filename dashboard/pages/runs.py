@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import overlays
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import OF_ONE_RUN, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import DARK, ChartColors
 from neuron_top.dashboard.components import BLANK, chart, fact_list, left_out, note, panel, table
@@ -272,7 +272,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         prevent_initial_call=True,
     )
     async def choose(chosen: list[dict[str, Any]] | None, search: str) -> Any:
-        return search_with(search, run=str(chosen[0].get("id")), core=None, graph=None) if chosen else no_update
+        return search_with(search, run=str(chosen[0].get("id")), **OF_ONE_RUN) if chosen else no_update
 
     _register_labels(app, feeds)
 
