@@ -18,11 +18,12 @@
     follow();
   }
 
-  /* How far down a drawer begins: under the head of the page, which has more rows where the window is narrow. */
+  /* How far down a drawer begins: under the head of the page, which has more rows where the window is narrow; on a phone
+     the head scrolls away, and a drawer has the whole window. */
   function measure() {
     const head = document.querySelector(".top"), root = document.documentElement;
-    if (head && getComputedStyle(head).position === "sticky") { root.style.setProperty("--head", head.offsetHeight + "px"); }
-    else { root.style.removeProperty("--head"); }
+    const stays = head && getComputedStyle(head).position === "sticky";
+    root.style.setProperty("--head", stays ? head.offsetHeight + "px" : "0px");
   }
 
   function follow() {
