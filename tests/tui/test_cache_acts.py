@@ -354,3 +354,20 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
             await app.workers.wait_for_complete()
         assert not app.services.caches.trash([str(root)])
     assert caches.everything(root) == before
+
+
+async def test_a_cache_that_was_emptied_can_still_be_brought_back(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    caches.entry(root, 1, blocks=8, age_days=40)
+    before = caches.everything(root)
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "g", "space", "e", "right", "enter", *"evict", "enter")
+        await app.workers.wait_for_complete()
+        await press(app, pilot, "escape")
+        (plan,) = app.services.caches.trash([str(root)])
+        assert not app.services.entries().rows
+        await press(app, pilot, "b")
+        assert plan.begun.plan in app.screen.query_one(Page).text
+        await press(app, pilot, "escape", "Z", *plan.begun.plan, "enter")
+        await app.workers.wait_for_complete()
+    assert caches.everything(root) == before

@@ -337,8 +337,9 @@ class CacheScreen(TableScreen):
         return list(self.marked.values()) or (self._entries_of(current) if current is not None else [])
 
     def roots_shown(self) -> list[str]:
-        """The roots that hold entries."""
-        return sorted({row.root for row in self._view.rows})
+        """The roots that are there: one that was emptied has a trash, too."""
+        there = {path for path, _origin, exists in self._view.roots if exists}
+        return sorted(there | {row.root for row in self._view.rows})
 
 
 SCREEN = CacheScreen
