@@ -10,6 +10,10 @@ LONGEST = 8192
 """Characters of a query string that are read; the rest is ignored."""
 
 
+OF_ONE_RUN: dict[str, None] = {"core": None, "graph": None, "from": None, "to": None}
+"""What is left behind where another run is chosen: a core, a graph, and the time that charts show."""
+
+
 def state_of(search: str | None) -> dict[str, str]:
     """`?run=…&core=…` as a dictionary; the first of repeated names counts."""
     state: dict[str, str] = {}

@@ -20,12 +20,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from neuron_top import __version__
 from neuron_top.dashboard import api, detail_drawer, documents, dropping, metrics, pinned_log, push
 from neuron_top.dashboard.access import Access
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import OF_ONE_RUN, search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
-from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
+from neuron_top.dashboard.guard import App, Guard, acting_offered, current_permission, page_url
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
@@ -75,7 +75,9 @@ def create_app(
         False  # the config names no socket to the renderer: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
-    app.layout = lambda: app_layout(prefix, links, current_permission.get(), _open_page(prefix, page_url.get()))
+    app.layout = lambda: app_layout(
+        prefix, links, current_permission.get(), _open_page(prefix, page_url.get()), can_act=acting_offered.get()
+    )
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_layout(app, feeds, prefix)
     for page in PAGES:
@@ -175,7 +177,10 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     async def offered(search: str, _typed: str) -> Any:
         recordings, jobs = await asyncio.to_thread(lambda: (feeds.recordings(), feeds.jobs()))
         options = run_options(recordings, jobs, feeds.dropped_here(), is_replay=feeds.is_replay)
-        return options, state_of(search).get("run") or "live"
+        run = state_of(search).get("run") or "live"
+        if all(option["value"] != run for option in options):
+            options.append({"label": run, "value": run})  # an old one, or none: a value that is not offered is dropped
+        return options, run
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -185,7 +190,7 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )
     async def choose_run(chosen: str | None, search: str) -> Any:
         run = LIVE if chosen in (None, "live") else str(chosen)
-        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, core=None)
+        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, **OF_ONE_RUN)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "theme"),

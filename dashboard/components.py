@@ -52,7 +52,8 @@ def chart(identity: str, name: str, height: int, figure: Any = BLANK) -> Compone
                     "responsive": True,
                     "scrollZoom": False,
                     "displayModeBar": "hover",
-                    "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"],
+                    "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage", "sendChartToCloud"],
+                    "plotlyServerURL": "",  # what a chart shows stays here: no button offers to upload it
                 },
                 style={"minHeight": f"{height}px"},
             ),

@@ -12,7 +12,7 @@ from neuron_top.dashboard.address import search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import attributes, note, panel, table, text_block
 from neuron_top.dashboard.fleet import DashboardFleet
-from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.services.fleet_actions import FLEET_ACTIONS, CacheAction, FleetRequest
@@ -122,7 +122,7 @@ def _buttons(plan: FleetPlan) -> Any:
         buttons.append(_button(f"Undo on {counted(len(nodes), 'node')}", "undo", plan, disabled=not can_act))
     buttons += [_button(f"Undo on {node}", "undo", plan, node, disabled=not can_act) for node in nodes]
     if not can_act:
-        buttons.append(html.Span("Sign in with the act token to change nodes.", className="quiet"))
+        buttons.append(html.Span(why_not_act("to change nodes"), className="quiet"))
     return html.Div(buttons, className="row drawer-buttons")
 
 

@@ -75,11 +75,11 @@ GRAPH_COLUMNS = tuple(
 RUN_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 100),
-        column("state", "State", 130), number("started", "Started (UTC)", "date", 190, sort="desc"),
-        number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 110),
-        number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=75),
-        column("note", "Note", 120), number("bytes", "Size", "bytes", 95), column("node", "Node", 100),
+        column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 90),
+        column("state", "State", 175), number("started", "Started (UTC)", "date", 178, sort="desc"),
+        number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 132),
+        number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=86),
+        column("note", "Note", 105), number("bytes", "Size", "bytes", 95), column("node", "Node", 90),
     )
 )  # fmt: skip
 """What fits into 1440 pixels, the newest run first; its command stands below the table, all of it in the exports."""

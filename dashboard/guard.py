@@ -45,12 +45,21 @@ _CONNECTIONS_KEPT = 4096
 
 current_permission: ContextVar[Permission] = ContextVar("current_permission", default=Permission.NONE)
 """The permission of the current request."""
+acting_offered: ContextVar[bool] = ContextVar("acting_offered", default=True)
+"""Whether this server has an act token: only then does a sign-in lead to changing anything."""
 client_now: ContextVar[str] = ContextVar("client_now", default="")
 """The client of the current request: a session, a token at an address, or an address."""
 browser_now: ContextVar[str] = ContextVar("browser_now", default="")
 """The browser of the current request, by the name that it was given when it dropped its first log; "" before."""
 page_url: ContextVar[str] = ContextVar("page_url", default="")
 """The address of the page that asks, as its browser reports it; "" where it does not."""
+
+
+def why_not_act(purpose: str) -> str:
+    """What a reader who may not act is told; `purpose` is what the act token would be for: `to undo`."""
+    return (
+        f"Sign in with the act token {purpose}." if acting_offered.get() else "This server changes nothing: read-only."
+    )
 
 
 class Refused(Exception):
@@ -117,6 +126,7 @@ class Guard:
             # Every page is the same document; the script in it reads the address and asks for the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
         right_token, client_token = current_permission.set(asker.right), client_now.set(asker.client)
+        offered_token = acting_offered.set(bool(self._access.act_token))
         place_token = page_url.set(headers.get("referer", ""))
         browser_token = browser_now.set(_cookie(headers, BROWSER_COOKIE))
         try:
@@ -124,6 +134,7 @@ class Guard:
         finally:
             current_permission.reset(right_token)
             client_now.reset(client_token)
+            acting_offered.reset(offered_token)
             page_url.reset(place_token)
             browser_now.reset(browser_token)
 

@@ -13,7 +13,7 @@ from neuron_top.services.dropped_logs import IDLE_SECONDS, MOST_BYTES
 from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.runs import RunRow
-from neuron_top.views.welcome import NEXT
+from neuron_top.views.welcome import NEXT, looks_for_jobs
 
 RUNS_SHOWN = 8
 
@@ -37,7 +37,8 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
         parts.append(
             panel("Recent recordings", table(("run", "state", "took"), rows, caption="Recent recordings", right=(2,)))
         )
-    return [html.P("A job that starts is shown by itself.", className="full"), *parts]
+    waits = "A job that starts is shown by itself." if looks_for_jobs(view) else "Only what was named is watched."
+    return [html.P(waits, className="full"), *parts]
 
 
 def drop_zone() -> Any:

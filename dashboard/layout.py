@@ -35,8 +35,18 @@ class OpenPage(NamedTuple):
     page: Any
 
 
-def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page: OpenPage | None = None) -> Any:
-    """The frame; the page goes into `page`, at once where it is known which one the browser has opened."""
+def app_layout(
+    prefix: str,
+    links: Sequence[Link],
+    right: Permission,
+    open_page: OpenPage | None = None,
+    *,
+    can_act: bool = True,
+) -> Any:
+    """The frame; the page goes into `page`, at once where it is known which one the browser has opened.
+
+    `can_act`: the server has an act token to sign in with.
+    """
     where = {"pathname": open_page.path, "search": open_page.search} if open_page is not None else {}
     return html.Div(
         [
@@ -45,7 +55,9 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
             dcc.Store(id="theme", storage_type="local"),
             dcc.Store(id="prefix", data=prefix),
             html.A("Skip to the content", href="#page", className="skip"),
-            html.Header([_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
+            html.Header(
+                [_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, right, can_act)], className="top"
+            ),
             html.Div(id="problem", role="alert"),
             html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
             html.Div(id="offer", role="status", hidden=True),
@@ -75,12 +87,16 @@ def _navigation(prefix: str, links: Sequence[Link]) -> Any:
     return html.Nav(html.Ul(items), **attributes(aria_label="Pages"))
 
 
-def _tools(prefix: str, right: Permission) -> Any:
-    sign = (
-        html.Form(html.Button("Sign out", type="submit", className="plain"), method="post", action=f"{prefix}sign-out")
-        if right is Permission.ACT
-        else html.A(["Sign in", html.Span(" to act")], href=f"{prefix}sign-in", className="plain sign")
-    )
+def _sign(prefix: str, right: Permission, can_act: bool) -> Any:
+    if right is Permission.ACT:
+        button = html.Button("Sign out", type="submit", className="plain")
+        return html.Form(button, method="post", action=f"{prefix}sign-out")
+    if not can_act:
+        return None
+    return html.A(["Sign in", html.Span(" to act")], href=f"{prefix}sign-in", className="plain sign")
+
+
+def _tools(prefix: str, right: Permission, can_act: bool) -> Any:
     return html.Div(
         [
             html.Div(
@@ -130,7 +146,7 @@ def _tools(prefix: str, right: Permission) -> Any:
                 title="Dark or light",
                 **attributes(aria_label="Switch between dark and light"),
             ),
-            sign,
+            _sign(prefix, right, can_act),
         ],
         className="tools",
     )

@@ -9,7 +9,7 @@ from typing import Any
 from dash import dcc, html
 
 from neuron_top.dashboard.components import attributes, note, table, text_block
-from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
@@ -173,7 +173,7 @@ def _buttons(executions: Sequence[PlanExecution]) -> Any:
         text = choice_text(waits[0].plan) if len(waits) == 1 else act_choice([execution.plan for execution in waits])
         buttons.append(_button(text, "confirm", waits, className="danger", disabled=not can_act))
         if not can_act:
-            buttons.append(html.Span("Sign in with the act token to execute plans.", className="quiet"))
+            buttons.append(html.Span(why_not_act("to execute plans"), className="quiet"))
     if undoable:
         buttons.append(_button("Undo", "undo", undoable, disabled=not can_act))
     return html.Div(buttons, className="row drawer-buttons")

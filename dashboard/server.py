@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import socket
 import sys
@@ -86,6 +87,7 @@ def configured(app: App, limits: ConnectionLimits = LIMITS) -> uvicorn.Config:
 
 
 def _listener(host: str, port: int) -> socket.socket:
+    listener: socket.socket | None = None
     try:
         family, kind, proto, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, proto)
@@ -93,5 +95,8 @@ def _listener(host: str, port: int) -> socket.socket:
         listener.bind(address)
         listener.listen(2048)  # the address is reported next: whoever comes at once waits instead of being refused
     except OSError as problem:
-        raise UsageError(f"cannot listen on {host} port {port}: {problem.strerror or problem}") from None
+        if listener is not None:
+            listener.close()
+        other = "; --port 0 takes a free one" if problem.errno == errno.EADDRINUSE else ""
+        raise UsageError(f"cannot listen on {host} port {port}: {problem.strerror or problem}{other}") from None
     return listener

@@ -9,7 +9,7 @@ from typing import Any
 from dash import html
 
 from neuron_top.dashboard.components import attributes, note, panel, table
-from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.permissions import action_permission
 from neuron_top.services.caches import PlanHistory, action_of
 from neuron_top.units import bytes_text, count_text
@@ -55,6 +55,6 @@ def _undo(one: PlanHistory) -> Any:
         n_clicks=0,
         className="plain",
         disabled=not may,
-        title="" if may else "Sign in with the act token to undo",
+        title="" if may else why_not_act("to undo"),
         **attributes(aria_label=f"Undo the plan {one.begun.plan} on {one.begun.root}"),
     )

@@ -18,11 +18,12 @@
     follow();
   }
 
-  /* How far down a drawer begins: under the head of the page, which has more rows where the window is narrow. */
+  /* How far down a drawer begins: under the head of the page, which has more rows where the window is narrow; on a phone
+     the head scrolls away, and a drawer has the whole window. */
   function measure() {
     const head = document.querySelector(".top"), root = document.documentElement;
-    if (head && getComputedStyle(head).position === "sticky") { root.style.setProperty("--head", head.offsetHeight + "px"); }
-    else { root.style.removeProperty("--head"); }
+    const stays = head && getComputedStyle(head).position === "sticky";
+    root.style.setProperty("--head", stays ? head.offsetHeight + "px" : "0px");
   }
 
   function follow() {
@@ -50,9 +51,18 @@
     write({graph: link.dataset.graph});
   }
 
+  /* The drawer of a plan lies above: Escape leaves it first, also from the word that confirms, and changes
+     nothing; one that is carried out stays. */
   function key(event) {
-    const typing = event.target.closest("input, textarea, select, dialog, .drawer:not(#detail)");
-    if (event.key === "Escape" && open && !typing) { event.preventDefault(); close(); }
+    if (event.key !== "Escape" || event.target.closest("dialog")) { return; }
+    const plan = document.querySelector(".drawer:not(#detail)"), inside = event.target.closest(".drawer:not(#detail)");
+    if (event.target.closest("input, textarea, select") && !inside) { return; }
+    if (plan) {
+      if (!plan.querySelector("[id*='-stop\"']")) { plan.querySelector("[id*='-close\"']")?.click(); }
+      event.preventDefault();
+      return;
+    }
+    if (open) { event.preventDefault(); close(); }
   }
 
   /* What goes on is followed while it is open. */

@@ -4,7 +4,7 @@
   "use strict";
   const LOOK_MS = 700;
   const seen = new WeakSet();
-  let busy = false;
+  let busy = false, held = null;
 
   const asked = () => {
     const terms = new URLSearchParams(location.search), from = terms.get("from"), to = terms.get("to");
@@ -76,8 +76,20 @@
     window.neurontopJobs.go(document.getElementById("to-logs").pathname, "?" + terms);
   }
 
+  /* Another run takes the range out of the address: its charts show all of it, and the choice says so. */
+  function release() {
+    const range = asked();
+    if (held && !range) {
+      const choice = document.getElementById("range");
+      if (choice) { choice.value = ""; }
+      apply(null, null);
+    }
+    held = range;
+  }
+
   const jumps = new WeakSet();
   function look() {
+    release();
     for (const chart of document.querySelectorAll("#page .js-plotly-plot")) {
       if (chart.on && !jumps.has(chart)) { jumps.add(chart); chart.on("plotly_click", (event) => jump(chart, event)); }
     }

@@ -23,17 +23,25 @@ from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
 from neuron_top.views.timeline import Timeline, folded, whole_timeline
-from neuron_top.views.torch_trace import FrameRow, FrameState, TorchView, cache_words, summary_words, torch_view
+from neuron_top.views.torch_trace import (
+    FrameRow,
+    FrameState,
+    TorchView,
+    added_up_words,
+    cache_words,
+    summary_words,
+    torch_view,
+)
 
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
 FOLDED_FROM = 8
-"""Workers from which on those that did the same are one lane."""
+"""Workers from which on those that did the same are one lane; with fewer there is nothing to choose."""
 ORDERS = ("active", "slowest", "largest")
 _ACTIVE = (GraphState.COMPILING, GraphState.WAITING, GraphState.FAILED, GraphState.CACHED_FAILURE)
 """What stands first in the order `active`."""
 OUTPUTS = PageOutputs(
-    parts=("compile-summary", "compile-torch"),
+    parts=("compile-summary", "compile-few", "compile-torch"),
     charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
     grids=("compile-grid",),
 )
@@ -48,6 +56,7 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(html.P(id="compile-summary"), className="full"),
             panel(
                 "Compiles by worker",
+                html.Div(id="compile-few", hidden=True),
                 chart("compile-timeline", "Compiles, waits and hits by worker", 120),
                 tools=[dcc.Checklist({FOLDED: "fold ranks alike"}, [FOLDED], id="compile-fold", className="switch")],
                 wide=True,
@@ -92,10 +101,12 @@ def render(
 ) -> dict[str, Any]:
     """Every section of the page."""
     drawn, marks = lanes, lookups
-    if is_folded and len({*(lane.worker for lane in lanes.lanes), *(one.worker for one in lookups)}) > FOLDED_FROM:
+    are_many = len({*(lane.worker for lane in lanes.lanes), *(one.worker for one in lookups)}) > FOLDED_FROM
+    if is_folded and are_many:
         drawn, marks = folded(lanes, lookups)
     return {
         "compile-summary": _summary(graphs, cache, frames),
+        "compile-few": None if are_many else html.Span(className="few-workers"),
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(drawn, marks, colors),
         "compile-cumulative": PageChart(figures.cumulative(lanes, lookups, colors)),
@@ -226,11 +237,9 @@ def torch_section(view: TorchView | None) -> Any:
     phases = [
         (row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds)) for row in view.phases
     ]
-    processes = len({(row.rank, row.pid) for row in view.frames})
-    summed = f"; counts and times of {processes} processes, added up" if processes > 1 else ""
     return panel(
         "torch.compile",
-        html.P(f"{summary_words(view.summary)}{summed}"),
+        html.P(added_up_words(view.summary)),
         fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
         _frames(_alike(running_first)[:FRAMES_SHOWN]),
         html.H3("Graph breaks") if breaks else None,

@@ -306,7 +306,9 @@ def _texts(view: Overview) -> dict[str, str]:
         "live-elapsed": (clock_text(head.elapsed) if head.elapsed is not None else UNKNOWN, head.node),
         "live-step": (
             count_text(training.step),
-            f"of {count_text(training.total_steps)}" if training.total_steps else _ago(training.since_last),
+            f"of {count_text(training.total_steps)}"
+            if training.total_steps
+            else _ago(training.since_last if head.active else None),
         ),
         "live-loss": (
             number_text(training.loss),

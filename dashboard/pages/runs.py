@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import overlays
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import OF_ONE_RUN, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import DARK, ChartColors
 from neuron_top.dashboard.components import BLANK, chart, fact_list, left_out, note, panel, table
@@ -18,7 +18,7 @@ from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
-from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.guard import current_permission, why_not_act
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.overlays import Overlays
 from neuron_top.dashboard.page_diff import PageChart, Rows
@@ -32,10 +32,11 @@ from neuron_top.views.overlay import MOST_RUNS, OverlaidRun
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
+from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "runs", "Runs"
 OUTPUTS = PageOutputs(
-    parts=("runs-note", "runs-summary", "runs-laid", "runs-loss-head", "runs-throughput-head"),
+    parts=("runs-note", "runs-report", "runs-summary", "runs-laid", "runs-loss-head", "runs-throughput-head"),
     charts=("runs-loss", "runs-throughput"),
     grids=("runs-grid",),
 )
@@ -51,6 +52,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel("Recordings", grid("runs-grid", RUN_COLUMNS, "Recordings"), tools=export_links("runs"), wide=True),
             html.Div(
                 [
+                    html.Div(id="runs-report"),
                     html.Div(id="runs-documents", className="row"),
                     html.Label("Compare with", htmlFor="runs-with", className="visually-hidden"),
                     dcc.Dropdown(
@@ -129,10 +131,16 @@ def render(
 ) -> dict[str, Any]:
     """Every section of the page. `laid`: the runs whose curves are drawn over one axis; `replayed`: `run` is played."""
     laid = laid or []
-    hint = "No recording yet. Make one with `neurontop run -- <command>`."
+    nothing = run == LIVE and view is not None and is_idle(view)
+    hints = [] if rows else [note("No recording yet. Make one with `neurontop run -- <command>`.")]
+    if rows and nothing:
+        hints = [note("No job runs here. Choose a recording to see its summary.")]
     return {
-        "runs-note": None if rows else note(hint),
-        "runs-summary": summary_panel(run_summary, run, view, replayed=replayed) if run_summary else None,
+        "runs-note": hints or None,
+        "runs-report": None if nothing else report_link(run),
+        "runs-summary": summary_panel(run_summary, run, view, replayed=replayed)
+        if run_summary and not nothing
+        else None,
         "runs-laid": f"{len(laid)} runs, at most {MOST_RUNS}: {', '.join(one.title for one in laid)}" if laid else None,
         "runs-loss-head": "Loss" if any(one.loss for one in laid) else None,
         "runs-throughput-head": "Throughput" if any(one.throughput for one in laid) else None,
@@ -195,19 +203,18 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
     return panel(f"{title}, at this moment of the replay" if replayed else title, *content, wide=True)
 
 
-def document_links(prefix: str, run: str, others: list[str]) -> Any:
-    """The ways to the full report of a run, and to its comparison with others."""
+def report_link(run: str) -> Any:
+    """The way to the full report of a run."""
+    return html.A("Full report", href=f"report?{urlencode({'run': run})}", className="plain", target="_blank")
+
+
+def comparison_link(prefix: str, run: str, others: list[str]) -> Any:
+    """The way to the comparison of a run with others."""
     asked = [("a", run), *(("b", _id(other)) for other in others)]
     words = "Compare with it" if len(others) == 1 else f"Compare all {len(asked)}"
-    compared = (
-        html.A(words, href=f"{prefix}comparison?{urlencode(asked)}", className="plain", target="_blank")
-        if others
-        else note("Choose further runs to lay their curves over this one's and to compare.")
-    )
-    return [
-        html.A("Full report", href=f"{prefix}report?{urlencode({'run': run})}", className="plain", target="_blank"),
-        compared,
-    ]
+    if not others:
+        return note("Choose further runs to lay their curves over this one's and to compare.")
+    return html.A(words, href=f"{prefix}comparison?{urlencode(asked)}", className="plain", target="_blank")
 
 
 def _id(value: str) -> str:
@@ -245,7 +252,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), await asyncio.to_thread(feeds.recordings)
         others = others_of(state)
-        return document_links(prefix, state.get("run", LIVE), others), run_options(rows), others
+        return comparison_link(prefix, state.get("run", LIVE), others), run_options(rows), others
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -265,7 +272,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         prevent_initial_call=True,
     )
     async def choose(chosen: list[dict[str, Any]] | None, search: str) -> Any:
-        return search_with(search, run=str(chosen[0].get("id")), core=None, graph=None) if chosen else no_update
+        return search_with(search, run=str(chosen[0].get("id")), **OF_ONE_RUN) if chosen else no_update
 
     _register_labels(app, feeds)
 
@@ -294,7 +301,7 @@ def _register_labels(app: Dash, feeds: FeedRegistry) -> None:
         may = current_permission.get() >= LEAST_TO_EXECUTE
         if one is None:
             return [run, "", "", "", [], True, "", left_out()]
-        words = "" if may else "Sign in with the act token to change them."
+        words = "" if may else why_not_act("to change them")
         return [run, one.name, " ".join(one.tags), one.note, [STAR] if one.starred else [], not may, words, words]
 
     @app.callback(

@@ -17,7 +17,7 @@ from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
-from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
+from neuron_top.views.torch_trace import TorchSummary, added_up_words, cache_words
 from neuron_top.views.verdict import verdict, verdict_lines
 
 QUIET_SECONDS = 10.0
@@ -203,7 +203,7 @@ def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:
     if summary is None:
         return []
     return [
-        ("PyTorch", summary_words(summary)),
+        ("PyTorch", added_up_words(summary)),
         *((_TORCH_CACHES.get(row.cache, f"  {row.cache}"), cache_words(row)) for row in summary.caches),
     ]
 

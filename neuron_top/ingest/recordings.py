@@ -87,7 +87,9 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
         raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
     record = store.run(wanted)
     if record is None:
-        raise NothingToShow(f"no recording {wanted!r}, or several begin with it; `neurontop runs` lists them")
+        is_path = ("/" in wanted or "." in wanted) and not Path(wanted).exists()
+        why = ", and no such file" if is_path else ", or several begin with it"
+        raise NothingToShow(f"no recording {wanted!r}{why}; `neurontop runs` lists the recordings")
     return record
 
 

@@ -16,7 +16,7 @@ import msgspec
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
-from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
+from neuron_top.events import AnyEvent, LineMalformed, SourceAvailable, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
@@ -40,6 +40,8 @@ _OPEN_FILES = 128
 _LAST_LINES_BYTES = 16 * 1024
 """How much of a file's end is read for the clock of its last line."""
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
+
+_AWAITED = "no such file yet, it is read as soon as it is there"
 
 
 class LogFiles:
@@ -106,12 +108,12 @@ class LogFiles:
                 if not self._from_end and _holds_something(path):
                     _emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
-            problem = self._tails[key].problem
-            text = f"{problem.strerror}: {key}" if problem else ""
+            problem, awaited = self._tails[key].problem, self._tails[key].awaited
+            text = f"{problem.strerror}: {key}" if problem else f"{_AWAITED}: {key}" if awaited else ""
             if text != self._problems.get(key, ""):
                 self._problems[key] = text
-                if text:
-                    emit(SourceUnavailable(name=f"log:{key}", reason=text))
+                name = f"log:{key}"
+                emit(SourceUnavailable(name=name, reason=text) if text else SourceAvailable(name=name, detail=key))
         # What a folder offered first may be old; what turns up later is new and is read from its beginning.
         self._from_end = False
         self._looked = True

@@ -68,6 +68,11 @@ class FileTail:
             self._fingerprint = os.pread(self._descriptor, self._position - start, start)
 
     @property
+    def awaited(self) -> bool:
+        """Whether nothing has ever stood under the path."""
+        return self._identity is None and self.problem is None
+
+    @property
     def position(self) -> int:
         """Offset of the next byte that will be handed out."""
         return self._position

@@ -15,7 +15,7 @@ from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report
 from neuron_top.views.report_context import MemoryLine
 from neuron_top.views.timeline import SpanKind
-from neuron_top.views.torch_trace import TorchView, cache_words, summary_words
+from neuron_top.views.torch_trace import TorchView, added_up_words, cache_words
 
 _PREFIX = {Provenance.AT_MOST: "≤ ", Provenance.AT_LEAST: "≥ ", Provenance.ESTIMATED: "≈ "}
 
@@ -294,7 +294,7 @@ def torch_tables(view: TorchView | None) -> list[ReportTable]:
             "torch.compile",
             TORCH_FRAMES,
             slowest,
-            f"{summary_words(view.summary)}. As PyTorch measured it; slowest first.",
+            f"{added_up_words(view.summary)}. As PyTorch measured it; slowest first.",
         ),
         ReportTable("Graph breaks", BREAKS, view.breaks, "Where Dynamo cut a graph, and why."),
         ReportTable(

@@ -59,7 +59,8 @@ def cache_entries(root: str | None, settings: Settings) -> tuple[str, list[Entry
     reader = CacheReader(settings)
     resolved = reader.resolve(root)
     snapshot = reader.snapshot(resolved)
-    return resolved, [entry_row(resolved, entry, snapshot.taken_at) for entry in snapshot.entries]
+    past = reader.usage_history()
+    return resolved, [entry_row(resolved, entry, snapshot.taken_at, past) for entry in snapshot.entries]
 
 
 end_of = run_loader.end_of

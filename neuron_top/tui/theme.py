@@ -44,6 +44,8 @@ class Glyphs:
     track: str
     spark: str
     shades: str
+    kinds: str
+    """A glyph for each hue, of those who see none."""
     rule: str
     done: str
     failed: str
@@ -63,14 +65,14 @@ class Glyphs:
 
 
 UNICODE = Glyphs(
-    bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓",
-    failed="✗", running="▶", live="●", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—",
-    cursor="›", dot="·", hit="◆", checkpoint="◇",
+    bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", kinds="█▒▞▓▌▚░▐", rule="─",
+    done="✓", failed="✗", running="▶", live="●", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…",
+    unknown="—", cursor="›", dot="·", hit="◆", checkpoint="◇",
 )  # fmt: skip
 ASCII = Glyphs(
-    bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+",
-    failed="x", running=">", live="*", waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-",
-    cursor=">", dot="-", hit="+", checkpoint="^",
+    bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", kinds="#%=+:x-o", rule="-",
+    done="+", failed="x", running=">", live="*", waiting="~", queued="o", warn="!", note="*", peak="|", more="~",
+    unknown="-", cursor=">", dot="-", hit="+", checkpoint="^",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(
@@ -162,8 +164,7 @@ class Theme:
 
     def _glyph(self, sign: Sign) -> str:
         if self.palette.text is None:
-            shades = self.glyphs.shades
-            return shades[(2 * tuple(Hue).index(sign.hue) + sign.hatched) % len(shades)]
+            return self.glyphs.kinds[tuple(Hue).index(sign.hue) - sign.hatched]
         return self.glyphs.hatched if sign.hatched else self.glyphs.bar
 
     def level(self, level: str) -> Style:

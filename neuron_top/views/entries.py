@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.entry import Entry
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
@@ -26,7 +27,8 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     artifact_bytes: int | None
     used: float | None
-    """Last read of the artifact where the mount keeps it, else the newest change of any file."""
+    """The newer of the artifact's last read, where the mount keeps it, and the last use by a recorded job; else the
+    newest change of any file."""
     age: float
     """Seconds since then."""
     compile_seconds: float | None
@@ -52,9 +54,10 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
     """Caches that could not be listed, and why."""
 
 
-def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
-    """One entry of `root` as a row."""
-    used = entry.read_at if entry.read_at is not None else entry.changed_at
+def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
+    """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""
+    at = past.last_used(entry)
+    used = at if at is not None else entry.changed_at
     lock, failure = entry.lock, entry.failure
     return EntryRow(
         key=f"{root}/{entry.path}",
@@ -66,7 +69,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
         artifact_bytes=entry.artifact_bytes,
         used=used,
         age=max(0.0, now - used),
-        compile_seconds=entry.compile_seconds,
+        compile_seconds=past.compile_seconds(entry),
         flags=" ".join(entry.flag_list() or ()),
         lock=" ".join(part for part in (lock.verdict.value, lock.owner, lock.proof) if part)
         if lock is not None
@@ -80,7 +83,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
 
 NO_CACHES = (
     "This is a recording of another machine: its cache is not here, and the caches of this machine are not shown.",
-    "What its job looked up, and what that came to: Compile.",
+    "What its job looked up there, and what it found, stands under Compile.",
 )
 """Where a recording is played that has nothing to do with this machine: the demo."""
 OWN_CACHES = "To see your own caches: `neurontop cache ls`."
@@ -114,7 +117,10 @@ def _term(match: re.Match[str]) -> Keep:
         keep = lambda row: text in getattr(row, field).casefold()  # noqa: E731 (four small predicates side by side)
     elif measure is not None:
         units = _SIZES if measure == "size" else _AGES
-        limit = float(number) * units.get(unit.lower(), 1)
+        if unit.lower() not in units:
+            known = "KB, MB, GB, TB" if measure == "size" else "s, m, h, d, w"
+            raise UsageError(f"{match[0]}: {unit} is no unit of {measure}; units: {known}")
+        limit = float(number) * units[unit.lower()]
         name, more = ("bytes" if measure == "size" else "age"), relation == ">"
         keep = lambda row: (getattr(row, name) > limit) == more  # noqa: E731
     else:

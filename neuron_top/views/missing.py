@@ -57,7 +57,8 @@ def missing_text(view: Overview) -> str:
 
 def _why(view: Overview) -> str:
     """What the sources of telemetry said, as far as a line holds it; else who can tell."""
-    said = "; ".join(f"{source.name}: {source.text}" for source in view.sources if not source.available)
+    silent = [source for source in view.sources if not source.available and not source.name.startswith("log:")]
+    said = "; ".join(f"{source.name}: {source.text}" for source in silent)
     return (
         textwrap.shorten(visible(said), _LONGEST_REASON, placeholder=" … (`neurontop doctor` says all)")
         or "`neurontop doctor` helps"

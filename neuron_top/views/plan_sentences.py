@@ -18,6 +18,7 @@ from neuron_top.actions.reasons import (
     ReasonCode,
     RefusalCode,
     Risk,
+    UseSource,
     WhyNotDone,
 )
 from neuron_top.cache.location import is_bucket
@@ -191,10 +192,14 @@ def describe(reason: Reason) -> str:
     )
 
 
+_SOURCES: dict[str, str] = {UseSource.RECORD: "a recorded run"}
+"""What a last use is known from, where the plan's own word does not say it."""
+
+
 def detail_text(reason: Reason) -> str:
     """What was found, in words: of a failure the compiler's code and what to do about it."""
     if reason.failure is None:
-        return reason.detail
+        return _SOURCES.get(reason.detail, reason.detail) if reason.code is ReasonCode.USED_RECENTLY else reason.detail
     return ": ".join(filter(None, (reason.detail, ADVICE[reason.failure])))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from neuron_top.cache.model.entry import compiler_version
 from neuron_top.cache.model.states import State
 from neuron_top.units import duration_text
 from neuron_top.views.entries import EntryRow
@@ -37,10 +38,7 @@ class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
 
 def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:
     """By state, by age and by compiler version; an entry may stand in several. Parts without an entry are left out."""
-    families: dict[str, set[str]] = {}
-    for row in rows:
-        families.setdefault(row.compiler.partition("-")[0], set()).add(row.compiler)
-    older = [name for names in families.values() for name in sorted(names, key=_version)[:-1]]
+    older = _older(dict.fromkeys(row.compiler for row in rows))
     parts: list[tuple[str, str, Callable[[EntryRow], bool]]] = [
         ("failed compiles", "state:failed", lambda row: row.state == State.FAILED),
         ("unfinished entries", "state:partial", lambda row: row.state == State.PARTIAL),
@@ -74,7 +72,16 @@ def _part(title: str, query: str, rows: Iterable[EntryRow]) -> Reclaim:
     )
 
 
-def _version(name: str) -> list[tuple[int, int, str]]:
-    """Numbers of a folder's name as numbers: 2.9 before 2.15."""
-    words = name.replace("-", ".").replace("+", ".").split(".")
-    return [(0, int(word), "") if word.isdigit() else (1, 0, word) for word in words]
+def _older(compilers: Iterable[str]) -> list[str]:
+    """Those with a newer version of the same compiler beside them, the oldest first.
+
+    What follows the version (`+33df915f`) is a digest of a build: of one version, none is known to be older.
+    """
+    families: dict[str, list[str]] = {}
+    for name in compilers:
+        families.setdefault(name.partition("-")[0], []).append(name)
+    older: list[str] = []
+    for names in families.values():
+        newest = max(map(compiler_version, names))
+        older += sorted((name for name in names if compiler_version(name) < newest), key=compiler_version)
+    return older

@@ -125,6 +125,8 @@ class TorchSummary(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Compile seconds added up over processes."""
     caches: tuple[TorchCacheRow, ...]
+    processes: int = 1
+    """Whose counts and seconds are added up."""
 
 
 class TorchView(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,6 +188,7 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
             for name, one in sorted(ledger.caches.items())
             if one.hit > loads[name] or one.miss or one.bypass or one.disabled
         ),
+        processes=len({(row.rank, row.pid) for row in frames}),
     )
 
 
@@ -281,6 +284,12 @@ def summary_words(one: TorchSummary) -> str:
     problems = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
     problems += [f"{count_text(one.failures)} given up"] if one.failures else []
     return ", ".join(words) + (f"; {', '.join(problems)}" if problems else "")
+
+
+def added_up_words(one: TorchSummary) -> str:
+    """As `summary_words`, and of how many processes: several take more seconds together than went by."""
+    together = f"; counts and times of {one.processes} processes, added up" if one.processes > 1 else ""
+    return f"{summary_words(one)}{together}"
 
 
 def cache_words(row: TorchCacheRow) -> str:

@@ -238,6 +238,8 @@ def _freshness(view: Overview, age: float | None, *, replayed: bool) -> Freshnes
 
 def _age(view: Overview, clock: float) -> float | None:
     head = view.header
+    if state_of(head) is VerdictState.IDLE and head.last_line is None and not view.cores:
+        return None  # no job, no log and no core: silence tells of nothing
     heard = [at for at in (head.last_line, head.last_event) if at is not None]
     last = max(heard, default=None)
     if state_of(head) in ENDED:

@@ -14,6 +14,12 @@ NEXT = (
 )
 
 
+def looks_for_jobs(view: Overview) -> bool:
+    """Whether a job that starts is shown: not where logs and caches were named, which alone are watched then."""
+    names = {source.name.partition(":")[0] for source in view.sources}
+    return "jobs" in names or not names & {"log", "cache"}
+
+
 def is_idle(view: Overview) -> bool:
     """No job and no core was met."""
     return view.header.state is JobState.IDLE and not view.cores

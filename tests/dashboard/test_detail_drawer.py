@@ -57,6 +57,18 @@ def test_an_entry_opens_in_the_same_drawer_with_its_state_explained(browser: Any
         assert (seen.complaints, seen.alerts) == ([], [])
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_drawer_leaves_no_strip_of_the_page_above_it(browser: Any, tmp_path: Path, width: int) -> None:
+    with serving(full(4), tmp_path) as served:
+        viewport = {"width": width, "height": 844}
+        seen = opened(browser, f"{served.address}compile?graph={module(4)}", viewport=viewport)
+        seen.page.wait_for_selector("#detail", state="visible")
+        top = "document.querySelector('#detail').getBoundingClientRect().top"
+        head = "document.querySelector('.top')"
+        end = f"getComputedStyle({head}).position === 'sticky' ? {head}.offsetHeight : 0"
+        seen.page.wait_for_function(f"() => Math.abs({top} - ({end})) < 1")
+
+
 def test_the_table_of_graphs_fits_and_is_sorted_by_what_is_asked(browser: Any, tmp_path: Path) -> None:
     with serving(full(4), tmp_path) as served:
         seen = opened(browser, f"{served.address}compile")

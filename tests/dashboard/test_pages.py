@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 
 import msgspec
 import pytest
-from dash import html
+from dash import dcc, html
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
@@ -21,6 +21,8 @@ from neuron_top.dashboard import (
     entry_rows,
     explain_panel,
     figures,
+    guard,
+    layout,
     memory_figures,
 )
 from neuron_top.dashboard.access import Permission
@@ -53,7 +55,7 @@ from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
-from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, job, module, recordings, samples
+from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, job, module, recordings, samples, steps
 
 
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
@@ -170,6 +172,24 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
     assert "[F137]" in words_of(detail_drawer.graph_facts(page, ["a line"]))
     assert set(shown) == set(compile_page.OUTPUTS.names)
+
+
+def test_ranks_can_be_folded_only_where_there_are_many() -> None:
+    feed = full()
+    lanes = feed.read(whole_timeline)
+    lane = lanes.lanes[0]
+    table, card = feed.read(graph_table), feed.read(lambda run, _now: cache_card(run))
+    for workers, marker in ((compile_page.FOLDED_FROM, "few-workers"), (compile_page.FOLDED_FROM + 1, None)):
+        alike = tuple(msgspec.structs.replace(lane, worker=f"rank {number}") for number in range(workers))
+        shown = compile_page.render(table, msgspec.structs.replace(lanes, lanes=alike), (), card, DARK)
+        assert getattr(shown["compile-few"], "className", None) == marker
+
+
+def test_how_long_ago_the_last_step_was_is_said_while_the_job_runs() -> None:
+    ended = ev.RunFinished(run="20260921-101500-bert", exit_code=0, at=START + 60, node="trn1")
+    bare = [msgspec.structs.replace(one, total_steps=None) for one in steps(20)]
+    assert "ago" in lived(StillFeed([*job(), *bare], now=START + 90))["live-step-sub"]
+    assert lived(StillFeed([*job(), *bare, ended], now=START + 90))["live-step-sub"] == ""
 
 
 def test_why_a_graph_missed_is_reported_with_its_causes_or_with_what_to_do() -> None:
@@ -297,9 +317,38 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     shown = runs.render(recordings(), full().read(summary))
     assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
-    report, compared = runs.document_links("/p/", "a b", ["live"])
-    assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
+    assert runs.report_link("a b").href == "report?run=a+b"
+    assert runs.comparison_link("/p/", "a b", ["live"]).href == "/p/comparison?a=a+b&b="
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_where_no_job_runs_nothing_is_summed_up_and_there_is_no_report() -> None:
+    quiet = StillFeed([], now=START)
+    shown = runs.render(recordings(), quiet.read(summary), view=quiet.read(overview))
+    assert (shown["runs-summary"], shown["runs-report"]) == (None, None)
+    assert "Choose a recording" in words_of(shown["runs-note"])
+    shown = runs.render(recordings(), full().read(summary), view=full().read(overview))
+    assert shown["runs-report"].href == "report?run="
+    assert shown["runs-summary"] is not None
+    assert shown["runs-note"] is None
+
+
+def test_a_sign_in_is_offered_only_where_it_leads_to_acting() -> None:
+    assert "Sign in" in words_of(layout.app_layout("/", (), Permission.READ))
+    assert "Sign in" not in words_of(layout.app_layout("/", (), Permission.READ, can_act=False))
+    assert "Sign out" in words_of(layout.app_layout("/", (), Permission.ACT))
+    assert "act token" in guard.why_not_act("to undo")
+    token = guard.acting_offered.set(False)
+    try:
+        assert "read-only" in guard.why_not_act("to undo")
+    finally:
+        guard.acting_offered.reset(token)
+
+
+def test_no_chart_offers_to_upload_what_it_shows() -> None:
+    graph = next(one for one in components.chart("a", "A chart", 100).children if isinstance(one, dcc.Graph))
+    assert "sendChartToCloud" in graph.config["modeBarButtonsToRemove"]
+    assert graph.config["plotlyServerURL"] == ""
 
 
 def test_the_cache_page_sums_what_its_filter_shows() -> None:
@@ -565,6 +614,8 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     assert "A job that starts is shown by itself." in reported
     assert "Nothing runs here yet" not in reported, "the verdict above says so"
     assert lived(full(4))["live-idle"] is None
+    named = StillFeed([ev.SourceAvailable(name="cache:/cache", detail="1 entry", at=START)], now=START)
+    assert "Only what was named is watched." in words_of(lived(named)["live-idle"])
 
 
 def test_the_page_of_a_wrong_address_names_the_pages_as_the_navigation_does() -> None:

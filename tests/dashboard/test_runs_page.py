@@ -82,3 +82,22 @@ def test_without_a_token_labels_are_shown_and_not_changed(browser: Any, tmp_path
         assert several.status == 200
         assert b"tp1" in several.body
         assert b"tp2" in several.body
+
+
+def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_of_its_time(
+    browser: Any, tmp_path: Path
+) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = opened(browser, f"{served.address}?run=nosuch")
+        seen.until("#problem", "no recording 'nosuch'")
+        assert "run=nosuch" in seen.page.url, "the page of this machine is no answer"
+        seen.page.goto(f"{served.address}?run={RUNS[0]}&from=2026-01-01T00:00:00&to=2026-01-01T00:05:00")
+        seen.page.wait_for_selector("#connection.up")
+        seen.page.evaluate("document.querySelector('#range').value = '5'")
+        seen.page.wait_for_timeout(1500)  # until the page has seen the range of its address
+        seen.page.click("#run")
+        seen.page.locator(".dash-options-list-option", has_text=RUNS[1]).first.click()
+        seen.page.wait_for_function("(run) => location.search === `?run=${run}`", arg=RUNS[1])
+        seen.page.wait_for_function("() => document.querySelector('#range').value === ''")
+        assert seen.alerts == []

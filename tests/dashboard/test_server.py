@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import uvicorn
 
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.server import COLLECTED_AFTER, SWITCH_SECONDS, serve
+from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 from tests.tui.feeds import StillFeed
 
@@ -39,3 +41,17 @@ def test_while_it_serves_threads_take_short_turns_and_cycles_are_looked_for_seld
         gc.set_threshold(*before[1])
     assert seen == [pytest.approx(SWITCH_SECONDS), COLLECTED_AFTER]
     assert COLLECTED_AFTER[0] > before[1][0]
+
+
+def test_a_port_that_is_in_use_is_named_with_the_way_to_a_free_one(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(UsageError, match="--port 0 takes a free one"):
+        serve(
+            Settings(state_dir=str(tmp_path)),
+            StillFeed([]),
+            Access(),
+            host="127.0.0.1",
+            port=taken.getsockname()[1],
+            prefix="/",
+            roots=(),
+            opened=lambda _: None,
+        )

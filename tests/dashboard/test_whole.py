@@ -245,10 +245,10 @@ def test_the_page_of_runs_leads_to_the_full_report(browser: Any, world: World, s
     seen.page.click("#runs-grid .ag-center-cols-container .ag-row >> nth=0")
     seen.page.wait_for_function("() => location.search.includes('run=')", timeout=PATIENCE * 1000)
     seen.page.wait_for_function(
-        "() => document.querySelector('#runs-documents a')?.href.includes('run=2')", timeout=PATIENCE * 1000
+        "() => document.querySelector('#runs-report a')?.href.includes('run=2')", timeout=PATIENCE * 1000
     )
     with seen.page.expect_popup() as popup:
-        seen.page.click("#runs-documents a")
+        seen.page.click("#runs-report a")
     popup.value.wait_for_selector("h1", timeout=PATIENCE * 1000)
     assert "small" in popup.value.inner_text("h1")
     assert popup.value.locator("svg").count() > 0

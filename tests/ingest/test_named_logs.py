@@ -176,3 +176,27 @@ def test_lines_without_a_clock_that_were_there_give_no_step_time_and_those_that_
         feed.stop()
     assert seen is not None
     assert 0.1 < seen < 60
+
+
+def test_a_log_that_is_not_there_is_said_to_be_awaited_until_it_comes(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
+
+    def told() -> list[tuple[bool, str]]:
+        sources = feed.read(overview).sources
+        return [(source.available, source.text) for source in sources if source.name == f"log:{path}"]
+
+    def until(is_there: bool) -> str:
+        end = time.monotonic() + 60
+        while not (found := [text for available, text in told() if available is is_there]):
+            assert time.monotonic() < end, told()
+            time.sleep(0.05)
+        return found[0]
+
+    feed.start(lambda: None)
+    try:
+        assert "no such file yet" in until(False)
+        log(path, time.time() - 19 * 60)
+        until(True)
+    finally:
+        feed.stop()

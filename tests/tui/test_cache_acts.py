@@ -79,6 +79,12 @@ def page(app: TopApp) -> PlanPage:
     return found
 
 
+def about(app: TopApp) -> str:
+    table = screen(app).table
+    assert table.about is not None
+    return "".join(text for text, _style in table.about(None, app.render_theme))
+
+
 def title(app: TopApp) -> str:
     return screen(app).query_one("#title", RenderWidget).render_line(0).text
 
@@ -124,6 +130,14 @@ async def test_a_range_and_all_that_the_filter_shows_can_be_marked(root: Path) -
         screen(app).apply_filter("state:failed")
         await press(app, pilot, "M")
         assert [row.state for row in screen(app).marked.values()] == ["failed"]
+
+
+async def test_states_are_counted_among_what_the_filter_shows(root: Path) -> None:
+    async with cache_screen(root) as (app, _pilot):
+        assert "hit" in about(app)
+        screen(app).apply_filter("state:failed")
+        assert "1 failed" in about(app)
+        assert "hit" not in about(app)
 
 
 async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -> None:
@@ -339,4 +353,21 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
             await press(app, pilot, "Z", *["backspace"] * 30, *plan.begun.plan, "enter")
             await app.workers.wait_for_complete()
         assert not app.services.caches.trash([str(root)])
+    assert caches.everything(root) == before
+
+
+async def test_a_cache_that_was_emptied_can_still_be_brought_back(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    caches.entry(root, 1, blocks=8, age_days=40)
+    before = caches.everything(root)
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "g", "space", "e", "right", "enter", *"evict", "enter")
+        await app.workers.wait_for_complete()
+        await press(app, pilot, "escape")
+        (plan,) = app.services.caches.trash([str(root)])
+        assert not app.services.entries().rows
+        await press(app, pilot, "b")
+        assert plan.begun.plan in app.screen.query_one(Page).text
+        await press(app, pilot, "escape", "Z", *plan.begun.plan, "enter")
+        await app.workers.wait_for_complete()
     assert caches.everything(root) == before

@@ -10,6 +10,7 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.panels import core_rows, cores, entry_rows, graphs, slowest, welcome
+from neuron_top.tui.panels.comparison import from_difference
 from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
 from neuron_top.tui.screens.jobs import jobs_lines
 from neuron_top.tui.theme import DARK, UNICODE, Theme
@@ -21,7 +22,7 @@ from neuron_top.views.graphs import GraphRow, graph_table
 from neuron_top.views.jobs import JobCard
 from neuron_top.views.model import GraphState
 from neuron_top.views.overview import overview
-from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView
+from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView, added_up_words
 from neuron_top.views.verdict import verdict
 from neuron_top.views.welcome import NEXT
 
@@ -112,7 +113,9 @@ def test_ranks_that_compile_the_same_share_a_row_of_torch_compile() -> None:
         failures=0,
         late=None,
         caches=(),
+        processes=4,
     )
+    assert added_up_words(summary).endswith("; counts and times of 4 processes, added up")
     view = TorchView(summary=summary, frames=frames, breaks=(), phases=())
     strips = torch_panel(THEME, view, 100, torch_lines(view))
     title, first, second = (strip.text for strip in strips)
@@ -192,3 +195,11 @@ def test_what_commands_do_stands_in_one_column_where_there_is_room() -> None:
     lines = [strip.text for strip in welcome.welcome_panel(THEME, overview(Run(), 0.0), 120, 30)]
     starts = {line.index(text) for _command, text in NEXT for line in lines if text in line}
     assert len(starts) == 1
+
+
+def test_long_values_that_differ_are_shown_from_where_they_differ() -> None:
+    one, other = (f"torchrun --nproc_per_node=4 train.py --steps {steps} --lr 1" for steps in (20, 40))
+    assert from_difference(one, other, 100, "…") == (one, other), "there is room for all"
+    assert from_difference(one, other, 30, "…") == ("…--steps 20 --lr 1", "…--steps 40 --lr 1")
+    assert from_difference("a" * 40, "b" * 40, 30, "…") == ("a" * 40, "b" * 40)
+    assert from_difference("", other, 30, "…") == ("", other)

@@ -102,6 +102,8 @@ def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -
     signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
     assert len(set(signs)) == len(signs)
     assert len({glyphs.bar, glyphs.hollow, glyphs.track}) == 3
+    kinds = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest", "unattributed")
+    assert len({theme.memory_glyph(kind) for kind in kinds}) == len(kinds), "they stand in one bar"
     lines = [alert_line(theme, alert_of(severity), 0.0, 60) for severity in SEVERITIES]
     assert len({line.text.split(":")[0] for line in lines}) == len(SEVERITIES)
 

@@ -38,6 +38,8 @@ def test_a_filter_keeps_the_rows_that_match_its_terms(query: str, keeps: bool) -
         ("age:old", "age: is not a field"),
         ("state>3", "state> is not a field"),
         ("size>big", "a number is missing"),
+        ("size>5x", "size>5x: x is no unit of size; units: KB, MB, GB, TB"),
+        ("used<3y", "used<3y: y is no unit of used"),
         ("state:failed used>", "a number is missing"),
     ],
 )

@@ -12,13 +12,14 @@ import pytest
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.reasons import Reason, ReasonCode, UseSource
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.views.plan import LineKind, outcome_lines, plan_lines
-from neuron_top.views.plan_sentences import restored_text
+from neuron_top.views.plan_sentences import describe, restored_text
 from tests.actions import caches, states
 
 _numbers = itertools.count()
@@ -116,3 +117,8 @@ def test_what_an_undo_leaves_lies_in_the_trash_of_a_folder_and_stays_deleted_in_
 ) -> None:
     record = PlanRestored(plan="3f9a", at=1.0, restored=2, kept=(("a/b", "it exists again"),))
     assert restored_text(record, kind) == f"2 brought back, 1 {left}: it exists again"
+
+
+def test_a_use_that_a_recording_tells_of_is_said_to_be_known_from_it() -> None:
+    said = describe(Reason(ReasonCode.USED_RECENTLY, str(UseSource.RECORD)))
+    assert said.startswith("used within a day (known from: a recorded run); ")

@@ -63,3 +63,9 @@ def test_the_filter_of_a_part_shows_exactly_its_entries() -> None:
     for part in reclaimable(rows):
         kept = list(filter(entry_filter(part.query), rows))
         assert (len(kept), sum(one.bytes for one in kept)) == (part.entries, part.bytes), part.title
+
+
+def test_builds_of_one_version_are_not_older_than_one_another() -> None:
+    names = "inductor-2.13.0.cpu+33df915f", "inductor-2.13.0.cpu+ec242867", "inductor-2.9.1.cpu+ffffffff"
+    parts = [part.title for part in reclaimable([row(n, compiler=name) for n, name in enumerate(names)])]
+    assert parts == ["older compiler inductor-2.9.1.cpu+ffffffff"]

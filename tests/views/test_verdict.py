@@ -126,6 +126,8 @@ def test_errors_that_nothing_explains_are_an_alert() -> None:
 def test_a_machine_with_nothing_or_old_telemetry_is_idle() -> None:
     nothing = at(Run(), NOW)
     assert (nothing.state, nothing.age, freshness_text(nothing)) == (VerdictState.IDLE, None, "live")
+    looked = at(run_of(ev.SourceUnavailable(name="sysfs", reason="no device", at=NOW), log=False), NOW + 150)
+    assert (looked.state, freshness_text(looked)) == (VerdictState.IDLE, "live"), "nothing is there to be heard of"
     sample = ev.CoresSampled(
         kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, utilization=0.5),), at=NOW - 86_400 * 40, seen=NOW
     )

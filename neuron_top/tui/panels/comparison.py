@@ -61,7 +61,18 @@ def _environment(theme: Theme, row: tuple[str, str, str], width: int) -> Strip:
     name, in_a, in_b = row
     line = Line(theme, width).gap(2).put(name, theme.quiet, LABEL).gap()
     half = max(8, line.left // 2 - 2)
+    in_a, in_b = from_difference(in_a, in_b, half, theme.glyphs.more)
     return line.put(in_a or theme.glyphs.unknown, theme.text, half).gap(2).put(in_b or theme.glyphs.unknown).strip()
+
+
+def from_difference(one: str, other: str, room: int, more: str) -> tuple[str, str]:
+    """Two texts, of which one is longer than `room`, from the word before they begin to differ."""
+    if max(len(one), len(other)) <= room:
+        return one, other
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    start = one.rfind(" ", 0, max(0, one.rfind(" ", 0, same))) + 1
+    return (more + one[start:], more + other[start:]) if start > 1 else (one, other)
 
 
 def _pair(theme: Theme, pair: Pair, width: int) -> Strip:

@@ -122,7 +122,7 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
         if line.left > len(words):
             line.gap().put(words, theme.quiet)
     if cache.size is not None and line.left > 30:
-        line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", theme.quiet)
+        line.gap(2).put(f"takes {bytes_text(cache.size)}, {bytes_text(cache.free)} free", theme.quiet)
     return line.strip()
 
 

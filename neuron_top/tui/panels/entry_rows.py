@@ -183,14 +183,14 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
-def row_about(row: Item | None, view: EntryTable, theme: Theme) -> Cell:
-    """What the state of the chosen entry means, and what to do about it; without one, how many there are of each."""
+def row_about(row: Item | None, shown: Sequence[EntryRow], theme: Theme) -> Cell:
+    """What the state of the chosen entry means, and what to do about it; without one, how many `shown` are of each."""
     if isinstance(row, EntryRow):
         sign, style = state_sign(theme, row.state)
         more = row.advice or "; ".join(row.problems) or row.lock
         words = f"  {entry_state_words(row.state)}{f' · {more}' if more else ''}"
         return [(f"{sign} {row.state}", style), (words, theme.text)]
-    rows = view.rows if row is None else [one for one in view.rows if head_key(one) == row.key]
+    rows = shown if row is None else [one for one in shown if head_key(one) == row.key]
     counts = Counter(one.state for one in rows)
     cell: list[tuple[str, Style]] = []
     for state, count in counts.most_common():

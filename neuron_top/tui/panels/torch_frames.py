@@ -30,7 +30,7 @@ def torch_lines(view: TorchView | None) -> int:
 
 def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[Strip]:
     """The panel: what is compiled now stands first, then the newest."""
-    processes = len({(row.rank, row.pid) for row in view.frames})
+    processes = view.summary.processes
     ranks = f"{processes} ranks: " if processes > 1 else ""  # their seconds are added up, and may be more than went by
     lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [

@@ -15,7 +15,7 @@ from neuron_top.units import bytes_text, counted, duration_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace
 from neuron_top.views.states import JobState
-from neuron_top.views.welcome import NEXT
+from neuron_top.views.welcome import NEXT, looks_for_jobs
 
 if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
     from neuron_top.views.runs import RunRow
@@ -46,7 +46,8 @@ def welcome_panel(theme: Theme, view: Overview, width: int, height: int, recent:
     if view.alerts:  # a cache's disk fills up without a job, too
         wanted = alerts.size_request(view.alerts, width).full
         above = [*alerts.alerts_panel(theme, view.alerts, view.now, width, wanted), Line(theme, width).strip()]
-    above.append(rule(theme, width, "Nothing runs here yet", "a job that starts is shown automatically"))
+    waits = "a job that starts is shown automatically" if looks_for_jobs(view) else "only what was named is watched"
+    above.append(rule(theme, width, "Nothing runs here yet", waits))
     below = _next(theme, width)
     found = _looked_for(theme, view, width, whole=True)
     if len(above) + len(found) + len(below) > height:

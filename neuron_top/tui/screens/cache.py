@@ -59,6 +59,8 @@ class CacheScreen(TableScreen):
         self._refresh = False
         """Whether buckets are listed at the next reading, however short a time ago they were."""
         self._keep: Callable[[EntryRow], bool] | None = None
+        self._matching: Sequence[EntryRow] = ()
+        """What the filter keeps."""
 
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
@@ -70,7 +72,7 @@ class CacheScreen(TableScreen):
             row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
         table.order.group = self._group_order
-        table.about = lambda row, theme: entry_rows.row_about(row, self._view, theme)
+        table.about = lambda row, theme: entry_rows.row_about(row, self._matching, theme)
         table.nothing = ("Looking through the caches…",)
         yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
@@ -167,9 +169,11 @@ class CacheScreen(TableScreen):
     def _filter_rows(self) -> None:
         keep = self._keep
         if keep is None:
+            self._matching = self._view.rows
             self.table.filter_rows(self.table.query_text, None)
             return
-        matching = {head_key(row) for row in self._view.rows if keep(row)}
+        self._matching = [row for row in self._view.rows if keep(row)]
+        matching = {head_key(row) for row in self._matching}
         self.table.filter_rows(
             self.table.query_text, lambda row: keep(row) if isinstance(row, EntryRow) else row.key in matching
         )
@@ -245,8 +249,7 @@ class CacheScreen(TableScreen):
         """An entry itself; of a head, the entries that the filter keeps."""
         if isinstance(row, EntryRow):
             return [row]
-        keep = self._keep
-        return [each for each in self._view.rows if head_key(each) == row.key and (keep is None or keep(each))]
+        return [each for each in self._matching if head_key(each) == row.key]
 
     def action_mark_shown(self) -> None:
         """All rows that the filter shows."""
@@ -267,9 +270,7 @@ class CacheScreen(TableScreen):
 
     def _show_totals(self) -> None:
         """Show the running totals in the title line."""
-        keep = self._keep
-        kept = [row for row in self._view.rows if keep(row)] if keep is not None else []
-        matching = entry_rows.matching_text(kept) if keep is not None else ""
+        matching = entry_rows.matching_text(self._matching) if self._keep is not None else ""
         text = entry_rows.marks_text(self.marked.values()) or matching + entry_rows.summary(self._view)
         self.query_one("#title", RenderWidget).show(text)
         self.table.redraw()
@@ -336,8 +337,9 @@ class CacheScreen(TableScreen):
         return list(self.marked.values()) or (self._entries_of(current) if current is not None else [])
 
     def roots_shown(self) -> list[str]:
-        """The roots that hold entries."""
-        return sorted({row.root for row in self._view.rows})
+        """The roots that are there: one that was emptied has a trash, too."""
+        there = {path for path, _origin, exists in self._view.roots if exists}
+        return sorted(there | {row.root for row in self._view.rows})
 
 
 SCREEN = CacheScreen

@@ -46,7 +46,8 @@ def space_lines(theme: Theme, view: Space | str, width: int) -> list[Strip]:
     for row in view.entries.rows:
         sizes[row.root] = sizes.get(row.root, 0) + row.bytes
     if not sizes:
-        return [*strips, *paragraph(theme, "No entry takes space.", width, theme.quiet)]
+        trash = _trash_lines(theme, view, width) if view.trash else []
+        return [*strips, *paragraph(theme, "No entry takes space.", width, theme.quiet), *trash]
     for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         strips += _root_lines(theme, root, size, view, width)
     return [
