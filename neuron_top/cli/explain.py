@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
             settings, CacheService(settings).resolve(arguments.cache, folder=True)
         ).explain_module(arguments.what)
         print_json(explanation) if arguments.json else print_text(_page(explanation))
-        return 0
+        return 0 if explanation.is_known else NothingToShow.exit_code
     explanations = _of_run(arguments, settings)
     if arguments.json:
         print_json(explanations)

@@ -87,7 +87,7 @@ def explain(
         *_evicted(key, snapshot.root),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, snapshot.entries),
-        *_other_roots(key, others),
+        *_other_roots(key, subject, compiler, others),
     ]
     compared = 0
     if subject is not None:
@@ -225,15 +225,29 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     )
 
 
-def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[MissCause]:
+def _other_roots(
+    key: str, subject: Entry | None, compiler: str | None, others: Iterable[Snapshot]
+) -> Iterator[MissCause]:
+    """What is cached elsewhere: of the compiler that was wanted the root is why it missed, of another that is."""
+    own = subject.compiler if subject is not None else compiler
     for other in others:
         there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
-        if there:
+        usable = [entry for entry in there if own is None or _is_of(entry, own)]
+        if usable:
             yield MissCause(
                 kind=CauseKind.OTHER_ROOT,
                 code=CauseCode.OTHER_ROOT,
                 values={"root": other.root},
                 score=0.96,
+                entry=usable[0].path,
+                root=other.root,
+            )
+        elif there and own is not None:
+            yield MissCause(
+                kind=CauseKind.COMPILER_VERSION,
+                code=CauseCode.OTHER_COMPILER,
+                values={"cached": there[0].compiler, "wanted": own},
+                score=0.5,
                 entry=there[0].path,
                 root=other.root,
             )

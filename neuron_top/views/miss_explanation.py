@@ -84,6 +84,11 @@ class MissDocument(msgspec.Struct, frozen=True, kw_only=True):
     compared: int
     """Graphs that were read and compared."""
 
+    @property
+    def is_known(self) -> bool:
+        """False where the cache knows nothing of such a graph: no entry of that name, and none like it."""
+        return self.state is not None or self.causes[0].kind is not CauseKind.NOTHING_NEAR
+
 
 class Misses(msgspec.Struct, frozen=True, kw_only=True):
     """The misses of a run, the longest compiles first."""

@@ -147,6 +147,7 @@ def cache_cases() -> Iterator[Case]:
     yield Case("its compile failed before", "failed", _failed_case)
     yield Case("entry of an old client, without its mark", "invisible", _invisible_case)
     yield Case("cached in another root", "other root", _other_root_case)
+    yield Case("cached in another root, for another compiler", "compiler version", _other_root_and_compiler_case)
     yield Case(
         "nothing like it in the cache", "nothing near", _graph_case(of_another_kind(), training_step(Step(layers=6)))
     )
@@ -244,6 +245,13 @@ def _other_root_case(root: Path) -> Explanation:
     module = stored(other, training_step(Step()), 1, OLD)
     stored(root, of_another_kind(), 9, OLD)
     return found(root, module, other)
+
+
+def _other_root_and_compiler_case(root: Path) -> Explanation:
+    other = root.parent / "other"
+    module = stored(other, training_step(Step()), 1, OLD, compiler=OTHER_COMPILER)
+    stored(root, training_step(Step()), 1, NOW)
+    return explain(module, scan(str(root)), others=[scan(str(other))], compiler=COMPILER)
 
 
 def torch_cases() -> Iterator[Case]:

@@ -146,6 +146,12 @@ def test_the_command_explains_a_module(cache: Path, capsys: pytest.CaptureFixtur
     assert reported["compared"] == 1
 
 
+def test_a_module_that_the_cache_knows_nothing_of_is_not_found(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored(cache, training_step(Step()), 1, OLD)
+    assert main(["explain", "MODULE_00000000000000000009+00000009", "--cache", str(cache)]) == 3
+    assert "no entry of that name" in capsys.readouterr().out
+
+
 def test_the_command_explains_every_miss_of_a_log(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(cache, training_step(Step()), 1, OLD)
     module = stored(cache, training_step(Step()), 1, NOW, flags=FLAGS[:1])
