@@ -106,6 +106,11 @@ HELD = torch.zeros(9)
         pytest.param((torch.sin, X), (torch.sin, torch.zeros(4, requires_grad=True)), id="a gradient"),
         pytest.param((torch.sin, HELD[:4]), (torch.sin, HELD[1:5]), id="a place in memory"),
         pytest.param((lambda a, b: a.add_(b), X, Y), (lambda a, b: a.add_(b), HELD[:4], HELD[4:8]), id="aliases"),
+        pytest.param(
+            (lambda a: torch.copysign(a, torch.tensor(float("nan"))), X),
+            (lambda a: torch.copysign(a, torch.tensor(float("-nan"))), X),
+            id="the sign of what is no number",
+        ),
     ],
 )
 def test_fingerprints_differ_whatever_differs(one: tuple[Any, ...], two: tuple[Any, ...]) -> None:

@@ -14,6 +14,7 @@ import builtins
 import hashlib
 import math
 import operator
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -128,9 +129,9 @@ def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
         return f"{type(value).__name__}:{value!r}"
     match value:
         case float():
-            return f"float:{value.hex()}"
+            return f"float:{_number(value)}"
         case complex():
-            return f"complex:{value.real.hex()},{value.imag.hex()}"
+            return f"complex:{_number(value.real)},{_number(value.imag)}"
         case fx.Node():
             return f"%{places[value]}"
         case tuple() | list():
@@ -159,6 +160,11 @@ _PLAIN = (type(None), bool, int, str, bytes, range, type(Ellipsis))
 
 def _sequence_name(value: Sequence[Any]) -> str:
     return "list" if isinstance(value, list) else f"tuple {type(value).__name__}"
+
+
+def _number(value: float) -> str:
+    """A float as text; of one that is not a number all bits, since its sign can be copied to another one."""
+    return value.hex() if value == value else struct.pack(">d", value).hex()
 
 
 def described(value: Any) -> str:
