@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import functools
 import subprocess
 import sys
 import threading
@@ -144,6 +145,18 @@ def _(x: torch.Tensor) -> torch.Tensor:
 def test_graphs_that_hold_more_than_pytorchs_own_operators_are_always_traced(function: Callable[..., Any]) -> None:
     with pytest.raises(BackendCompilerFailed, match=r"NotCacheable: the graph (calls|holds)"):
         captured(function, X)
+
+
+def test_a_function_of_the_script_under_the_name_of_pytorchs_is_always_traced() -> None:
+    """`functools.wraps` gives it module and name of the one that it wraps: those of all scripts would look the same."""
+
+    @torch.compiler.allow_in_graph
+    @functools.wraps(torch.nn.functional.silu)
+    def twice_as_much(x: Any) -> Any:
+        return torch.nn.functional.silu(x) * 2
+
+    with pytest.raises(BackendCompilerFailed, match="a function that only this script knows"):
+        captured(lambda a: twice_as_much(a) + 1, X)
 
 
 def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path) -> None:
