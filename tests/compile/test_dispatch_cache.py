@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
-import functools
 import subprocess
 import sys
 import threading
@@ -96,6 +96,16 @@ X, Y = torch.zeros(4), torch.zeros(4)
 HELD = torch.zeros(9)
 
 
+def views(base: Any, *, other: Any = None) -> tuple[Any, Any]:
+    """Two that overlap in one memory: of one base, or the second of another."""
+    return base.as_strided((4,), (1,), 0), (base if other is None else other).as_strided((4,), (1,), 2)
+
+
+def doubled(a: Any, b: Any) -> Any:
+    """Writes to memory that both have."""
+    return a.mul_(2), b + 1
+
+
 @pytest.mark.parametrize(
     ("one", "two"),
     [
@@ -107,6 +117,8 @@ HELD = torch.zeros(9)
         pytest.param((torch.sin, X), (torch.sin, torch.zeros(4, requires_grad=True)), id="a gradient"),
         pytest.param((torch.sin, HELD[:4]), (torch.sin, HELD[1:5]), id="a place in memory"),
         pytest.param((lambda a, b: a.add_(b), X, Y), (lambda a, b: a.add_(b), HELD[:4], HELD[4:8]), id="aliases"),
+        pytest.param((doubled, *views(HELD)), (doubled, *views(torch.zeros(3, 3))), id="the form of what is viewed"),
+        pytest.param((doubled, *views(HELD)), (doubled, *views(HELD, other=HELD.detach())), id="what is viewed"),
         pytest.param(
             (lambda a: torch.copysign(a, torch.tensor(float("nan"))), X),
             (lambda a: torch.copysign(a, torch.tensor(float("-nan"))), X),
