@@ -73,9 +73,24 @@ def written_before_use(layers, x):
     layers.state.mul_(0.5).add_(x.detach())
     return F.relu(layers[0](layers.state)), F.relu(x * 2)
 
+@torch.library.custom_op("neurontop_test::in_memory", mutates_args=())
+def in_memory(x: torch.Tensor) -> torch.Tensor:
+    return torch.as_strided(x, (x.numel(),), (1,)) * 1
+
+in_memory.register_fake(lambda x: x.new_empty(x.numel()))
+in_memory.register_autograd(
+    lambda ctx, gradient: gradient.view(ctx.sizes),
+    setup_context=lambda ctx, inputs, output: setattr(ctx, "sizes", inputs[0].shape),
+)
+
+def read_by_an_operator(layers, x):
+    y = F.relu(layers[1](layers[0](x)))
+    z = F.relu(layers[2](y))
+    return in_memory(z), in_memory(y * 2) * torch.linspace(0, 1, 1024)
+
 for build, forward, side in (
     (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8),
-    (remembering, written_before_use, 8),
+    (remembering, written_before_use, 8), (normalized, read_by_an_operator, 8),
 ):
     ours, theirs, eager = (results(build, forward, backend, side) for backend in ("neurontop", "inductor", "eager"))
     name = forward.__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import subprocess
@@ -95,6 +96,16 @@ X, Y = torch.zeros(4), torch.zeros(4)
 HELD = torch.zeros(9)
 
 
+def views(base: Any, *, other: Any = None) -> tuple[Any, Any]:
+    """Two that overlap in one memory: of one base, or the second of another."""
+    return base.as_strided((4,), (1,), 0), (base if other is None else other).as_strided((4,), (1,), 2)
+
+
+def doubled(a: Any, b: Any) -> Any:
+    """Writes to memory that both have."""
+    return a.mul_(2), b + 1
+
+
 @pytest.mark.parametrize(
     ("one", "two"),
     [
@@ -106,6 +117,13 @@ HELD = torch.zeros(9)
         pytest.param((torch.sin, X), (torch.sin, torch.zeros(4, requires_grad=True)), id="a gradient"),
         pytest.param((torch.sin, HELD[:4]), (torch.sin, HELD[1:5]), id="a place in memory"),
         pytest.param((lambda a, b: a.add_(b), X, Y), (lambda a, b: a.add_(b), HELD[:4], HELD[4:8]), id="aliases"),
+        pytest.param((doubled, *views(HELD)), (doubled, *views(torch.zeros(3, 3))), id="the form of what is viewed"),
+        pytest.param((doubled, *views(HELD)), (doubled, *views(HELD, other=HELD.detach())), id="what is viewed"),
+        pytest.param(
+            (lambda a: torch.copysign(a, torch.tensor(float("nan"))), X),
+            (lambda a: torch.copysign(a, torch.tensor(float("-nan"))), X),
+            id="the sign of what is no number",
+        ),
     ],
 )
 def test_fingerprints_differ_whatever_differs(one: tuple[Any, ...], two: tuple[Any, ...]) -> None:
@@ -139,6 +157,18 @@ def _(x: torch.Tensor) -> torch.Tensor:
 def test_graphs_that_hold_more_than_pytorchs_own_operators_are_always_traced(function: Callable[..., Any]) -> None:
     with pytest.raises(BackendCompilerFailed, match=r"NotCacheable: the graph (calls|holds)"):
         captured(function, X)
+
+
+def test_a_function_of_the_script_under_the_name_of_pytorchs_is_always_traced() -> None:
+    """`functools.wraps` gives it module and name of the one that it wraps: those of all scripts would look the same."""
+
+    @torch.compiler.allow_in_graph
+    @functools.wraps(torch.nn.functional.silu)
+    def twice_as_much(x: Any) -> Any:
+        return torch.nn.functional.silu(x) * 2
+
+    with pytest.raises(BackendCompilerFailed, match="a function that only this script knows"):
+        captured(lambda a: twice_as_much(a) + 1, X)
 
 
 def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path) -> None:

@@ -139,6 +139,14 @@ def test_hashes_differ_whenever_a_setting_of_the_compiler_differs() -> None:
     assert len({hashed(torch.sin, x, **facts) for facts in variants}) == len(variants)
 
 
+def test_two_values_that_are_not_numbers_differ_by_their_sign() -> None:
+    """`copysign` takes it over."""
+    positive, negative = float("nan"), float("-nan")
+    assert hashing.exactly(positive, {}) == hashing.exactly(float("nan"), {})
+    assert hashing.exactly(positive, {}) != hashing.exactly(negative, {})
+    assert hashing.exactly(complex(0, positive), {}) != hashing.exactly(complex(0, negative), {})
+
+
 def test_the_order_of_arguments_counts() -> None:
     x, y = torch.zeros(2), torch.zeros(2)
     assert hashed(lambda a, b: a - b, x, y) != hashed(lambda a, b: b - a, x, y)

@@ -14,7 +14,10 @@ import torch.distributed as dist  # noqa: E402
 from torch import fx  # noqa: E402
 from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
 
-from neuron_top.compile.graphs import process_groups  # noqa: E402
+from neuron_top.compile.compiler import NotSerializable  # noqa: E402
+from neuron_top.compile.graphs import inductor_compile, process_groups  # noqa: E402
+from neuron_top.compile.graphs.graph_file import SerializedGraph  # noqa: E402
+from neuron_top.compile.graphs.script_operators import StandIns  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -120,3 +123,31 @@ def test_a_compile_process_gets_groups_of_the_right_size() -> None:
         wanted = names_in(module)
     process_groups.register_stand_ins(module)
     assert [process_groups._resolve(name).size() for name in wanted] == [2, 4]
+
+
+def test_a_compile_process_does_not_say_which_rank_it_is() -> None:
+    """Code that Inductor makes for one rank is another's on every other."""
+    with rank(0):
+        module = summing(group_of(0, 2, 3))
+        process_groups.canonicalize(module)
+    assert process_groups.register_stand_ins(module)
+    (name,) = names_in(module)
+    with pytest.raises(RuntimeError, match="no rank"):
+        process_groups._resolve(name).rank()
+
+
+def test_a_graph_with_groups_that_no_compile_process_can_compile_is_left_to_its_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asks_for_its_rank(*_: object) -> None:
+        raise ValueError("Default process group has not been initialized\nand more")
+
+    with rank(0):
+        module = summing(group_of(0, 1))
+        process_groups.canonicalize(module)
+    graph = SerializedGraph(gm=module, inputs=[], fake_mode=None, settings={}, stand_ins=StandIns([]))
+    monkeypatch.setattr(inductor_compile, "_compile", asks_for_its_rank)
+    monkeypatch.setattr(inductor_compile.torch_settings, "apply", lambda _: [])
+    monkeypatch.setattr(inductor_compile.hashing, "digest_graph", lambda *_: "digest")
+    with pytest.raises(NotSerializable, match=r"without the job's process groups, Inductor fails: ValueError: .*ized$"):
+        inductor_compile.compile_serialized(graph, {}, module="", digest="digest")

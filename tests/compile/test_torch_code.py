@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -54,6 +56,12 @@ def wrapped_by_pytorch() -> Any:
     return wrapper
 
 
+def registered() -> Undo:
+    """A row of the script in a table of PyTorch whose rows hold functions."""
+    fake_impls.register_op_impl(foreign)(foreign)
+    return lambda: fake_impls.op_implementations_checks.pop()
+
+
 def inner_code() -> Undo:
     """Other code in a function that one of PyTorch's wrappers holds."""
     outer = decompositions.silu_backward
@@ -67,6 +75,15 @@ IN_PYTHON = {
     "a property": lambda: put(torch.Tensor, "mT", property(foreign)),
     "an object that can be called": lambda: put(torch.nn.functional, "silu", Foreign()),
     "a function in a wrapper": lambda: put(decompositions, "silu", wrapped_by_pytorch()),
+    "a function that is remembered": lambda: put(decompositions, "silu", functools.cache(foreign)),
+    "a function for each type": lambda: put(decompositions, "silu", functools.singledispatch(foreign)),
+    "a mock": lambda: put(decompositions, "silu", mock.Mock(side_effect=foreign)),
+    "an object in a wrapper": lambda: put(decompositions, "silu", decompositions.pw_cast_for_opmath(Foreign())),
+    "a remembered function in a wrapper": lambda: put(
+        decompositions, "silu", decompositions.pw_cast_for_opmath(functools.cache(foreign))
+    ),
+    "a class": lambda: put(decompositions, "Reduction", Foreign),
+    "a row of a table": registered,
     "an entry of a table": lambda: table(
         fake_impls.op_implementations_dict, next(iter(fake_impls.op_implementations_dict)), foreign
     ),
@@ -98,6 +115,7 @@ def test_a_change_in_python_is_seen_and_gone_when_it_is_undone(change: str) -> N
 IN_ANOTHER_PLACE = {
     "a method in C": lambda: put(torch.Tensor, "add", torch.Tensor.sub),
     "a decomposition": lambda: put(decompositions, "silu", decompositions.hardswish),
+    "a function that is remembered": lambda: put(decompositions, "silu", functools.cache(decompositions.hardswish)),
     "a function in C": lambda: put(torch._C._nn, "gelu", torch._C._nn.silu),
 }
 

@@ -14,6 +14,9 @@ import builtins
 import hashlib
 import math
 import operator
+import struct
+import sys
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,11 +26,12 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.compile.graphs import own_code, script_operators
+from neuron_top.compile.graphs import own_code, script_operators, torch_functions
 
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
 """Bytes; what vector instructions and memory transactions can ask for."""
+_IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -114,9 +118,25 @@ def function_name(target: Any) -> str:
     """A function of Python or PyTorch by its place. Raises NotCacheable for one that only the script knows."""
     module, name = getattr(target, "__module__", None) or "", getattr(target, "__qualname__", "")
     root = module.lstrip("_").partition(".")[0]
-    if root not in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} or "<" in name or not name:
+    known = root in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} and "<" not in name and name
+    if not known or not _is_what_it_says(target, module, name):
         raise NotCacheable(f"the graph calls a function that only this script knows: {target!r}")
     return f"function {module}.{name}"
+
+
+def _is_what_it_says(target: Any, module: str, name: str) -> bool:
+    """Whether a function is one of PyTorch's or Python's, not one of the script's under the name of such a one.
+
+    `functools.wraps` gives a function module and name of the one that it wraps.
+    """
+    if isinstance(target, types.FunctionType):
+        return torch_functions.own(target)
+    if isinstance(target, _IN_C):
+        return True  # a script makes none, and they do not always stand where they say
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is target
 
 
 def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
@@ -128,9 +148,9 @@ def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
         return f"{type(value).__name__}:{value!r}"
     match value:
         case float():
-            return f"float:{value.hex()}"
+            return f"float:{_number(value)}"
         case complex():
-            return f"complex:{value.real.hex()},{value.imag.hex()}"
+            return f"complex:{_number(value.real)},{_number(value.imag)}"
         case fx.Node():
             return f"%{places[value]}"
         case tuple() | list():
@@ -159,6 +179,11 @@ _PLAIN = (type(None), bool, int, str, bytes, range, type(Ellipsis))
 
 def _sequence_name(value: Sequence[Any]) -> str:
     return "list" if isinstance(value, list) else f"tuple {type(value).__name__}"
+
+
+def _number(value: float) -> str:
+    """A float as text; of one that is not a number all bits, since its sign can be copied to another one."""
+    return value.hex() if value == value else struct.pack(">d", value).hex()
 
 
 def described(value: Any) -> str:

@@ -177,15 +177,18 @@ def compile_serialized(
     if dump:
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
-    process_groups.register_stand_ins(graph.gm)
+    has_groups = process_groups.register_stand_ins(graph.gm)
     if gpus.used_by(graph.gm):
         gpus.start_kernel_compilers()
     try:
         return _compile(graph, outputs, module)
     except Exception as problem:
-        if not graph.stand_ins.unanswered:
-            raise
-        raise NotSerializable(graph.stand_ins.unanswered) from problem
+        if graph.stand_ins.unanswered:
+            raise NotSerializable(graph.stand_ins.unanswered) from problem
+        if has_groups and not isinstance(problem, (NotSerializable, OSError, MemoryError)):
+            first_line = f"{type(problem).__name__}: {problem}".partition("\n")[0]
+            raise NotSerializable(f"without the job's process groups, Inductor fails: {first_line}") from problem
+        raise
 
 
 def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -> dict[str, Any]:

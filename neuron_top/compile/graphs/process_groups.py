@@ -19,7 +19,6 @@ from typing import Any
 import torch
 from torch import fx
 from torch._C._distributed_c10d import (
-    HashStore,
     ProcessGroup,
     _register_process_group,
     _resolve_process_group,
@@ -57,16 +56,26 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
     return renamed
 
 
-def register_stand_ins(graph: fx.GraphModule) -> None:
+class StandIn(ProcessGroup):
+    """A group in a process that has no job: it knows how many ranks it has, not which of them asks."""
+
+    def rank(self) -> int:
+        """Not known: code that depends on it is another's on each rank."""
+        raise RuntimeError("a compile process has no rank in the groups of its job")
+
+
+def register_stand_ins(graph: fx.GraphModule) -> bool:
     """In a process made to compile `graph`: groups under its canonical names that know their size, no more.
 
-    Inductor asks for the size of a group while it compiles, and there is no job here to ask.
+    Inductor asks for the size of a group while it compiles, and there is no job here to ask. Returns whether there are
+    any: where Inductor asks for more, the compile fails.
     """
     names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
     for name in names:
-        group = ProcessGroup(HashStore(), 0, name.count(",") + 1)
+        group = StandIn(0, name.count(",") + 1)  # type: ignore[call-arg]  # PyTorch's stubs lack it
         _stand_ins.append(group)
         _register_process_group(GroupName(name), group)
+    return bool(names)
 
 
 def _graph_modules(graph: fx.GraphModule) -> Iterator[fx.GraphModule]:

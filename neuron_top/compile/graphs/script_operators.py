@@ -88,6 +88,11 @@ def declarations(gm: fx.GraphModule) -> list[Declaration]:
     ]
 
 
+def are_called(node: fx.Node) -> bool:
+    """Whether a node calls operators that PyTorch did not define, itself or through one of PyTorch's."""
+    return any(True for _ in _called(node))
+
+
 def reason_to_stay(node: fx.Node) -> str:
     """Why the code of a graph with this node cannot be shared, in words; empty where it can."""
     return next((reason for operator in _called(node) for reason in _reasons(node, operator)), "")

@@ -19,13 +19,14 @@ import os
 import sys
 import sysconfig
 import types
+import unittest.mock
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _PACKAGES = frozenset(
     (
         *("torch", "torchgen", "functorch", "triton", "numpy", "sympy", "mpmath", "networkx", "jinja2", "fsspec"),
-        *("filelock", "packaging", "typing_extensions", "neuron_top"),
+        *("filelock", "packaging", "tqdm", "typing_extensions", "neuron_top"),
     )
 )
 """Where code in PyTorch's modules comes from: PyTorch, what it stands on, and this back end."""
@@ -43,7 +44,8 @@ _TRACING = (
 _TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
-_IN_PYTHON = (types.FunctionType, functools.partial, property, *_HOLDS_ONE)
+_CACHED = type(functools.cache(len))
+_IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
 _IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """How the files of Python's own modules begin."""
@@ -70,9 +72,12 @@ def replaced() -> str:
         if _are_same(values, _seen.get((place, identity))):
             continue
         _digest = ""
+        traces = _traces(place) and identity == id(sys.modules.get(place))
         for item in values:
             if _is_looked_at(type(item)) and not own(item):
                 return f"the script replaces a function in {place}: {_name(item)}"
+            if traces and isinstance(item, type) and not _is_package(item.__module__):
+                return f"the script replaces a class in {place}: {_name(item)}"
         _seen[place, identity] = values
     return ""
 
@@ -116,6 +121,8 @@ def _parts(item: Any, depth: int) -> Iterator[Any]:
         held = tuple(part for part in (item.fget, item.fset, item.fdel) if part is not None)
     elif isinstance(item, functools.partial):
         held = (item.func,)
+    elif isinstance(item, _CACHED):
+        held = (item.__wrapped__,)
     else:
         held = ()
         if _is_looked_at(type(item)):
@@ -167,9 +174,19 @@ def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tup
             if _is_looked_through(home):
                 yield f"{home}.{item.__qualname__}", id(item), vars(item)
         if _traces(place):
-            for name, table in [(name, item) for name, item in names.items() if type(item) in (dict, list, tuple)]:
+            for name, table in [(name, item) for name, item in names.items() if isinstance(item, (dict, list, tuple))]:
                 if not name.startswith("__"):
-                    yield f"{place}.{name}", id(module), dict(table if type(table) is dict else enumerate(table))
+                    yield f"{place}.{name}", id(module), dict(_entries(table))
+
+
+def _entries(table: Mapping[Any, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """What stands in a table, also in its rows where it is one of rows."""
+    for name, item in list(table.items() if isinstance(table, Mapping) else enumerate(table)):
+        if isinstance(item, (list, tuple)):
+            place = name if type(name) in (str, int) else _name(name)
+            yield from ((f"{place}.{number}", part) for number, part in enumerate(item))
+        else:
+            yield name, item
 
 
 def _is_looked_at(kind: type) -> bool:
@@ -177,7 +194,8 @@ def _is_looked_at(kind: type) -> bool:
     answer = _looked_at.get(kind)
     if answer is None:
         can_be_called = "__call__" in dir(kind) and not issubclass(kind, type)
-        answer = kind in _IN_PYTHON or (can_be_called and not _is_package(kind.__module__))
+        calls_another = issubclass(kind, unittest.mock.Base)  # of Python's library, but what it calls is the script's
+        answer = kind in _IN_PYTHON or (can_be_called and (calls_another or not _is_package(kind.__module__)))
         _looked_at[kind] = answer
     return answer
 
@@ -189,8 +207,8 @@ def _closure(function: types.FunctionType) -> tuple[Any, ...]:
             part = cell.cell_contents
         except ValueError:  # not filled yet
             continue
-        if type(part) in _IN_PYTHON:
-            held.append(part)
+        parts = part.values() if type(part) is dict else part if type(part) in (list, tuple) else (part,)
+        held += [item for item in parts if _is_looked_at(type(item))]
     return tuple(held)
 
 
@@ -236,6 +254,8 @@ def _text(item: Any) -> str:
         return _text(item.__func__)
     if isinstance(item, functools.partial):
         return f"partial {_text(item.func)}"
+    if isinstance(item, _CACHED):
+        return f"cached {_text(item.__wrapped__)}"
     if isinstance(item, property):
         return f"property {_text(item.fget)} {_text(item.fset)}"
     return f"{getattr(item, '__module__', '')}.{_name(item)}"

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from neuron_top.compile.graphs import script_operators
 from neuron_top.compile.graphs.hashing import NotCacheable, shape_environment
 from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
@@ -31,7 +32,7 @@ _READ_MEMORY = frozenset(
         torch.ops.aten.resize_as.default,
     }
 )
-"""Operators that read the memory of their first argument, whatever its strides are."""
+"""Operators that read the memory of their first argument, whatever its strides are. Those of the script may, too."""
 
 
 def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
@@ -76,8 +77,8 @@ def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, St
     fake_tensor_prop(gm, inputs, force_allow_non_fake_inputs=True)
     moved = [place for place, pair in enumerate(zip(outputs, _output_values(gm), strict=True)) if _differs(*pair)]
     _return_in(gm, {place: tuple(outputs[place].stride()) for place in moved if place not in strides})
-    for reader, value in read.items():
-        _keep_what_it_reads(reader, value)
+    for (reader, source), value in read.items():
+        _keep_what_it_reads(reader, source, value)
     return inputs
 
 
@@ -126,20 +127,23 @@ def _forced(node: fx.Node, stride: Stride) -> fx.Node:
     return forced
 
 
-def _keep_what_it_reads(reader: fx.Node, value: Any) -> None:
+def _keep_what_it_reads(reader: fx.Node, source: fx.Node, value: Any) -> None:
     """Let an operator that reads memory find it as it was traced, with this value. Raises NotCacheable."""
-    source = reader.args[0]
-    if not isinstance(source, fx.Node) or not _differs(value, source.meta.get("val")):
+    if not _differs(value, source.meta.get("val")):
         return
     if getattr(source.target, "is_view", False) or source.target is torch.ops.aten.reshape.default:
         raise NotCacheable(f"{reader.target} reads the memory of a view in another order")
     reader.replace_input_with(source, _forced(source, tuple(value.stride())))
 
 
-def _values_read(gm: fx.GraphModule) -> dict[fx.Node, Any]:
-    """By operator that reads memory, what it was traced to read."""
-    readers = [node for node in gm.graph.nodes if node.target in _READ_MEMORY]
-    return {node: node.args[0].meta.get("val") for node in readers if isinstance(node.args[0], fx.Node)}
+def _values_read(gm: fx.GraphModule) -> dict[tuple[fx.Node, fx.Node], Any]:
+    """By operator that reads memory and what it reads: the value that it was traced to read."""
+    readers = filter(_reads_memory, gm.graph.nodes)
+    return {(node, source): source.meta.get("val") for node in readers for source in node.all_input_nodes}
+
+
+def _reads_memory(node: fx.Node) -> bool:
+    return node.target in _READ_MEMORY or script_operators.are_called(node)
 
 
 def _empty(value: Any, stride: Sequence[int]) -> Any:
@@ -165,7 +169,7 @@ def _channels_last(node: fx.Node) -> Stride | None:
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.dim() != _IMAGES:
         return None
-    if not _known(value) or any(user.target in _READ_MEMORY for user in node.users):
+    if not _known(value) or any(map(_reads_memory, node.users)):
         return None
     if not torch._prims_common.is_non_overlapping_and_dense_or_false(value):
         return None

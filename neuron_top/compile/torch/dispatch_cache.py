@@ -234,3 +234,6 @@ def _input_lines(inputs: Sequence[Any]) -> Iterator[str]:
             same, alias = objects.setdefault(id(item), place), storages.setdefault(storage._cdata, place)
             yield f"same as {same}, memory of {alias}, {storage.nbytes()} bytes, at {item.storage_offset()}"
             yield f"leaf {item.is_leaf} view {item._is_view()} inference {item.is_inference()}"
+            if (base := item._base) is not None:  # what is written to views of one memory is traced as written to it
+                same = objects.setdefault(id(base), len(objects) + len(inputs))
+                yield f"base {same} {_fixed(base)}, at {base.storage_offset()}, leaf {base.is_leaf}"
