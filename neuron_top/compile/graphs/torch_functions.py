@@ -176,17 +176,17 @@ def _namespaces(modules: Iterable[tuple[str, types.ModuleType]]) -> Iterator[tup
         if _traces(place):
             for name, table in [(name, item) for name, item in names.items() if isinstance(item, (dict, list, tuple))]:
                 if not name.startswith("__"):
-                    yield f"{place}.{name}", id(module), dict(_entries(table))
+                    yield f"{place}.{name}", id(module), _entries(table)
 
 
-def _entries(table: Mapping[Any, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """What stands in a table, also in its rows where it is one of rows."""
-    for name, item in list(table.items() if isinstance(table, Mapping) else enumerate(table)):
-        if isinstance(item, (list, tuple)):
-            place = name if type(name) in (str, int) else _name(name)
-            yield from ((f"{place}.{number}", part) for number, part in enumerate(item))
-        else:
-            yield name, item
+def _entries(table: Mapping[Any, Any] | Sequence[Any]) -> dict[Any, Any]:
+    """What stands in a table by its key or place, of a table of rows also what stands in each row."""
+    found = dict(table if isinstance(table, Mapping) else enumerate(table))
+    for key, row in [(key, item) for key, item in found.items() if isinstance(item, (list, tuple))]:
+        place = key if type(key) in (str, int) else _name(key)
+        found |= {f"{place}.{number}": part for number, part in enumerate(row)}
+        del found[key]
+    return found
 
 
 def _is_looked_at(kind: type) -> bool:
@@ -207,8 +207,10 @@ def _closure(function: types.FunctionType) -> tuple[Any, ...]:
             part = cell.cell_contents
         except ValueError:  # not filled yet
             continue
-        parts = part.values() if type(part) is dict else part if type(part) in (list, tuple) else (part,)
-        held += [item for item in parts if _is_looked_at(type(item))]
+        if type(part) in (dict, list, tuple):
+            held += [item for item in (part.values() if type(part) is dict else part) if _is_looked_at(type(item))]
+        elif _is_looked_at(type(part)):
+            held.append(part)
     return tuple(held)
 
 

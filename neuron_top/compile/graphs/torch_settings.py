@@ -378,6 +378,7 @@ STATE: dict[str, tuple[Read, Write | None]] = {
     "cuda.sdp.math": _native("_get_math_sdp_enabled", "_set_sdp_use_math"),
     "cuda.sdp.cudnn": _native("_get_cudnn_sdp_enabled", "_set_sdp_use_cudnn"),
     "cuda.sdp.overrideable": _native("_get_overrideable_sdp_enabled", "_set_sdp_use_overrideable"),
+    "cuda.sdp.priority": _native("_get_sdp_priority_order", "_set_sdp_priority_order"),
     "cuda.sdp.reduced": _native("_get_math_sdp_allow_fp16_bf16_reduction", "_set_math_sdp_allow_fp16_bf16_reduction"),
     "cuda.linalg": (lambda: _named(_c("_get_linalg_preferred_backend")()), None),
     "cuda.blas": (lambda: _named(_c("_get_blas_preferred_backend")()), None),
