@@ -15,7 +15,7 @@ from torch import fx  # noqa: E402
 from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
 
 from neuron_top.compile.compiler import NotSerializable  # noqa: E402
-from neuron_top.compile.graphs import inductor_compile, process_groups  # noqa: E402
+from neuron_top.compile.graphs import inductor_compile, process_groups, torch_settings  # noqa: E402
 from neuron_top.compile.graphs.graph_file import SerializedGraph  # noqa: E402
 from neuron_top.compile.graphs.script_operators import StandIns  # noqa: E402
 
@@ -125,15 +125,11 @@ def test_a_compile_process_gets_groups_of_the_right_size() -> None:
     assert [process_groups._resolve(name).size() for name in wanted] == [2, 4]
 
 
-def test_a_compile_process_does_not_say_which_rank_it_is() -> None:
-    """Code that Inductor makes for one rank is another's on every other."""
-    with rank(0):
-        module = summing(group_of(0, 2, 3))
-        process_groups.canonicalize(module)
-    assert process_groups.register_stand_ins(module)
-    (name,) = names_in(module)
-    with pytest.raises(RuntimeError, match="no rank"):
-        process_groups._resolve(name).rank()
+def test_code_that_depends_on_the_rank_that_compiles_stays_in_the_job() -> None:
+    """One pass makes it; a compile process is rank 0 of every group."""
+    by_rank = {"aten_distributed_optimizations.allow_comms_decompositions": True}
+    assert process_groups.reason_to_stay(torch_settings.collect(by_rank).serializable())
+    assert not process_groups.reason_to_stay(torch_settings.collect().serializable())
 
 
 def test_a_graph_with_groups_that_no_compile_process_can_compile_is_left_to_its_job(

@@ -13,12 +13,13 @@ one group at a time, the one that the graph named, so sharing can never send dat
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import fx
 from torch._C._distributed_c10d import (
+    HashStore,
     ProcessGroup,
     _register_process_group,
     _resolve_process_group,
@@ -26,9 +27,13 @@ from torch._C._distributed_c10d import (
 )
 from torch.distributed.distributed_c10d import GroupName
 
+from neuron_top.compile.graphs.torch_settings import INDUCTOR
+
 _PREFIX = "neurontop:"
 _NAMESPACES = ("_c10d_functional", "_c10d_functional_autograd", "_dtensor")
 _ARGUMENT = "group_name"
+_BY_RANK = "aten_distributed_optimizations.allow_comms_decompositions"
+"""The setting of that pass (PyTorch 2.13)."""
 
 _owners: dict[str, str] = {}
 """Canonical name → name of the group in this process."""
@@ -56,12 +61,15 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
     return renamed
 
 
-class StandIn(ProcessGroup):
-    """A group in a process that has no job: it knows how many ranks it has, not which of them asks."""
+def reason_to_stay(settings: Mapping[str, Any]) -> str:
+    """Why graphs are compiled in the job under these settings; empty where they need not be.
 
-    def rank(self) -> int:
-        """Not known: code that depends on it is another's on each rank."""
-        raise RuntimeError("a compile process has no rank in the groups of its job")
+    One pass of Inductor (`decomp_comms`) makes code for the rank that compiles. A stand-in is rank 0 of its group for
+    whoever asks, and what is compiled is shared by all ranks.
+    """
+    if settings["config"][INDUCTOR].get(_BY_RANK):
+        return "collectives are replaced by what the rank computes that compiles"
+    return ""
 
 
 def register_stand_ins(graph: fx.GraphModule) -> bool:
@@ -72,7 +80,7 @@ def register_stand_ins(graph: fx.GraphModule) -> bool:
     """
     names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
     for name in names:
-        group = StandIn(0, name.count(",") + 1)  # type: ignore[call-arg]  # PyTorch's stubs lack it
+        group = ProcessGroup(HashStore(), 0, name.count(",") + 1)
         _stand_ins.append(group)
         _register_process_group(GroupName(name), group)
     return bool(names)

@@ -35,6 +35,7 @@ from neuron_top.compile.graphs import (
     hashing,
     inductor_compile,
     own_code,
+    process_groups,
     torch_settings,
     vector_instructions,
 )
@@ -179,7 +180,8 @@ def _shareable_settings(patches: Mapping[str, Any], gm: fx.GraphModule) -> dict[
     """All settings in force. Raises NotCacheable where under them `gm` can only be compiled in the job."""
     settings = torch_settings.collect(patches, cpu_code=gpus.cpu_code_in(gm, patches))
     found = settings.serializable()
-    if reason := settings.reason or own_code.foreign() or gpus.reason_to_stay(found, gm):
+    of_settings = settings.reason or process_groups.reason_to_stay(found)
+    if reason := of_settings or own_code.foreign() or gpus.reason_to_stay(found, gm):
         raise hashing.NotCacheable(reason)
     return found
 
