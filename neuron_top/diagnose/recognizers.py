@@ -157,10 +157,10 @@ ROWS: tuple[Recognizer, ...] = (
         "a stage of the compiler failed",
         _C.COMPILE_ERROR,
         _W.STATEMENT,
-        _words("driver failed to complete|exit status (|process pool was terminated"),
+        _words("driver failed to complete|exit status (|process pool was terminated|an exception was thrown"),
         (
             r"^(?:Error message: {1,8})?(?:\w+ driver failed to complete|Non-zero exit status \(-?\d+\) for command"
-            r"|A process in the process pool was terminated)"
+            r"|A process in the process pool was terminated)|^An exception was thrown:$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -222,7 +222,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words("ncc_|["),
         (
             r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
-            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|cannot|out of|ticket|illegal|no )"
+            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|n't\b|cannot|out of|ticket|illegal|no )"
         ),
     ),
     Recognizer(
@@ -236,8 +236,8 @@ ROWS: tuple[Recognizer, ...] = (
         "compiler's error message",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("error message:|bir error"),
-        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ ",
+        _words("error message:|bir error| inst."),
+        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ |^Instruction \w{1,60} inst\.\d+: \S",
     ),
     Recognizer(
         "native compile failed",
@@ -252,11 +252,20 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
+            "|failed assertion check"
         ),
         (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
-            r"|No operations were successfully partitioned"
+            r"|No operations were successfully partitioned|\binst failed assertion check: \S"
         ),
+    ),
+    Recognizer(
+        "LLVM gave up",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("llvm error: "),
+        r"^LLVM ERROR: \S",
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "internal compiler error without a message",
@@ -307,21 +316,50 @@ ROWS: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
+        "a runtime call failed, told by the service",
+        _C.RUNTIME_EXEC,
+        _W.STATEMENT,
+        _words("op_requires failed"),
+        r"OP_REQUIRES failed at \S+ : .{0,200}?\b[Nn]rt(?:::|_|$)",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a graph is refused, told by the service",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("op_requires failed"),
+        r"OP_REQUIRES failed at tpu_\w+\.cc:\d+ : [A-Z_]{3,30}: (?!From /job|\S*neuronx?-cc compilation failed)\S",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "compiler failed",
         _C.COMPILE_ERROR,
         _W.DEATH,
         _words(
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
-            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status|calledprocesserror: "
+            "|command returned:|runneuronccimpl|non-zero exit status|calledprocesserror: "
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
             rf"|{_COMPILER}.{{0,4000}}non-zero exit status|CalledProcessError: Command .{{0,60}}{_COMPILER}"
-            r"|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
+            r"|RunNeuronCCImpl: error"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
+    ),
+    Recognizer(
+        "a compile made nothing",
+        _C.COMPILE_ERROR,
+        _W.DEATH,
+        _words("neff bytes as none|executable (neff) is empty"),
+        r"load with neff bytes as None|Neuron executable \(neff\) is empty",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "compiler ended with a status",
@@ -939,7 +977,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
-            "|-cc is installed"
+            "|-cc is installed|module compiled against|compiled using numpy"
         ),
         (
             r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
@@ -949,6 +987,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
+            r"|[Mm]odule compiled against A[BP]I version|compiled using NumPy \d"
             r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),

@@ -44,6 +44,7 @@ OF_ROWS: dict[str, str] = {
     "native compile failed": "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and "
     "TORCH_NEURONX_DEBUG_DIR keep more of it",
     "internal compiler error": _REPORT,
+    "LLVM gave up": _REPORT,
     "internal compiler error without a message": _READ_COMPILER_LOG,
     "native compile failed without a message": "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 "
     "and run again; TORCH_NEURONX_DEBUG_DIR keeps the graph",
@@ -51,7 +52,10 @@ OF_ROWS: dict[str, str] = {
     "nothing of a model was compiled": "Every part that was given to the compiler failed: read the file that the "
     "lines above name (`log file is at`)",
     "compiler failed, told by PyTorch/XLA's service": _READ_COMPILER_LOG,
+    "a runtime call failed, told by the service": _RUNTIME_LINES,
+    "a graph is refused, told by the service": _REPORT,
     "compiler failed": _READ_COMPILER_LOG,
+    "a compile made nothing": f"A compile before it has failed. {_READ_COMPILER_LOG}",
     "compiler ended with a status": _READ_COMPILER_LOG,
     "failed graphs in a summary": _READ_COMPILER_LOG,
     "native lock broken": "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
@@ -202,6 +206,7 @@ SAY_NOT_STATED = frozenset(
         "a stage of the compiler failed",
         "compiler failed, told by PyTorch/XLA's service",
         "compiler failed",
+        "a compile made nothing",
         "compiler ended with a status",
         "failed graphs in a summary",
         "runtime does not start",
