@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -140,6 +141,16 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     return _by_check(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def rest_of_banner(statement: Statement) -> CauseVerdict | None:
+    """What a line of the compiler's banner means where the log begins behind its message: that there was one."""
+    is_rest = statement.speaker is Speaker.COMPILER and statement.level.is_error and statement.text.strip(" *")
+    if not is_rest or not compiler.DETAIL.match(statement.text):
+        return None
+    return CauseVerdict(
+        CauseClass.COMPILE_ERROR, Weight.CASCADE, FAILED_WITHOUT_MESSAGE, Confidence.LOW, ReasonGiven.MISSING
+    )
 
 
 def raised_by(statement: Statement) -> re.Match[str] | None:

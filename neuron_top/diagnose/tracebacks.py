@@ -185,7 +185,12 @@ class Tracebacks:
             self._open[plain].twin, twin.twin = statement.process, plain
 
     def _without_heading(self, statement: Statement) -> bool:
-        """Begin with a frame, where the log begins inside a traceback."""
+        """Begin with a frame, where the log begins inside a traceback.
+
+        Not with one in the compiler's banner: the message stands in front of the frames there.
+        """
+        if statement.speaker is Speaker.COMPILER and statement.level.is_error:
+            return False
         frame = _HEADLESS.search(statement.text)
         if frame is None or self._ignores_next:
             return False

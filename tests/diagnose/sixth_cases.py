@@ -39,6 +39,17 @@ I-16-38: Matmul
 """,
     ),
     Case(
+        "the end of a banner whose message is cut off",
+        "compile_error",
+        f"""
+>>>{D} ERROR 18 [neuronx-cc]:   File "neuronxcc/driver/Job.py", line 30, in neuronxcc.driver.Job.run
+{D} ERROR 18 [neuronx-cc]:   NEFF version Dynamic
+{D} ERROR 18 [neuronx-cc]:   TVM not available
+{D} ERROR 18 [neuronx-cc]:
+{D} ERROR 18 [neuronx-cc]: Artifacts stored in: /tmp/work
+""",
+    ),
+    Case(
         "a compile that made nothing",
         "compile_error",
         """
