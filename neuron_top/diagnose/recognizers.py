@@ -480,7 +480,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
         (
-            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|[Nn]o CUDA-capable device|not compiled with CUDA enabled"
+            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
+            r"|not compiled with CUDA enabled"
             r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
         ),
     ),
@@ -606,7 +607,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
             "|devices found|neuron_device|compatible driver|no devices|module neuron|neuron:fw_io"
-            "|device information from|open the device|open the nd"
+            "|device information from|open the device|open the nd|[hal] request"
         ),
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
@@ -616,7 +617,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|\bNo devices specified|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
             r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
             r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
-            r"|Could not open the (?:device index|nd)"
+            r"|Could not open the (?:device index|nd)|\[hal\] request .{1,60} timed out"
         ),
     ),
     Recognizer(
@@ -625,11 +626,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
-            "|error processing package aws-neuron"
+            "|error processing package aws-neuron|/dkms/"
         ),
         (
             r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
             r"|\bpre_install failed|error processing package aws-neuron"
+            r"|/dkms/\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: "
         ),
     ),
     Recognizer(
@@ -705,6 +707,31 @@ ROWS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "an endpoint's error",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("(modelerror)"),
+        r"\(ModelError\) when calling the InvokeEndpoint",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "too many sockets",
+        _C.SCRIPT_ERROR,
+        _W.REASON,
+        _words("too many open files"),
+        r"(?i:\b(?:call to \w+|socket creation) failed.{0,20}too many open files)",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "fork beside EFA",
+        _C.COLLECTIVE,
+        _W.REASON,
+        _words("libfabric efa provider"),
+        r"libfabric EFA provider is operating in",
+    ),
+    Recognizer(
         "collective set-up",
         _C.COLLECTIVE,
         _W.STATEMENT,
@@ -712,6 +739,7 @@ ROWS: tuple[Recognizer, ...] = (
             "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
             "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
+            "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
         (
@@ -725,6 +753,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
+            r"|\bBuildGlobalComm failed"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -1292,13 +1321,14 @@ DEATHS: tuple[Recognizer, ...] = (
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
             "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
-            "|illegal instruction|stack trace"
+            "|illegal instruction|stack trace|invalid pointer"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
-            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|[4678])\b|Bus error|Illegal instruction"
+            r"|free\(\): |double free|malloc\(\): |free invalid pointer|[Ss]ignal (?:11|[4678])\b|Bus error"
+            r"|Illegal instruction"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -86,7 +86,7 @@ _BARE_RUNTIME = late_pattern(
 )
 """A header of the runtime whose stamp a page or a shipper has dropped."""
 _COLLECTIVES = late_pattern(
-    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6})\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
+    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6}|-1)\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
     r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
@@ -255,7 +255,7 @@ def _read_runtime(statement: Statement) -> None:
         if found is None:
             return
         statement.speaker = Speaker.COLLECTIVES
-        statement.rank = int(found["rank"])
+        statement.rank = None if found["rank"] == "-1" else int(found["rank"])
     statement.pid = int(found["pid"]) if found["pid"] else statement.pid
     statement.level = LogLevel.named(found["level"])
     statement.text = found["text"]

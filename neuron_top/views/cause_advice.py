@@ -113,8 +113,14 @@ OF_ROWS: dict[str, str] = {
     "the rank, and for ranks with fewer batches",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
-    "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
-    "nodes, and whether another worker died or still compiles",
+    "an endpoint's error": "The endpoint only answers that its model failed or did not answer in time: its log in "
+    "CloudWatch, at this time, states why",
+    "too many sockets": "The limit of open files is reached, and each connection between ranks is one: raise it on "
+    "each node (ulimit -n 65535) and in the container or service that starts the job",
+    "fork beside EFA": "The program forks while EFA is in use: set FI_EFA_FORK_SAFE=1 (and RDMAV_FORK_SAFE=1 with an "
+    "old kernel), or make the data loader without worker processes",
+    "collective set-up": "The workers did not find each other: MASTER_ADDR, NEURON_RT_ROOT_COMM_ID, ports, security "
+    "groups, EFA, number of nodes, and whether another worker died or still compiles",
     "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
     "another one",
     "execution timeout": "A program did not end in time: a hang, a partner that died, or too low a limit "
@@ -216,6 +222,7 @@ SAY_NOT_STATED = frozenset(
         "crashed",
         "a node was lost",
         "exit status",
+        "an endpoint's error",
         FAILED_WITHOUT_MESSAGE,
         TORN_TRACEBACK,
     }

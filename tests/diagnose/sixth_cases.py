@@ -7,6 +7,7 @@ from tests.diagnose.cases import Case
 D = "2026-03-04T05:06:07Z"
 XLA = "2026-03-04 05:06:07.123456: E tensorflow/compiler/xla/xla_client/xla_util.cc:90]"
 SERVICE = "2026-03-04 05:06:07.123456: W tensorflow/core/framework/op_kernel.cc:1830] OP_REQUIRES failed at"
+CCOM = "2026-Mar-04 05:06:07.0089 11:22"
 COMPILER = (
     Case(
         "a code whose message says what could not be done",
@@ -103,5 +104,78 @@ SERVICES = (
         "compile_error",
         ">>>Non-OK-status: status.status() status: UNIMPLEMENTED: no rewriting for this HLO: %dot.3\n",
     ),
+    Case(
+        "an endpoint that did not answer",
+        "script_error",
+        ">>>botocore.errorfactory.ModelError: An error occurred (ModelError) when calling the InvokeEndpoint operation: "
+        'server error (0) with message "Your invocation timed out while waiting for a response"\n',
+    ),
 )
-SIXTH_CASES = (*COMPILER, *SERVICES)
+COLLECTIVES = (
+    Case(
+        "a limit of open files among ranks that meet",
+        "script_error",
+        f"""
+>>>{CCOM} [17] bootstrap.cc:106 CCOM WARN Call to accept failed : Too many open files
+{CCOM} [13] include/socket.h:443 CCOM WARN Net : Socket creation failed : Too many open files
+{CCOM} [29] include/socket.h:579 CCOM WARN Timeout waiting for RX (waited 120 sec) - retrying
+""",
+    ),
+    Case(
+        "a communicator over nodes that is not built",
+        "collective",
+        '>>>RuntimeError: Nrt::BuildGlobalComm failed on NeuronCores 0-1(2):  nrt_status=1, message="x".\n',
+    ),
+    Case(
+        "a thread of no rank",
+        "collective",
+        f">>>{CCOM} [-1] bootstrap.cc:95 CCOM WARN Timeout waiting for incoming connection (waited 120 sec)\n",
+    ),
+    Case(
+        "a fork beside EFA",
+        "collective",
+        """
+A process has called fork().
+
+>>>As a result, the libfabric EFA provider is operating in
+a condition that could result in errors.
+Your job will now abort.
+""",
+    ),
+)
+MACHINES = (
+    Case(
+        "a source of the driver that does not build",
+        "runtime_init",
+        """
+DKMS make.log for aws-neuron-2.1 for kernel 5.11
+  CC [M]  /var/lib/dkms/aws-neuron/2.1/build/neuron_core.o
+>>>/var/lib/dkms/aws-neuron/2.1/build/neuron_core.c:11:3: error: ignoring return value
+""",
+    ),
+    Case(
+        "a device that does not answer the daemon",
+        "runtime_init",
+        """
+Mar 04 05:06:07 node-1 nrtd[41]: [NRTD:nrtd_main] starting
+>>>Mar 04 05:06:17 node-1 nrtd[41]: **[hal] request seq: 2, cmd: 1 timed out**
+Mar 04 05:06:17 node-1 nrtd[41]: [TDRV:reset_mla] Resetting 0000:00:10.0
+""",
+    ),
+    Case(
+        "no GPU on a machine that needs none",
+        "",
+        """
+2026-03-04 05:06:07.211885: E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: \
+CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+INFO:tensorflow:Assets written to: out
+""",
+    ),
+    Case(
+        "an allocator that aborts",
+        "script_error",
+        "loading\n>>>src/tcmalloc.cc:332] Attempt to free invalid pointer 0x7ffd\n",
+        "failed",
+    ),
+)
+SIXTH_CASES = (*COMPILER, *SERVICES, *COLLECTIVES, *MACHINES)
