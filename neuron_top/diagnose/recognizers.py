@@ -1021,6 +1021,15 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),
+    Recognizer(
+        "a lazy import failed",
+        _C.MISSING_DEPENDENCY,
+        _W.DEATH,
+        _words("because of the following error"),
+        r"Failed to import \S{1,200} because of the following error",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     # --- usage -------------------------------------------------------------------------------------------------------
     Recognizer(
         "wrong arguments",

@@ -165,6 +165,8 @@ OF_ROWS: dict[str, str] = {
     "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
+    "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
+    "above and below it name what is missing or of another version",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "

@@ -178,4 +178,26 @@ INFO:tensorflow:Assets written to: out
         "failed",
     ),
 )
-SIXTH_CASES = (*COMPILER, *SERVICES, *COLLECTIVES, *MACHINES)
+PAGES = (
+    Case(
+        "a traceback on one line",
+        "script_error",
+        '>>>File "<string>", line 111, in __init__ File "/opt/arguments.py", line 13, in check_device '
+        "raise RuntimeError('no such device: {}'.format(device)) RuntimeError: no such device: cpu\n",
+        "failed",
+    ),
+    Case(
+        "an import that fails when it is asked for, and its reason on the next line",
+        "missing_dependency",
+        """
+RuntimeError: Failed to import job.modeling because of the following error (look up to see its traceback):
+>>>cannot import name 'Mode' from 'job.utils' (/opt/job/utils.py)
+""",
+    ),
+    Case(
+        "a sentence that names two places of a file",
+        "",
+        'See File "a.py", line 3, in main and File "b.py", line 7, in check for what an Error: is here\n',
+    ),
+)
+SIXTH_CASES = (*COMPILER, *SERVICES, *COLLECTIVES, *MACHINES, *PAGES)
