@@ -23,7 +23,7 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
-_COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
+COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -255,7 +255,7 @@ class Tracebacks:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
-                state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
+                state.in_compiler = COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:

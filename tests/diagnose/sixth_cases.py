@@ -51,6 +51,17 @@ I-16-38: Matmul
 """,
     ),
     Case(
+        "a traceback that is cut off in the compiler's own code",
+        "compile_error",
+        """
+Process Process-1:
+Traceback (most recent call last):
+  File "neuronxcc/driver/CommandDriver.py", line 9, in neuronxcc.driver.CommandDriver.run
+>>>  File "neuronxcc/driver/Job.py", line 30, in neuronxcc.driver.Job.run
+""",
+        "failed",
+    ),
+    Case(
         "a compile that made nothing",
         "compile_error",
         """
