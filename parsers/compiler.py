@@ -35,6 +35,7 @@ DETAIL = late_pattern(
     r"\s*(?:[\W_]*$|Version information|Error (?:class|location)|Command line:|Internal details:"
     r"|Diagnostic (?:information|logs)"
     r"|Type: <class|File \"|Location:|Neuron\w* Compiler version|(?:HWM|NumPy|Python|HWM Early|XLA) version|Not in AMI"
+    r"|(?:NEFF|TVM|TF|MXNet) version|(?:TVM|TF|MXNet) not available"
     r"|Running (?:on|in) |Artifacts stored in)"
 )
 """Lines of the banner of an internal error, at level ERROR: they say where, not what."""

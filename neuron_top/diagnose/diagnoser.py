@@ -304,6 +304,8 @@ class Diagnoser:
             self._message = CompilerMessage(statement, is_cached=False)
             return None
         verdict = general.judge(statement)
+        if verdict is None and not self._findings.all:
+            verdict = general.rest_of_banner(statement)
         return self._add(statement, verdict) if verdict is not None else None
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -24,6 +25,7 @@ WORDS: tuple[bytes, ...] = (
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
+    b"ret_check failure", b"non-ok-status",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -64,6 +66,14 @@ _AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?erro
 """How compilers of C and of MLIR name what is wrong in a source."""
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
 """How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
+_CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
+"""How XLA says which of its checks did not hold, or with which status the process ends."""
+_GRAPHS_CHECK = late_pattern(r"xla/service/|\bHLO\b|hlo_")
+_STACK = late_pattern(
+    r"(?:StackTrace:|\*{3} (?:Begin|End) stack trace \*{3}|clone|_{0,2}\w{0,40}start\w{0,20}|_?Py[A-Z_]\w{1,80}"
+    r"|[\w:~<>*&, ]{1,400}::~?\w{1,200}(?:<.{0,400}>)?\((?!.{0,2000}(?i:\bfail|\berror)).{0,4000})$"
+)
+"""What XLA prints of the stack at level ERROR, name by name."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
@@ -130,7 +140,17 @@ def judge(statement: Statement) -> CauseVerdict | None:
         return exception(statement, raised)
     if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
-    return _by_level(statement) or _by_opening(statement)
+    return _by_check(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def rest_of_banner(statement: Statement) -> CauseVerdict | None:
+    """What a line of the compiler's banner means where the log begins behind its message: that there was one."""
+    is_rest = statement.speaker is Speaker.COMPILER and statement.level.is_error and statement.text.strip(" *")
+    if not is_rest or not compiler.DETAIL.match(statement.text):
+        return None
+    return CauseVerdict(
+        CauseClass.COMPILE_ERROR, Weight.CASCADE, FAILED_WITHOUT_MESSAGE, Confidence.LOW, ReasonGiven.MISSING
+    )
 
 
 def raised_by(statement: Statement) -> re.Match[str] | None:
@@ -227,10 +247,20 @@ _BY_SPEAKER = {
 _BELOW_THE_FRAMEWORK = (Speaker.RUNTIME, Speaker.COLLECTIVES, Speaker.COMPILER, Speaker.NATIVE)
 
 
+def _by_check(statement: Statement) -> CauseVerdict | None:
+    if statement.indented or not _CHECK.match(statement.text):
+        return None
+    is_graphs = _GRAPHS_CHECK.search(statement.text) is not None
+    cause_class = CauseClass.COMPILE_ERROR if is_graphs else CauseClass.SCRIPT_ERROR
+    return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+
+
 def _by_level(statement: Statement) -> CauseVerdict | None:
     if not statement.level.is_error:
         return None
     speaker = statement.speaker
+    if speaker is Speaker.FRAMEWORK and _STACK.match(statement.text):
+        return None
     cause_class = _BY_SPEAKER.get(speaker, CauseClass.SCRIPT_ERROR)
     if speaker is Speaker.RUNTIME:
         cause_class = _runtime_class(statement)

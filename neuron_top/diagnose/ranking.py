@@ -24,6 +24,7 @@ from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
 
@@ -139,8 +140,11 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
 
 def _torn(end: End) -> list[Finding]:
     """The last frame, as the nearest to an exception that the log does not hold."""
-    verdict = CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.DEATH, TORN_TRACEBACK, Confidence.LOW, ReasonGiven.MISSING)
-    return [] if end.last is None else [_at_last_line(end.last, verdict)]
+    if end.last is None:
+        return []
+    whose = CauseClass.COMPILE_ERROR if COMPILERS_FRAME.search(end.last.text) else CauseClass.SCRIPT_ERROR
+    verdict = CauseVerdict(whose, Weight.DEATH, TORN_TRACEBACK, Confidence.LOW, ReasonGiven.MISSING)
+    return [_at_last_line(end.last, verdict)]
 
 
 def _at_last_line(last: LastLine, verdict: CauseVerdict) -> Finding:

@@ -157,10 +157,10 @@ ROWS: tuple[Recognizer, ...] = (
         "a stage of the compiler failed",
         _C.COMPILE_ERROR,
         _W.STATEMENT,
-        _words("driver failed to complete|exit status (|process pool was terminated"),
+        _words("driver failed to complete|exit status (|process pool was terminated|an exception was thrown"),
         (
             r"^(?:Error message: {1,8})?(?:\w+ driver failed to complete|Non-zero exit status \(-?\d+\) for command"
-            r"|A process in the process pool was terminated)"
+            r"|A process in the process pool was terminated)|^An exception was thrown:$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -222,7 +222,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words("ncc_|["),
         (
             r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
-            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|cannot|out of|ticket|illegal|no )"
+            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|n't\b|cannot|out of|ticket|illegal|no )"
         ),
     ),
     Recognizer(
@@ -236,8 +236,8 @@ ROWS: tuple[Recognizer, ...] = (
         "compiler's error message",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("error message:|bir error"),
-        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ ",
+        _words("error message:|bir error| inst."),
+        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ |^Instruction \w{1,60} inst\.\d+: \S",
     ),
     Recognizer(
         "native compile failed",
@@ -252,11 +252,20 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
+            "|failed assertion check"
         ),
         (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
-            r"|No operations were successfully partitioned"
+            r"|No operations were successfully partitioned|\binst failed assertion check: \S"
         ),
+    ),
+    Recognizer(
+        "LLVM gave up",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("llvm error: "),
+        r"^LLVM ERROR: \S",
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "internal compiler error without a message",
@@ -307,21 +316,50 @@ ROWS: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
+        "a runtime call failed, told by the service",
+        _C.RUNTIME_EXEC,
+        _W.STATEMENT,
+        _words("op_requires failed"),
+        r"OP_REQUIRES failed at \S+ : .{0,200}?\b[Nn]rt(?:::|_|$)",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a graph is refused, told by the service",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("op_requires failed"),
+        r"OP_REQUIRES failed at tpu_\w+\.cc:\d+ : [A-Z_]{3,30}: (?!From /job|\S*neuronx?-cc compilation failed)\S",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "compiler failed",
         _C.COMPILE_ERROR,
         _W.DEATH,
         _words(
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
-            "|command returned:|runneuronccimpl|op_requires failed|non-zero exit status|calledprocesserror: "
+            "|command returned:|runneuronccimpl|non-zero exit status|calledprocesserror: "
         ),
         (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
             rf"|{_COMPILER}.{{0,4000}}non-zero exit status|CalledProcessError: Command .{{0,60}}{_COMPILER}"
-            r"|RunNeuronCCImpl: error|OP_REQUIRES failed at tpu_\w+\.cc"
+            r"|RunNeuronCCImpl: error"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
+    ),
+    Recognizer(
+        "a compile made nothing",
+        _C.COMPILE_ERROR,
+        _W.DEATH,
+        _words("neff bytes as none|executable (neff) is empty"),
+        r"load with neff bytes as None|Neuron executable \(neff\) is empty",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "compiler ended with a status",
@@ -442,7 +480,8 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
         (
-            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|[Nn]o CUDA-capable device|not compiled with CUDA enabled"
+            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
+            r"|not compiled with CUDA enabled"
             r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
         ),
     ),
@@ -568,7 +607,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
             "|devices found|neuron_device|compatible driver|no devices|module neuron|neuron:fw_io"
-            "|device information from|open the device|open the nd"
+            "|device information from|open the device|open the nd|[hal] request"
         ),
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
@@ -578,7 +617,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|\bNo devices specified|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
             r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
             r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
-            r"|Could not open the (?:device index|nd)"
+            r"|Could not open the (?:device index|nd)|\[hal\] request .{1,60} timed out"
         ),
     ),
     Recognizer(
@@ -587,11 +626,12 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
-            "|error processing package aws-neuron"
+            "|error processing package aws-neuron|/dkms/"
         ),
         (
             r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
             r"|\bpre_install failed|error processing package aws-neuron"
+            r"|/dkms/\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: "
         ),
     ),
     Recognizer(
@@ -667,6 +707,31 @@ ROWS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "an endpoint's error",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("(modelerror)"),
+        r"\(ModelError\) when calling the InvokeEndpoint",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "too many sockets",
+        _C.SCRIPT_ERROR,
+        _W.REASON,
+        _words("too many open files"),
+        r"(?i:\b(?:call to \w+|socket creation) failed.{0,20}too many open files)",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "fork beside EFA",
+        _C.COLLECTIVE,
+        _W.REASON,
+        _words("libfabric efa provider"),
+        r"libfabric EFA provider is operating in",
+    ),
+    Recognizer(
         "collective set-up",
         _C.COLLECTIVE,
         _W.STATEMENT,
@@ -674,6 +739,7 @@ ROWS: tuple[Recognizer, ...] = (
             "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
             "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
+            "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
         (
@@ -687,6 +753,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
+            r"|\bBuildGlobalComm failed"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -939,7 +1006,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
-            "|-cc is installed"
+            "|-cc is installed|module compiled against|compiled using numpy"
         ),
         (
             r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
@@ -949,9 +1016,19 @@ ROWS: tuple[Recognizer, ...] = (
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
+            r"|[Mm]odule compiled against A[BP]I version|compiled using NumPy \d"
             r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
+    ),
+    Recognizer(
+        "a lazy import failed",
+        _C.MISSING_DEPENDENCY,
+        _W.DEATH,
+        _words("because of the following error"),
+        r"Failed to import \S{1,200} because of the following error",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     # --- usage -------------------------------------------------------------------------------------------------------
     Recognizer(
@@ -1253,13 +1330,14 @@ DEATHS: tuple[Recognizer, ...] = (
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
             "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
-            "|illegal instruction|stack trace"
+            "|illegal instruction|stack trace|invalid pointer"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
-            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|[4678])\b|Bus error|Illegal instruction"
+            r"|free\(\): |double free|malloc\(\): |free invalid pointer|[Ss]ignal (?:11|[4678])\b|Bus error"
+            r"|Illegal instruction"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -86,7 +86,7 @@ _BARE_RUNTIME = late_pattern(
 )
 """A header of the runtime whose stamp a page or a shipper has dropped."""
 _COLLECTIVES = late_pattern(
-    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6})\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
+    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6}|-1)\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
     r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
@@ -147,6 +147,9 @@ _BAR = late_pattern(
     r"\[(?:[^\[\]\n]{1,400}\](?=\S)|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=\S))"
 )
 """A progress bar that something was printed behind, without a line end between."""
+_JOINED_FRAME = late_pattern(r"\s+(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
+_JOINED_BEGIN = ("Traceback (most", 'File "')
+_JOINED_EXCEPTION = late_pattern(r"\s+(?=(?:[A-Za-z_]\w{0,80}\.){0,6}\w{0,80}(?:Error|Exception): \S)")
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
 _TORCH_WARNING = "Warning: "
@@ -191,6 +194,8 @@ def _pieces(text: str) -> list[str]:
     for piece in pieces:
         if "\\n" in piece or "\\u001b" in piece or "\\x1b" in piece or piece.lstrip()[:1] == '"':
             result += _unescaped(piece)
+        elif piece.count('", line ') > 1 and (frames := _unfolded(piece)):
+            result += frames
         elif "\r" in piece:
             result += filter(None, piece.split("\r"))
         else:
@@ -207,6 +212,15 @@ def _unescaped(text: str) -> list[str]:
     if not string and "Traceback" not in body and "rror: " not in body:
         return [body]  # a path of Windows, a regular expression: no line ends
     return re.split(r"\\r\\n|\\n", body)
+
+
+def _unfolded(text: str) -> list[str]:
+    """The lines of a traceback that a page has joined with blanks; none where it is something else."""
+    frames = _JOINED_FRAME.split(text.lstrip())
+    raised = list(_JOINED_EXCEPTION.finditer(frames[-1]))
+    if len(frames) < 2 or not raised or not frames[0].startswith(_JOINED_BEGIN):
+        return []
+    return [*frames[:-1], frames[-1][: raised[-1].start()], frames[-1][raised[-1].end() :]]
 
 
 def _statement(record: base.Record, line: int, offset: int) -> Statement:
@@ -255,7 +269,7 @@ def _read_runtime(statement: Statement) -> None:
         if found is None:
             return
         statement.speaker = Speaker.COLLECTIVES
-        statement.rank = int(found["rank"])
+        statement.rank = None if found["rank"] == "-1" else int(found["rank"])
     statement.pid = int(found["pid"]) if found["pid"] else statement.pid
     statement.level = LogLevel.named(found["level"])
     statement.text = found["text"]

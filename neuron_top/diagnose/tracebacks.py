@@ -23,7 +23,7 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
-_COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
+COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -185,7 +185,12 @@ class Tracebacks:
             self._open[plain].twin, twin.twin = statement.process, plain
 
     def _without_heading(self, statement: Statement) -> bool:
-        """Begin with a frame, where the log begins inside a traceback."""
+        """Begin with a frame, where the log begins inside a traceback.
+
+        Not with one in the compiler's banner: the message stands in front of the frames there.
+        """
+        if statement.speaker is Speaker.COMPILER and statement.level.is_error:
+            return False
         frame = _HEADLESS.search(statement.text)
         if frame is None or self._ignores_next:
             return False
@@ -250,7 +255,7 @@ class Tracebacks:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
-                state.in_compiler = _COMPILERS_FRAME.match(statement.text) is not None
+                state.in_compiler = COMPILERS_FRAME.match(statement.text) is not None
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:

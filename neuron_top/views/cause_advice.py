@@ -44,6 +44,7 @@ OF_ROWS: dict[str, str] = {
     "native compile failed": "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and "
     "TORCH_NEURONX_DEBUG_DIR keep more of it",
     "internal compiler error": _REPORT,
+    "LLVM gave up": _REPORT,
     "internal compiler error without a message": _READ_COMPILER_LOG,
     "native compile failed without a message": "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 "
     "and run again; TORCH_NEURONX_DEBUG_DIR keeps the graph",
@@ -51,7 +52,10 @@ OF_ROWS: dict[str, str] = {
     "nothing of a model was compiled": "Every part that was given to the compiler failed: read the file that the "
     "lines above name (`log file is at`)",
     "compiler failed, told by PyTorch/XLA's service": _READ_COMPILER_LOG,
+    "a runtime call failed, told by the service": _RUNTIME_LINES,
+    "a graph is refused, told by the service": _REPORT,
     "compiler failed": _READ_COMPILER_LOG,
+    "a compile made nothing": f"A compile before it has failed. {_READ_COMPILER_LOG}",
     "compiler ended with a status": _READ_COMPILER_LOG,
     "failed graphs in a summary": _READ_COMPILER_LOG,
     "native lock broken": "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
@@ -109,8 +113,14 @@ OF_ROWS: dict[str, str] = {
     "the rank, and for ranks with fewer batches",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "
     "that stopped first is the cause; then network and EFA",
-    "collective set-up": "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of "
-    "nodes, and whether another worker died or still compiles",
+    "an endpoint's error": "The endpoint only answers that its model failed or did not answer in time: its log in "
+    "CloudWatch, at this time, states why",
+    "too many sockets": "The limit of open files is reached, and each connection between ranks is one: raise it on "
+    "each node (ulimit -n 65535) and in the container or service that starts the job",
+    "fork beside EFA": "The program forks while EFA is in use: set FI_EFA_FORK_SAFE=1 (and RDMAV_FORK_SAFE=1 with an "
+    "old kernel), or make the data loader without worker processes",
+    "collective set-up": "The workers did not find each other: MASTER_ADDR, NEURON_RT_ROOT_COMM_ID, ports, security "
+    "groups, EFA, number of nodes, and whether another worker died or still compiles",
     "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
     "another one",
     "execution timeout": "A program did not end in time: a hang, a partner that died, or too low a limit "
@@ -155,6 +165,8 @@ OF_ROWS: dict[str, str] = {
     "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
+    "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
+    "above and below it name what is missing or of another version",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
@@ -202,6 +214,7 @@ SAY_NOT_STATED = frozenset(
         "a stage of the compiler failed",
         "compiler failed, told by PyTorch/XLA's service",
         "compiler failed",
+        "a compile made nothing",
         "compiler ended with a status",
         "failed graphs in a summary",
         "runtime does not start",
@@ -211,6 +224,7 @@ SAY_NOT_STATED = frozenset(
         "crashed",
         "a node was lost",
         "exit status",
+        "an endpoint's error",
         FAILED_WITHOUT_MESSAGE,
         TORN_TRACEBACK,
     }
