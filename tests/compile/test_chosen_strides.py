@@ -88,9 +88,25 @@ def read_by_an_operator(layers, x):
     z = F.relu(layers[2](y))
     return in_memory(z), in_memory(y * 2) * torch.linspace(0, 1, 1024)
 
+@torch.library.custom_op("neurontop_test::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+doubled.register_fake(torch.empty_like)
+doubled.register_autograd(lambda ctx, gradient: gradient * 2)
+
+def returned_by_an_operator(layers, x):
+    y = F.relu(layers[1](layers[0](x)))
+    return layers[2](doubled(y)), in_memory(y * 2)
+
+def read_as_other_numbers(layers, x):
+    y = F.relu(layers[1](layers[0](x)))
+    return layers[2](y), (y > 0).float().view(torch.int16).float()
+
 for build, forward, side in (
     (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8),
     (remembering, written_before_use, 8), (normalized, read_by_an_operator, 8),
+    (normalized, returned_by_an_operator, 8), (normalized, read_as_other_numbers, 8),
 ):
     ours, theirs, eager = (results(build, forward, backend, side) for backend in ("neurontop", "inductor", "eager"))
     name = forward.__name__
