@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs import script_operators
+from neuron_top.compile.graphs import copying, script_operators
 from neuron_top.compile.graphs.hashing import NotCacheable, shape_environment
 from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
@@ -45,6 +45,8 @@ def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
 
     context = torch._guards.TracingContext.try_get()
     if context is None or context.fw_metadata is None or not _convolves(gm) or shape_environment(inputs) is not None:
+        return {}
+    if len(list(copying.parts(gm))) > 1:  # a subgraph is traced for one order of what it is called with
         return {}
     if not GraphLowering.decide_layout_opt(gm, is_inference=False):
         return {}
