@@ -103,6 +103,10 @@ def read_as_other_numbers(layers, x):
     y = F.relu(layers[1](layers[0](x)))
     return layers[2](y), (y > 0).float().view(torch.int16).float()
 
+def returned_twice(layers, x):
+    y = F.relu(layers[0](x)) + 1
+    return y, y.clone(), layers[2](F.relu(layers[0](x)))
+
 @torch.compiler.nested_compile_region
 def block(convolution, y):
     return F.relu(convolution(y))
@@ -115,7 +119,7 @@ for build, forward, side in (
     (normalized, residual, 8), (squeezing, excited, 8), (patches, attended, 32), (normalized, read_by_stride, 8),
     (remembering, written_before_use, 8), (normalized, read_by_an_operator, 8),
     (normalized, returned_by_an_operator, 8), (normalized, read_as_other_numbers, 8),
-    (normalized, compiled_once_for_two, 8),
+    (normalized, compiled_once_for_two, 8), (normalized, returned_twice, 8),
 ):
     ours, theirs, eager = (results(build, forward, backend, side) for backend in ("neurontop", "inductor", "eager"))
     name = forward.__name__
@@ -124,6 +128,7 @@ for build, forward, side in (
     assert same or not exact, f"{name} differs from Inductor"
     assert all(torch.allclose(*pair, atol=1e-5) for pair in zip(ours, eager, strict=True)), f"{name} is wrong"
     assert [it.stride() for it in ours] == [it.stride() for it in eager], f"{name}: results in other strides"
+    assert forward is not returned_twice or ours[0].data_ptr() != ours[1].data_ptr(), "an output and its copy are one"
 print("as Inductor")
 """
 

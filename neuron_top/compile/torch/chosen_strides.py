@@ -84,7 +84,7 @@ def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, St
     for kept in read:
         _settle(kept)
     moved = [place for place, pair in enumerate(zip(outputs, _output_values(gm), strict=True)) if _differs(*pair)]
-    _return_in(gm, {place: tuple(outputs[place].stride()) for place in moved if place not in strides})
+    _return_as_traced(gm, inputs, {place: tuple(outputs[place].stride()) for place in moved if place not in strides})
     return inputs
 
 
@@ -101,19 +101,37 @@ def report(strides: Sequence[Stride | None]) -> None:
         context.output_strides[:] = strides
 
 
-def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> None:
+def _return_as_traced(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, Stride]) -> None:
     """Make the graph return these outputs in these strides.
+
+    An output that is computed of another one has them by that, and is returned as it is: Inductor leaves out a copy
+    that is no output itself, and two outputs would be one memory.
+    """
+    if not strides:
+        return
+    changed = _return_in(gm, strides)
+    _find_values(gm, inputs)
+    for node, forced in changed.items():
+        if not _differs(forced.meta.get("val"), node.meta.get("val")):
+            forced.replace_all_uses_with(node)
+            gm.graph.erase_node(forced)
+
+
+def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> dict[fx.Node, fx.Node]:
+    """Make the graph return these outputs in these strides; by output, what is returned instead of it.
 
     Inductor computes such a node once, in these strides, for those that go on with it as well, save those that write to
     it. An input that needs no copy for it is returned as it came.
     """
     output, outputs = gm.graph.output_node(), _outputs(gm)
+    changed = {}
     for node, stride in {outputs[place]: stride for place, stride in strides.items()}.items():
         readers = {user for user in node.users if _only_reads(user)}
         if node.op == "placeholder" and same_memory(node.meta["val"], stride):
             readers.discard(output)
-        forced = _forced(node, stride)
-        node.replace_all_uses_with(forced, delete_user_cb=readers.__contains__)
+        changed[node] = _forced(node, stride)
+        node.replace_all_uses_with(changed[node], delete_user_cb=readers.__contains__)
+    return changed
 
 
 def _only_reads(user: fx.Node) -> bool:
