@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs import script_operators
+from neuron_top.compile.graphs import copying, script_operators
 from neuron_top.compile.graphs.hashing import NotCacheable, shape_environment
 from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
@@ -30,9 +30,13 @@ _READ_MEMORY = frozenset(
         torch.ops.aten.as_strided_scatter.default,
         torch.ops.aten.resize.default,
         torch.ops.aten.resize_as.default,
+        torch.ops.aten.view.dtype,
+        torch.ops.aten.view_as_complex.default,
     }
 )
-"""Operators that read the memory of their first argument, whatever its strides are. Those of the script may, too."""
+"""Operators that read the memory of their first argument, whatever its strides are, or refuse it in other strides.
+Those of the script may do either, too.
+"""
 
 
 def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
@@ -41,6 +45,8 @@ def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
 
     context = torch._guards.TracingContext.try_get()
     if context is None or context.fw_metadata is None or not _convolves(gm) or shape_environment(inputs) is not None:
+        return {}
+    if len(list(copying.parts(gm))) > 1:  # a subgraph is traced for one order of what it is called with
         return {}
     if not GraphLowering.decide_layout_opt(gm, is_inference=False):
         return {}
@@ -61,24 +67,24 @@ def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, St
     As in Inductor, what is computed on the way gets other strides by that; what else the graph returns keeps its own.
     Returns the inputs: AOTAutograd gives views in their place that cannot be serialized.
 
-    Raises NotCacheable where an operator reads the memory of a view that would lie in another order.
+    Raises NotCacheable where an operator would read the memory of a view in another order, or refuses another order.
     """
     placeholders = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
     changed = [_differs(*pair) for pair in zip(placeholders, inputs, strict=True)]
     if not strides and not any(changed):
         return inputs
-    from torch._inductor.compile_fx import fake_tensor_prop
     from torch._inductor.fx_passes.post_grad import view_to_reshape
 
     inputs = [_empty(item, item.stride()) if other else item for other, item in zip(changed, inputs, strict=True)]
-    outputs, read = _output_values(gm), _values_read(gm)
+    outputs = _output_values(gm)
     _return_in(gm, strides)
     view_to_reshape(gm)  # type: ignore[no-untyped-call]  # what is a view in one order need not be one in another
-    fake_tensor_prop(gm, inputs, force_allow_non_fake_inputs=True)
+    read = [_kept(reader, source) for reader in filter(_reads_memory, gm.graph.nodes) for source in _tensors_of(reader)]
+    _find_values(gm, inputs)
+    for kept in read:
+        _settle(kept)
     moved = [place for place, pair in enumerate(zip(outputs, _output_values(gm), strict=True)) if _differs(*pair)]
-    _return_in(gm, {place: tuple(outputs[place].stride()) for place in moved if place not in strides})
-    for (reader, source), value in read.items():
-        _keep_what_it_reads(reader, source, value)
+    _return_as_traced(gm, inputs, {place: tuple(outputs[place].stride()) for place in moved if place not in strides})
     return inputs
 
 
@@ -95,19 +101,37 @@ def report(strides: Sequence[Stride | None]) -> None:
         context.output_strides[:] = strides
 
 
-def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> None:
+def _return_as_traced(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, Stride]) -> None:
     """Make the graph return these outputs in these strides.
+
+    An output that is computed of another one has them by that, and is returned as it is: Inductor leaves out a copy
+    that is no output itself, and two outputs would be one memory.
+    """
+    if not strides:
+        return
+    changed = _return_in(gm, strides)
+    _find_values(gm, inputs)
+    for node, forced in changed.items():
+        if not _differs(forced.meta.get("val"), node.meta.get("val")):
+            forced.replace_all_uses_with(node)
+            gm.graph.erase_node(forced)
+
+
+def _return_in(gm: fx.GraphModule, strides: Mapping[int, Stride]) -> dict[fx.Node, fx.Node]:
+    """Make the graph return these outputs in these strides; by output, what is returned instead of it.
 
     Inductor computes such a node once, in these strides, for those that go on with it as well, save those that write to
     it. An input that needs no copy for it is returned as it came.
     """
     output, outputs = gm.graph.output_node(), _outputs(gm)
+    changed = {}
     for node, stride in {outputs[place]: stride for place, stride in strides.items()}.items():
         readers = {user for user in node.users if _only_reads(user)}
         if node.op == "placeholder" and same_memory(node.meta["val"], stride):
             readers.discard(output)
-        forced = _forced(node, stride)
-        node.replace_all_uses_with(forced, delete_user_cb=readers.__contains__)
+        changed[node] = _forced(node, stride)
+        node.replace_all_uses_with(changed[node], delete_user_cb=readers.__contains__)
+    return changed
 
 
 def _only_reads(user: fx.Node) -> bool:
@@ -127,19 +151,51 @@ def _forced(node: fx.Node, stride: Stride) -> fx.Node:
     return forced
 
 
-def _keep_what_it_reads(reader: fx.Node, source: fx.Node, value: Any) -> None:
-    """Let an operator that reads memory find it as it was traced, with this value. Raises NotCacheable."""
-    if not _differs(value, source.meta.get("val")):
-        return
+class _Kept(NamedTuple):
+    """Something that an operator reads the memory of."""
+
+    reader: fx.Node
+    source: fx.Node
+    value: torch.Tensor
+    """As it was traced."""
+    forced: fx.Node | None
+    """What the operator is called with instead, in the strides of the trace; None for a view."""
+
+
+def _kept(reader: fx.Node, source: fx.Node) -> _Kept:
+    """Let an operator find what it reads as it was traced: what it returns has the strides of the trace then, too."""
+    value = source.meta["val"]
     if getattr(source.target, "is_view", False) or source.target is torch.ops.aten.reshape.default:
-        raise NotCacheable(f"{reader.target} reads the memory of a view in another order")
-    reader.replace_input_with(source, _forced(source, tuple(value.stride())))
+        return _Kept(reader, source, value, None)
+    forced = _forced(source, tuple(value.stride()))
+    reader.replace_input_with(source, forced)
+    return _Kept(reader, source, value, forced)
 
 
-def _values_read(gm: fx.GraphModule) -> dict[tuple[fx.Node, fx.Node], Any]:
-    """By operator that reads memory and what it reads: the value that it was traced to read."""
-    readers = filter(_reads_memory, gm.graph.nodes)
-    return {(node, source): source.meta.get("val") for node in readers for source in node.all_input_nodes}
+def _settle(kept: _Kept) -> None:
+    """Now that the strides are known: undo what was not needed. Raises NotCacheable for a view in another order."""
+    if _differs(kept.value, kept.source.meta.get("val")):
+        if kept.forced is None:
+            raise NotCacheable(f"{kept.reader.target} reads the memory of a view in another order")
+    elif kept.forced is not None:
+        kept.forced.replace_all_uses_with(kept.source)
+        kept.forced.graph.erase_node(kept.forced)
+
+
+def _tensors_of(reader: fx.Node) -> list[fx.Node]:
+    """What an operator is called with whose strides are numbers."""
+    return [source for source in reader.all_input_nodes if _is_plain(source.meta.get("val"))]
+
+
+def _find_values(gm: fx.GraphModule, inputs: Sequence[Any]) -> None:
+    """Note at each node what it gives for these inputs. Raises NotCacheable where one refuses its arguments."""
+    from torch._inductor.compile_fx import fake_tensor_prop
+
+    try:
+        fake_tensor_prop(gm, inputs, force_allow_non_fake_inputs=True)
+    except RuntimeError as problem:
+        reason = str(problem).partition("\n")[0]
+        raise NotCacheable(f"an operator cannot be called in the strides of convolutions: {reason}") from problem
 
 
 def _reads_memory(node: fx.Node) -> bool:
@@ -180,14 +236,12 @@ def _channels_last(node: fx.Node) -> Stride | None:
 
 def _differs(traced: Any, other: Any) -> bool:
     """Whether strides differ, also where a size is 1: PyTorch's convolutions look at those too."""
-    return (
-        isinstance(traced, torch.Tensor)
-        and isinstance(other, torch.Tensor)
-        and traced.layout == torch.strided == other.layout
-        and _known(traced)
-        and _known(other)
-        and traced.stride() != other.stride()
-    )
+    return _is_plain(traced) and _is_plain(other) and traced.stride() != other.stride()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a tensor with strides, all of them numbers."""
+    return isinstance(value, torch.Tensor) and value.layout == torch.strided and _known(value)
 
 
 def _known(value: torch.Tensor) -> bool:
