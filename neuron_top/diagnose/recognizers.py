@@ -1118,8 +1118,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
             "|aws_error_|aws_io_|commerror: |initialization has timed out"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
-            "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
-            "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
+            "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror"
         ),
         (
@@ -1136,10 +1135,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"
             r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
             r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
-            r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|Forbidden|NoSuchBucket|NoSuchKey"
-            r"|InvalidAccessKeyId|SignatureDoesNotMatch|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded"
-            r"|RequestTimeTooSkewed|UnrecognizedClientException|InvalidClientTokenId)\) when calling"
-            r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
+            r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
+            r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
             r"|LocalEntryNotFound"
         ),
