@@ -189,10 +189,18 @@ def _other_compilers(
     there = [entry for entry in entries if entry.module == key and not _is_of(entry, own) and entry.state in HITS]
     if not there:
         return
-    newest = max(there, key=lambda entry: entry.changed_at)
-    values: CauseValues = {"cached": newest.compiler, "wanted": own}
-    code = CauseCode.OTHER_COMPILER
-    yield MissCause(kind=CauseKind.COMPILER_VERSION, code=code, values=values, score=0.97, entry=newest.path)
+    yield _for_another_compiler(max(there, key=lambda entry: entry.changed_at), own, 0.97)
+
+
+def _for_another_compiler(entry: Entry, wanted: str, score: float, root: str | None = None) -> MissCause:
+    return MissCause(
+        kind=CauseKind.COMPILER_VERSION,
+        code=CauseCode.OTHER_COMPILER,
+        values={"cached": entry.compiler, "wanted": wanted},
+        score=score,
+        entry=entry.path,
+        root=root,
+    )
 
 
 def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
@@ -243,14 +251,7 @@ def _other_roots(
                 root=other.root,
             )
         elif there and own is not None:
-            yield MissCause(
-                kind=CauseKind.COMPILER_VERSION,
-                code=CauseCode.OTHER_COMPILER,
-                values={"cached": there[0].compiler, "wanted": own},
-                score=0.5,
-                entry=there[0].path,
-                root=other.root,
-            )
+            yield _for_another_compiler(there[0], own, 0.5, other.root)
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
