@@ -31,7 +31,6 @@ from neuron_top.compile.graphs import own_code, script_operators, torch_function
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
 """Bytes; what vector instructions and memory transactions can ask for."""
-_IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -131,7 +130,7 @@ def _is_what_it_says(target: Any, module: str, name: str) -> bool:
     """
     if isinstance(target, types.FunctionType):
         return torch_functions.own(target)
-    if isinstance(target, _IN_C):
+    if isinstance(target, torch_functions.IN_C):
         return True  # a script makes none, and they do not always stand where they say
     found: Any = sys.modules.get(module)
     for part in name.split("."):

@@ -46,7 +46,8 @@ _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _CACHED = type(functools.cache(len))
 _IN_PYTHON = (types.FunctionType, functools.partial, property, _CACHED, *_HOLDS_ONE)
-_IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
+IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType)
+"""Functions and methods in C: a script makes none."""
 _LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 """How the files of Python's own modules begin."""
 
@@ -243,7 +244,7 @@ def _folders() -> tuple[str, ...]:
 def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
     for name, item in names.items():
         kind = type(item)
-        if kind in _IN_PYTHON or kind in _IN_C or issubclass(kind, type):
+        if kind in _IN_PYTHON or kind in IN_C or issubclass(kind, type):
             yield f"{place}.{name if type(name) in (str, int) else _name(name)} {_text(item)}"
 
 
