@@ -199,10 +199,20 @@ def apply(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _variables() -> dict[str, str]:
-    """Those in force. PyTorch sets the place of its own `ptxas` when a process first compiles a kernel: here before."""
-    with contextlib.suppress(ImportError, AttributeError):  # another version does it in another way
-        importlib.import_module("torch._inductor.runtime.compile_tasks")._set_triton_ptxas_path()
+    """Those in force, with what PyTorch sets when a process first compiles a kernel."""
+    have_pytorch_set_its_variables()
     return {name: value for name, value in os.environ.items() if variable_counts(name)}
+
+
+def have_pytorch_set_its_variables() -> None:
+    """Have it set now the places of its own `ptxas` and of CUDA's `libdevice`, which Triton reads.
+
+    PyTorch sets them when a process first compiles a kernel: two processes, or one before and after, would differ.
+    """
+    with contextlib.suppress(ImportError):
+        tasks = importlib.import_module("torch._inductor.runtime.compile_tasks")
+        for name in ("_set_triton_ptxas_path", "_set_triton_libdevice_path"):
+            getattr(tasks, name, lambda: None)()  # other versions do it in another way
 
 
 def variable_counts(name: str) -> bool:

@@ -37,6 +37,8 @@ _FOR_THE_JOB_ALONE = (
     "TORCH_COMPILE_FORCE_DISABLE_CACHES",
 )
 _MODULES = "PYTHONPATH"
+_KERNELS = "TRITON_CACHE_DIR"
+"""PyTorch sets it when a process loads its first kernel. It is read by each compile, which has the job's."""
 _TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)
 _SERVER_ENDED = "server"
 """Key of the answer that stands for one that never came: how the server ended."""
@@ -203,7 +205,8 @@ def _differ(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
     Places that installed packages add behind all others for themselves (setuptools does, whenever PyTorch imports it)
     are no such difference.
     """
-    if {**then, _MODULES: ""} != {**now, _MODULES: ""}:
+    aside = {_MODULES: "", _KERNELS: ""}
+    if {**then, **aside} != {**now, **aside}:
         return True
     before, after = then[_MODULES].split(os.pathsep), now[_MODULES].split(os.pathsep)
     added = after[len(before) :]

@@ -132,6 +132,7 @@ def prepare() -> None:
     """
     with contextlib.suppress(NeuronTopError, OSError):
         inductor_compile.check_work_folder()
+        torch_settings.have_pytorch_set_its_variables()  # set later, they would have the server started anew
         _start_compiler(loading.job_wrapper())
 
 
