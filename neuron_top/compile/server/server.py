@@ -289,12 +289,20 @@ def main() -> None:
     os.dup2(null, 0)
     os.dup2(2, 1)
     server = Server(parent, requests, replies)
+    status = 1
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
         _get_ready()
         server.serve()
+        status = 0
+    except SystemExit:
+        status = 0
+    except BaseException:  # noqa: BLE001 (it is printed, and ends this process)
+        traceback.print_exc()
     finally:
         server.end()
+        sys.stderr.flush()
+        os._exit(status)  # the job waits for this end, and Python takes most of a second to take PyTorch apart
 
 
 if __name__ == "__main__":
