@@ -1,7 +1,7 @@
 """On a GPU: cold and warm starts ÷ Inductor's, and graphs pre-compiled four at a time ÷ one after the other.
 
-A start is a whole process, from `python` to the end of its first training step. Cold, all caches are empty, that of the
-CUDA driver among them; warm, they are what the cold start left. Without a GPU nothing is measured.
+A start is a whole process, from `python` to the end of its first training step. Cold, all caches are empty, those of the
+CUDA driver and of Triton among them; warm, they are what the cold start left. Without a GPU nothing is measured.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def starts(ranks: int, repeats: int = 3) -> list[Figure]:
     for _ in range(repeats):
         for name, backend in BACKENDS.items():
             with own_folders() as (folder, environ):
-                own = {**environ, "CUDA_CACHE_PATH": str(folder / "driver"), "OMP_NUM_THREADS": "1"}
+                places = {"CUDA_CACHE_PATH": str(folder / "driver"), "TRITON_HOME": str(folder)}
+                own = {**environ, **places, "OMP_NUM_THREADS": "1"}
                 for state in ("cold", "warm"):
                     done = timed_together(ranks, [sys.executable, "-c", START, backend], own, folder)
                     found.setdefault((state, name), []).append(done.seconds)

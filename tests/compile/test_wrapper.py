@@ -333,6 +333,22 @@ def test_a_strangers_artifact_in_a_shared_root_is_refused(own_caches: Path) -> N
         wrapper(own_caches).get_or_compile(GRAPH)
 
 
+def test_an_empty_cache_has_misses_without_a_word_from_the_compiler(own_caches: Path) -> None:
+    class Slow(Copying):
+        def directory(self) -> str:
+            raise AssertionError("it takes a second to know its directory")
+
+    assert wrapper(own_caches, Slow()).expects_misses
+    wrapper(own_caches).get_or_compile(GRAPH)
+    assert not wrapper(own_caches).expects_misses
+
+    class Newer(Copying):
+        def directory(self) -> str:
+            return "inductor-1.0.1+00000000"
+
+    assert wrapper(own_caches, Newer()).expects_misses, "nothing of this compiler"
+
+
 @pytest.mark.parametrize("form", FORMATS.values())
 def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: LogGeneration) -> None:
     stream = io.StringIO()

@@ -15,6 +15,7 @@ What a fork says and what it found out come back through pipes: on a disk that i
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import os
@@ -293,6 +294,7 @@ def main() -> None:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
         _get_ready()
+        gc.freeze()  # a fork that looks for garbage would copy all that was imported
         server.serve()
         status = 0
     except SystemExit:

@@ -188,8 +188,11 @@ class Wrapper:
             return True
         with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
             root = self._checked_root()
-            is_fetched = self._fetcher_of(root) is not None  # what is not here may be there
-            return not is_fetched and not any((root / self.compiler.directory()).glob("MODULE_*"))
+            if self._fetcher_of(root) is not None:  # what is not here may be there
+                return False
+            if not any(root.glob("*/MODULE_*")):  # the compiler takes up to a second to know its own directory
+                return True
+            return not any((root / self.compiler.directory()).glob("MODULE_*"))
         return False
 
     def start_compiler(self) -> None:
