@@ -1,7 +1,7 @@
 """On a GPU: cold and warm starts ÷ Inductor's, and graphs pre-compiled four at a time ÷ one after the other.
 
-A start is a whole process, from `python` to the end of its first training step. Cold, all caches are empty, those of the
-CUDA driver and of Triton among them; warm, they are what the cold start left. Without a GPU nothing is measured.
+A start is a whole process, from `python` to the end of its first training step. Cold, all caches are empty, those of
+the CUDA driver and of Triton among them; warm, they are what the cold start left. Without a GPU nothing is measured.
 """
 
 from __future__ import annotations
