@@ -140,8 +140,8 @@ ROWS: tuple[Recognizer, ...] = (
         "compiler killed, told by torch-neuron",
         _C.COMPILE_KILLED,
         _W.REASON,
-        _words("(sig_kill|(sigkill"),
-        r"neuron compiler\) process .{0,40}\(SIG_?KILL\)",
+        _words("(sig_kill|(sigkill|command returned: -9"),
+        r"neuron compiler\) process .{0,40}\(SIG_?KILL\)|^Compile command returned: -9\b",
         any_level=True,
     ),
     Recognizer(
@@ -584,6 +584,14 @@ ROWS: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "Slurm refuses a job",
+        _C.TOOL_ERROR,
+        _W.MESSAGE,
+        _words("batch job submission failed|unable to create step|unable to submit batch"),
+        r"(?:Batch job submission failed|Unable to (?:create step for job \S{1,40}|submit batch job)): \S",
+        Confidence.HIGH,
+    ),
+    Recognizer(
         "no devices for a pod",
         _C.TOOL_ERROR,
         _W.REASON,
@@ -679,8 +687,8 @@ ROWS: tuple[Recognizer, ...] = (
         "a peer left a collective",
         _C.COLLECTIVE,
         _W.CASCADE,
-        _words("remote process exit|communicator was aborted"),
-        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted",
+        _words("remote process exit|communicator was aborted|peer process has unexpectedly"),
+        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted|peer process has unexpectedly disconnected",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -730,6 +738,16 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("libfabric efa provider"),
         r"libfabric EFA provider is operating in",
+    ),
+    Recognizer(
+        "the network's plugin reports a failure",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words("net/ofi"),
+        r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: )",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "collective set-up",
@@ -920,6 +938,22 @@ ROWS: tuple[Recognizer, ...] = (
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
     Recognizer(
+        "an image's import failed",
+        _C.TOOL_ERROR,
+        _W.DEATH,
+        _words(
+            "child |failed to import docker|container start failed|couldn't start container|contents of log file"
+            "|enroot log file|plugin spank_|spank plugin stack|spank_task_init"
+        ),
+        (
+            r"^(?:child \d+ failed with error code|failed to import docker image|container start failed with"
+            r"|couldn't start container|printing (?:contents of|enroot) log file|spank: required plugin spank_"
+            r"|spank_task_init\w* failed|Failed to invoke spank plugin stack)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "a container does not start",
         _C.TOOL_ERROR,
         _W.REASON,
@@ -1086,10 +1120,12 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
-            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)"
+            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
         ),
         (
-            r"(?i:gated ?repo)|\b40[13] Client Error|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
+            r"(?i:gated ?repo)|\b40[13] Client Error"
+            r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
+            r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
             r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
         ),
@@ -1119,7 +1155,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|aws_error_|aws_io_|commerror: |initialization has timed out"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
-            "|inactiverpcerror"
+            "|inactiverpcerror|() timed out"
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
@@ -1135,6 +1171,7 @@ ROWS: tuple[Recognizer, ...] = (
             r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"
             r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
             r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
+            r"|\b(?:connect|accept|recv|send|read|poll)\(\) timed out"
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
             r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
@@ -1147,7 +1184,8 @@ ROWS: tuple[Recognizer, ...] = (
         _C.INTERRUPTED,
         _W.STATEMENT,
         _words(
-            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
+            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal"
+            "|time limit|cancelled at"
             "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
             "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
             "|stopping job|terminated by user"
@@ -1156,6 +1194,7 @@ ROWS: tuple[Recognizer, ...] = (
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
+            r"|\bSIG(?:TERM|INT|HUP) received\b|Raising signal (?:1|2|15)\b"
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
@@ -1225,6 +1264,40 @@ CASCADES: tuple[Recognizer, ...] = (
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
+    ),
+    Recognizer(
+        "a container ends again and again",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("crashloopbackoff|restarting failed container| exited with code "),
+        (
+            r"\bCrashLoopBackOff\b|[Bb]ack-off (?:\S{1,20} )?restarting failed container"
+            r"|^Pod: \S{1,200} exited with code [1-9]"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "what Hydra prints around an error",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("error executing job with overrides|hydra_full_error=1"),
+        r"^Error executing job with overrides: \[|^Set the environment variable HYDRA_FULL_ERROR=1",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a worker failed, in its parent's words",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("failed|died|crashed"),
+        (
+            r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
+            r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "engine died",

@@ -117,7 +117,7 @@ _COMPILER_WITHIN = late_pattern(
 """The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
-    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
 )
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
 _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
@@ -132,6 +132,8 @@ _LEVEL = late_pattern(
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
 )
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
+_EXCEPTION = late_pattern(r"(?:\w{1,80}\.){0,12}\w{1,80}(?:Error|Exception): ")
+"""An exception's type is no header, though its message may be a line that has one."""
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
@@ -163,7 +165,8 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
     structured = _structured(text) if text.startswith('{"') else None
     if structured is not None:
         level, words = structured
-        yield Statement(words[:_LONGEST], line, offset, level, Speaker.TOOL)
+        speaker = Speaker.TOOL if _is_goes(text) else Speaker.UNKNOWN
+        yield Statement(words[:_LONGEST], line, offset, level, speaker)
         return
     for piece in _pieces(text):
         for record in base.records(piece[:_LONGEST], offset):
@@ -185,6 +188,11 @@ def _structured(text: str) -> tuple[LogLevel, str] | None:
     if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
         return None
     return LogLevel.named(level), ": ".join(said)
+
+
+def _is_goes(text: str) -> bool:
+    """Whether a structured logger of Go wrote it, or one that nobody knows; those of Python and Rust name more."""
+    return not any(f'"{key}":' in text for key in ("target", "span", "spans", "funcName", "lineno", "pathname"))
 
 
 def _pieces(text: str) -> list[str]:
@@ -390,7 +398,7 @@ def _stamp(statement: Statement) -> bool:
 
 def _level(statement: Statement) -> bool:
     found = _LEVEL.match(statement.text.lstrip())
-    if found is None or (found["level"].islower() and not found["close"]):
+    if found is None or (found["level"].islower() and not found["close"]) or _EXCEPTION.match(statement.text):
         return False
     body = statement.text.lstrip()
     if body[:1] == "[" and found.end() < 4:

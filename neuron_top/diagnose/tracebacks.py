@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
+from neuron_top.diagnose.general import RaisedIn
 from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -24,6 +25,7 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 _FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
+_STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -50,6 +52,12 @@ _LINK_LINES = 12
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 """Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
 _PURGE_EVERY = 50
+
+
+def _whose(frame: str) -> RaisedIn:
+    if COMPILERS_FRAME.match(frame):
+        return RaisedIn.COMPILER
+    return RaisedIn.SUBPROCESS if _STARTS_PROGRAM.match(frame) else RaisedIn.PROGRAM
 
 
 def _rank_in(front: str) -> int | None:
@@ -84,8 +92,8 @@ class _Open:
         """The last line was a frame, so the next one is its source, whether it is indented or not."""
         self.relayed = False
         """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
-        self.in_compiler = False
-        """Whether the last frame is the compiler's own code."""
+        self.raised_in = RaisedIn.PROGRAM
+        """Whose code the last frame is."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
         self.announced: Finding | None = None
@@ -255,7 +263,7 @@ class Tracebacks:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
-                state.in_compiler = COMPILERS_FRAME.match(statement.text) is not None
+                state.raised_in = _whose(statement.text)
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
@@ -291,10 +299,10 @@ class Tracebacks:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
 
-    def raised_in_compiler(self, statement: Statement) -> bool:
-        """Whether the exception that was just read was raised in the compiler's own code."""
+    def raised_in(self, statement: Statement) -> RaisedIn:
+        """Whose code raised the exception that was just read."""
         state = self._open.get(statement.process)
-        return state is not None and state.in_compiler
+        return state.raised_in if state is not None else RaisedIn.PROGRAM
 
     def found(self, statement: Statement, finding: Finding, *, is_probe: bool, announces: bool) -> None:
         """What the exception that was just read has become."""

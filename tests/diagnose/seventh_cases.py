@@ -1,0 +1,214 @@
+"""More logs of our own: what launchers, schedulers and containers print around a failure, and what it follows from."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases import Case
+
+LAUNCHERS = (
+    Case(
+        "a command that is started and is not there",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/job/launch.py", line 20, in <module>
+    subprocess.run(["qsubmit", "a.sh"])
+  File "/usr/lib/python3.12/subprocess.py", line 1955, in _execute_child
+    raise child_exception_type(errno_num, err_msg, err_filename)
+>>>FileNotFoundError: [Errno 2] No such file or directory: 'qsubmit'
+""",
+        "failed",
+    ),
+    Case(
+        "a script that is started and is not there",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/subprocess.py", line 1955, in _execute_child
+    raise child_exception_type(errno_num, err_msg, err_filename)
+>>>FileNotFoundError: [Errno 2] No such file or directory: './run/step2.sh'
+""",
+        "failed",
+    ),
+    Case(
+        "Hydra's heading, and the error behind it",
+        "script_error",
+        """
+Error executing job with overrides: ['lr=0.1']
+>>>Error locating target 'job.nets.Wide', see chained exception above.
+full_key: net
+
+Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.
+""",
+    ),
+    Case(
+        "an exception whose message is an error line of Slurm's",
+        "tool_error",
+        """
+Error executing job with overrides: []
+Traceback (most recent call last):
+  File "/job/submit.py", line 75, in wait
+    raise OSError(stderr.decode())
+>>>OSError: sbatch: error: Batch job submission failed: Invalid generic resource (gres) specification
+""",
+        "failed",
+    ),
+    Case(
+        "a heading that ends in a colon, and what it announces",
+        "script_error",
+        """
+2026-03-06T17:53:31.052367Z ERROR manager: launcher: Complete standard error output:
+ rank=0
+>>>2026-03-06T17:53:31.052444Z ERROR manager: launcher: The process was signaled to shutdown with signal 4 rank=0
+2026-03-06T17:53:31.149443Z ERROR launcher: Shard 3 failed to start
+""",
+        "failed",
+    ),
+    Case(
+        "a worker's failure in its parent's words, behind the worker's death",
+        "script_error",
+        """
+>>>(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker PID: 93 There are \
+some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.
+(Trainer pid=92) Worker 0 has failed.
+""",
+    ),
+    Case(
+        "a call that a macro of C names",
+        "runtime_exec",
+        """
+loading
+>>>Error invalid configuration argument at line 19 in file /src/kernels/scale.cu
+[2026-03-04 05:06:07,720] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: 1) local_rank: 0 (pid: 88) of binary: /usr/bin/python3
+""",
+    ),
+    Case(
+        "words about errors that are handled",
+        "",
+        "Error handling is on\nError logging goes to /var/log/job\nError in file names is looked for: none yet\n"
+        "all steps done successfully\n",
+    ),
+    Case(
+        "an error of a server that logs as Rust does",
+        "script_error",
+        '>>>{"timestamp":"2026-08-29T14:40:17.2Z","level":"ERROR","message":"Request failed during a step",'
+        '"target":"router::back","line_number":5}\n',
+    ),
+)
+NETWORK = (
+    Case(
+        "a store that cannot be connected to",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/job/rendezvous.py", line 155, in _create_store
+    store = Store(
+>>>RuntimeError: connect() timed out. Original timeout was 70000 ms.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/job/run.py", line 719, in main
+    run(args)
+RuntimeError: The connection to the store has failed. See inner exception for details.
+""",
+        "failed",
+    ),
+    Case(
+        "a request that the network's plugin completes with an error",
+        "collective",
+        ">>>[1,3]<stdout>:worker-1:35:89 [5] process_cq:139 NCCL WARN NET/OFI Request 0x7fbb completed with error. "
+        "RC: 20. Error: unknown error.\n",
+    ),
+    Case(
+        "an endpoint that the network's plugin cannot make, and a job that goes on",
+        "",
+        "host-1:82:48 [0] get_ep:969 NCCL WARN NET/OFI Creating a new endpoint failed: Invalid argument\n"
+        + "".join(f"{{'loss': {10 - step / 10}, 'step': {step}}}\n" for step in range(9)),
+    ),
+    Case(
+        "a peer of MPI that went away",
+        "collective",
+        """
+>>>An MPI communication peer process has unexpectedly disconnected.  This
+usually indicates a failure in the peer process.
+""",
+    ),
+)
+MACHINES = (
+    Case(
+        "a signal that the process itself reports",
+        "interrupted",
+        """
+>>>2026-07-08 08:28:12 10.164.0.33 [0] *** SIGTERM received by PID 738 (TID 738) on cpu 20 from PID 165; stack trace: ***
+2026-07-08 08:28:12 10.164.0.33 [0] PC: @     0x7f98b808ecab  (unknown)  (unknown)
+""",
+        "failed",
+    ),
+    Case(
+        "a compile that was killed, told as information",
+        "compile_killed",
+        """
+INFO:Neuron:Compiling function _NeuronGraph$7 with neuron-cc
+>>>INFO:Neuron:Compile command returned: -9
+WARNING:Neuron:torch.neuron.trace failed on _NeuronGraph$7; falling back to native python function call
+""",
+    ),
+    Case(
+        "a pod whose container ends again and again",
+        "script_error",
+        """
+Name:                 trainer-0
+Containers:
+  trainer:
+    State:          Waiting
+>>>      Reason:       CrashLoopBackOff
+Events:
+  Type     Reason     Age                   From               Message
+  Warning  BackOff    31s (x26 over 5m32s)  kubelet            Back-off restarting failed container trainer in pod trainer-0
+""",
+    ),
+    Case(
+        "events of a pod of the device plugin",
+        "tool_error",
+        """
+  Type     Reason     Age                   From               Message
+>>>  Warning  BackOff    31s (x26 over 5m32s)  kubelet            Back-off restarting failed container neuron-device-plugin
+""",
+    ),
+    Case(
+        "a pod that ended, told by an operator as information",
+        "script_error",
+        """
+time="2026-02-21T09:32:29Z" level=info msg="Reconciling for job wide"
+>>>time="2026-02-21T09:32:29Z" level=info msg="Pod: team.wide-worker-0 exited with code 1" job=team.wide uid=1
+""",
+    ),
+    Case(
+        "an image that a registry refuses, below the headings of the plugin that imports it",
+        "network",
+        """
+pyxis: importing docker image ...
+slurmstepd: error: pyxis: child 21 failed with error code: 1
+slurmstepd: error: pyxis: failed to import docker image
+slurmstepd: error: pyxis: printing contents of log file ...
+slurmstepd: error: pyxis:     [INFO] Querying registry for permission grant
+>>>slurmstepd: error: pyxis:     [ERROR] URL https://registry.test/v2/team/wide/manifests/3 returned error code: 401 Unauthorized
+slurmstepd: error: pyxis: couldn't start container
+slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1
+slurmstepd: error: Failed to invoke spank plugin stack
+srun: error: node1: task 0: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a container that cannot be started, and no reason",
+        "tool_error",
+        """
+pyxis: importing docker image: wide.sqsh
+>>>slurmstepd: error: pyxis: child 28 failed with error code: 1
+slurmstepd: error: pyxis: failed to import docker image
+slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1
+srun: error: node-0: task 0: Exited with exit code 1
+""",
+    ),
+)
+SEVENTH_CASES = (*LAUNCHERS, *NETWORK, *MACHINES)
