@@ -895,13 +895,14 @@ ROWS: tuple[Recognizer, ...] = (
             "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
-            "|defaultcpuallocator|running out of memory"
+            "|defaultcpuallocator|running out of memory|out of memory allocating"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
-            r"|[Kk]illed by signal: Killed|exceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|\bout of memory allocating \d+ bytes"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
             r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
         ),
@@ -926,8 +927,14 @@ ROWS: tuple[Recognizer, ...] = (
         "image cannot be pulled",
         _C.NETWORK,
         _W.REASON,
-        _words("failed to pull image|pulling image|errimagepull|imagepullbackoff|pull access denied|manifest unknown"),
-        r"[Ff]ailed to pull image|\b(?:ErrImagePull|ImagePullBackOff)\b|pull access denied|manifest unknown",
+        _words(
+            "failed to pull image|cannot pull the container image|pulling image|errimagepull|imagepullbackoff"
+            "|pull access denied|manifest unknown"
+        ),
+        (
+            r"[Ff]ailed to pull image|[Cc]annot pull the container image|\b(?:ErrImagePull|ImagePullBackOff)\b"
+            r"|pull access denied|manifest unknown"
+        ),
         any_level=True,
     ),
     Recognizer(
@@ -936,6 +943,24 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
         r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
+    ),
+    Recognizer(
+        "a volume cannot be mounted",
+        _C.TOOL_ERROR,
+        _W.REASON,
+        _words("mountvolume.|attach or mount volumes|attachvolume."),
+        r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to attach or mount volumes",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a probe of Kubernetes ends a container",
+        _C.INTERRUPTED,
+        _W.STATEMENT,
+        _words("ness probe, will be restarted|startup probe, will be restarted"),
+        r"failed (?:liveness|startup) probe, will be restarted",
+        any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "an image's import failed",
@@ -957,8 +982,12 @@ ROWS: tuple[Recognizer, ...] = (
         "a container does not start",
         _C.TOOL_ERROR,
         _W.REASON,
-        _words("oci runtime|exec format error|start container process|createcontainererror|runcontainererror"),
+        _words(
+            "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
+            "|error response from daemon"
+        ),
         (
+            r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
             r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
             r"|\b(?:Create|Run)ContainerError\b"
         ),
@@ -1021,6 +1050,29 @@ ROWS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a script's syntax",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words(": syntax error"),
+        r": line \d+: syntax error\b|^(?:\S{0,200}/)?(?:sh|bash|dash): \d+: Syntax error: ",
+        Confidence.HIGH,
+    ),
+    Recognizer(
+        "the shell cannot run something",
+        _C.SCRIPT_ERROR,
+        _W.MESSAGE,
+        _words(
+            "no such file or directory|: permission denied|: is a directory|: not a directory|bad interpreter"
+            "|cannot execute"
+        ),
+        (
+            r"^\S{1,300}: line \d+: .{1,400}: (?:No such file or directory|Permission denied|Is a directory"
+            r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
+        ),
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "numbers overflow",
         _C.SCRIPT_ERROR,
         _W.STATEMENT,
@@ -1036,14 +1088,19 @@ ROWS: tuple[Recognizer, ...] = (
         _C.MISSING_DEPENDENCY,
         _W.STATEMENT,
         _words(
-            "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
+            "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
+            "|environmentlocationnotfound"
+            "|no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
             "|-cc is installed|module compiled against|compiled using numpy"
         ),
         (
-            r"\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
+            r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
+            r"|[Uu]nable to locate a modulefile"
+            r"|\bEnvironment(?:Name|Location)NotFound\b"
+            r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
             r"|cannot open shared object file"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
@@ -1073,14 +1130,33 @@ ROWS: tuple[Recognizer, ...] = (
             "unrecognized arguments|arguments are required|invalid choice|expected one argument|no such option"
             "|unknown flag|unknown option|invalid value for|expected at least one argument|unknown argument"
             "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
-            "|flag provided but|unexpected keyword argument '-|: unbound variable"
+            "|flag provided but|unexpected keyword argument '-|: unbound variable|.py: error: |argument -|argument {"
+            "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
+            "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
+            "|unknown command line flag|could not consume arg"
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
             r"|at least one) argument"
             r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
             r"|is not a valid option|flag provided but not defined|: line \d+: \w+: unbound variable$"
+            r"|^[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S|^argument [-{]\S{0,200}?: \S"
+            r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
+            r"|flags parsing error:|unknown command line flag"
+            r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
+            r"|could not consume arg"
         ),
+    ),
+    Recognizer(
+        "Hydra finds no such choice",
+        _C.BAD_USAGE,
+        _W.STATEMENT,
+        _words("could not find '|could not load '|could not override '|primary config"),
+        (
+            r"^(?:In '[^']{1,200}': )?Could not (?:find|load|override) '[^']{1,300}'"
+            r"|Primary config (?:module|directory) (?:'[^']{1,200}' )?not found"
+        ),
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "versions do not match",
@@ -1184,7 +1260,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.INTERRUPTED,
         _W.STATEMENT,
         _words(
-            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal"
+            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal|specified deadline"
             "|time limit|cancelled at"
             "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
             "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
@@ -1200,7 +1276,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
             r"|terminated by user|interrupted by user|pod was evicted)"
-            r"|MaxRuntimeExceeded|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
+            r"|MaxRuntimeExceeded|active longer than specified deadline"
+            r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             r"|code=killed, status=(?:15/TERM|2/INT)"
         ),
     ),
@@ -1269,10 +1346,10 @@ CASCADES: tuple[Recognizer, ...] = (
         "a container ends again and again",
         _C.SCRIPT_ERROR,
         _W.CASCADE,
-        _words("crashloopbackoff|restarting failed container| exited with code "),
+        _words("crashloopbackoff|restarting failed container| exited with code |specified backoff limit"),
         (
             r"\bCrashLoopBackOff\b|[Bb]ack-off (?:\S{1,20} )?restarting failed container"
-            r"|^Pod: \S{1,200} exited with code [1-9]"
+            r"|^Pod: \S{1,200} exited with code [1-9]|has reached the specified backoff limit"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -1329,13 +1406,13 @@ CASCADES: tuple[Recognizer, ...] = (
         _W.CASCADE,
         _words(
             "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
-            "|back-off restarting|main process exited|failed with result"
+            "|back-off restarting|main process exited|failed with result|mpi_abort was"
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
-            r"|main process exited, code=exited, status=[1-9]|: failed with result '"
+            r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

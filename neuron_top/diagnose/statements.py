@@ -134,6 +134,8 @@ _LEVEL = late_pattern(
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
 _EXCEPTION = late_pattern(r"(?:\w{1,80}\.){0,12}\w{1,80}(?:Error|Exception): ")
 """An exception's type is no header, though its message may be a line that has one."""
+_REFUSAL = late_pattern(r"[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S")
+"""How Python's parser of arguments begins, with the program's name: it says what is refused."""
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
@@ -399,6 +401,9 @@ def _stamp(statement: Statement) -> bool:
 def _level(statement: Statement) -> bool:
     found = _LEVEL.match(statement.text.lstrip())
     if found is None or (found["level"].islower() and not found["close"]) or _EXCEPTION.match(statement.text):
+        return False
+    if _REFUSAL.match(statement.text):
+        statement.level = LogLevel.ERROR
         return False
     body = statement.text.lstrip()
     if body[:1] == "[" and found.end() < 4:

@@ -79,6 +79,8 @@ class _Open:
 
     def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
         self.left = _MOST_LINES
+        self.indent = 0
+        """How far the heading is indented; the exception at the end is as far."""
         self.last = 0
         """Number of the last line that was its own."""
         self.ignored = ignored
@@ -171,6 +173,7 @@ class Tracebacks:
             if found is not None:
                 body = statement.text[found.end() :]
                 statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), host
+                statement.indent = len(body) - len(body.lstrip())
                 statement.rank = lead.rank if statement.rank is None else statement.rank
                 return
 
@@ -185,6 +188,7 @@ class Tracebacks:
             self._enter(statement)
             return
         state = self._enter(statement)
+        state.indent = statement.indent
         if front.strip() and start <= _LONGEST_LEAD and not statement.host:
             ignored = state.ignored
             self._learn_lead(front, _rank_in(front), statement)
@@ -258,7 +262,8 @@ class Tracebacks:
             self._leads.clear()
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
-        if not statement.text or statement.indented or FRAME.match(statement.text):
+        is_deeper = statement.indented and statement.indent > state.indent
+        if not statement.text or is_deeper or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")

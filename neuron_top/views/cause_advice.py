@@ -158,6 +158,10 @@ OF_ROWS: dict[str, str] = {
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
+    "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "a probe of Kubernetes ends a container": "The container did not answer its probe in time, so Kubernetes ended it: "
+    "a server that compiles or loads for long needs a startup probe with a higher failureThreshold",
     "an image's import failed": "The lines below say why the container's image could not be imported or started; they "
     "are those of enroot",
     "a container does not start": "The container's command cannot run: it is not in the image, may not be executed, "
@@ -172,12 +176,18 @@ OF_ROWS: dict[str, str] = {
     "its own (HOME, XDG_CACHE_HOME, TMPDIR, NEURON_COMPILE_CACHE_URL)",
     "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
     "what it is on",
+    "a script's syntax": "The shell cannot read the script: correct it at that line, or run it with the shell that it "
+    "is written for",
+    "the shell cannot run something": "The shell could not run or enter what the line names: correct the path, or its "
+    "permissions; without `set -e` the script goes on behind it",
     "numbers overflow": "The loss or the gradients became infinite or NaN: train in bf16 instead of fp16, lower the "
     "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
+    "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
+    "and `+key=value` adds a key",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "

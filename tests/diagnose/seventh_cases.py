@@ -211,4 +211,156 @@ srun: error: node-0: task 0: Exited with exit code 1
 """,
     ),
 )
-SEVENTH_CASES = (*LAUNCHERS, *NETWORK, *MACHINES)
+REFUSALS = (
+    Case(
+        "a sentence of the program's own about its arguments",
+        "bad_usage",
+        """
+usage: wide.py [-h] [--tp TP] [--steps STEPS]
+>>>wide.py: error: --tp has to divide 32, not 5
+srun: error: node-1: task 0: Exited with exit code 2
+""",
+    ),
+    Case(
+        "an argument that is no number",
+        "bad_usage",
+        "usage: wide [-h] [--tp TP]\n>>>wide: error: argument --tp: invalid int value: 'many'\n",
+    ),
+    Case(
+        "a box around what a command line lacks",
+        "bad_usage",
+        """
+Usage: wide [OPTIONS]
+Try 'wide --help' for help.
+╭─ Error ──────────────────────────────────╮
+>>>│ Missing option '--model'.                │
+╰──────────────────────────────────────────╯
+""",
+    ),
+    Case(
+        "a choice that Hydra does not find",
+        "bad_usage",
+        """
+>>>In 'config': Could not find 'net/wide'
+
+Available options in 'net':
+\tsmall
+Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.
+""",
+    ),
+    Case("a flag that Fire does not know", "bad_usage", ">>>ERROR: Could not consume arg: --wide\nUsage: a.py main\n"),
+)
+SHELLS = (
+    Case(
+        "a script that the shell cannot enter",
+        "script_error",
+        ">>>/var/spool/slurmd/job7/slurm_script: line 4: /opt/wide/bin/activate: No such file or directory\n",
+    ),
+    Case(
+        "a script that the shell cannot enter, and the exception that ended the job",
+        "script_error",
+        """
+run.sh: line 4: cd: /data/wide: No such file or directory
+Traceback (most recent call last):
+  File "/job/wide.py", line 3, in <module>
+>>>ValueError: no rows
+""",
+        "failed",
+    ),
+    Case(
+        "a script that the shell cannot read",
+        "script_error",
+        ">>>run.sh: line 9: syntax error near unexpected token `fi'\n",
+    ),
+    Case(
+        "a module that is not there",
+        "missing_dependency",
+        '>>>Lmod has detected the following error: The following module(s) are unknown: "neuron/9.9"\n',
+    ),
+    Case(
+        "a wheel for another Python",
+        "missing_dependency",
+        ">>>ERROR: wide-2.1-cp31-cp31-linux_x86_64.whl is not a supported wheel on this platform.\n",
+    ),
+    Case(
+        "a daemon of Docker that refuses a container",
+        "tool_error",
+        '>>>docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].\n',
+    ),
+)
+ORDER = (
+    Case(
+        "ranks that waited, printed before the exception of the one that did not",
+        "script_error",
+        """
+[rank1]:[E101 10:00:00.1 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.
+[rank3]: Traceback (most recent call last):
+[rank3]:   File "/job/wide.py", line 3, in <module>
+>>>[rank3]: RuntimeError: shapes do not match
+""",
+        "failed",
+    ),
+    Case(
+        "a rank that waited, and died of it",
+        "collective",
+        """
+>>>[rank1]:[E101 10:00:00.1 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/job/wide.py", line 3, in <module>
+[rank1]: RuntimeError: the store is gone
+""",
+        "failed",
+    ),
+    Case(
+        "a traceback inside the launcher's table",
+        "script_error",
+        """
+E0527 09:05:54.711000 1403 torch/distributed/elastic/multiprocessing/api.py:833] failed (exitcode: 1) local_rank: 3 (pid: 721) of binary: /opt/python
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+wide.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  rank      : 3 (local_rank: 3)
+  exitcode  : 1 (pid: 721)
+  error_file: /tmp/e/error.json
+  traceback : Traceback (most recent call last):
+    File "/opt/torch/errors/__init__.py", line 355, in wrapper
+      return f(*args, **kwargs)
+    File "/job/wide.py", line 12, in main
+      raise ValueError("no rows")
+>>>  ValueError: no rows
+
+============================================================
+""",
+        "failed",
+    ),
+)
+PODS = (
+    Case(
+        "a volume that a pod waits for",
+        "tool_error",
+        '>>>Warning  FailedMount  2m (x9 over 20m)  kubelet  MountVolume.SetUp failed for volume "wide" : rpc error: code = '
+        'Internal desc = Could not mount "fs-1.test"\n',
+    ),
+    Case(
+        "a server that did not answer its probe",
+        "interrupted",
+        """
+Warning  Unhealthy  1m (x3 over 2m)  kubelet  Liveness probe failed: HTTP probe failed with statuscode: 503
+>>>Normal   Killing    1m  kubelet  Container main failed liveness probe, will be restarted
+""",
+    ),
+    Case(
+        "a job that ran longer than it may",
+        "interrupted",
+        ">>>Warning  DeadlineExceeded  2m  job-controller  Job was active longer than specified deadline\n",
+    ),
+    Case(
+        "a limit of memory that Slurm enforces",
+        "host_oom",
+        ">>>slurmstepd: error: Exceeded job memory limit\n",
+    ),
+)
+SEVENTH_CASES = (*LAUNCHERS, *NETWORK, *MACHINES, *REFUSALS, *SHELLS, *ORDER, *PODS)
