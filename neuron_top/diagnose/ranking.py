@@ -23,7 +23,7 @@ from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnos
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import ENDED_BELOW, STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
@@ -88,6 +88,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     """Whether the job went on in spite of it."""
     if finding.recovered or exit_code == 0:
         return True
+    if finding.verdict.advice == ENDED_BELOW:
+        return False
     if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
         return True
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles

@@ -85,6 +85,8 @@ def _words(text: str) -> tuple[bytes, ...]:
 
 STOPS_WORKERS = "the launcher stops the other workers"
 """Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
+ENDED_BELOW = "a job's end, told above its last lines"
+"""Row of reports that quote the log of the job behind them: what goes on there came before."""
 _C, _W = CauseClass, Weight
 _COMPILER = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
 
@@ -446,10 +448,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words(
             "cuda out of memory|hip out of memory|xpu out of memory|error: out of memory|status_alloc_failed"
-            "|cudaerrormemoryallocation"
+            "|cudaerrormemoryallocation|triton error [cuda]"
         ),
         (
-            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
+            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|Triton Error \[CUDA\]: out of memory"
+            r"|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
             r"|\bcudaErrorMemoryAllocation\b"
         ),
     ),
@@ -490,10 +493,12 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.STATEMENT,
         _words(
-            "cuda error:|hip error:|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+            "cuda error:|hip error:|triton error [cuda]|unspecified launch failure"
+            "|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
         ),
         (
-            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|unhandled cuda error|Cuda failure (?:\d+ )?'"
+            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: |unspecified launch failure"
+            r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
             r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
         ),
         Confidence.MEDIUM,
@@ -948,9 +953,21 @@ ROWS: tuple[Recognizer, ...] = (
         "a volume cannot be mounted",
         _C.TOOL_ERROR,
         _W.REASON,
-        _words("mountvolume.|attach or mount volumes|attachvolume."),
-        r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to attach or mount volumes",
+        _words("mountvolume.|attach or mount volumes|attachvolume.|unable to mount volumes|volumes to attach"),
+        (
+            r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to (?:attach or )?mount volumes"
+            r"|waiting for volumes to attach"
+        ),
         any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "the API of Kubernetes refuses",
+        _C.TOOL_ERROR,
+        _W.MESSAGE,
+        _words("error from server"),
+        r"^Error from server(?: \(\w{1,60}\))?: \S",
+        Confidence.MEDIUM,
         doubt=Doubt.MUCH,
     ),
     Recognizer(
@@ -1066,7 +1083,8 @@ ROWS: tuple[Recognizer, ...] = (
             "|cannot execute"
         ),
         (
-            r"^\S{1,300}: line \d+: .{1,400}: (?:No such file or directory|Permission denied|Is a directory"
+            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:ba|da|z)?sh): .{1,400}: "
+            r"(?:No such file or directory|Permission denied|Is a directory"
             r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
         ),
         Confidence.MEDIUM,
@@ -1421,6 +1439,15 @@ CASCADES: tuple[Recognizer, ...] = (
 """What only follows from something else; tried after all other knowledge."""
 DEATHS: tuple[Recognizer, ...] = (
     Recognizer(
+        ENDED_BELOW,
+        _C.SCRIPT_ERROR,
+        _W.DEATH,
+        _words("job entrypoint command failed"),
+        r"Job entrypoint command failed with exit code",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "killed",
         _C.HOST_OOM,
         _W.STATEMENT,
@@ -1475,7 +1502,8 @@ DEATHS: tuple[Recognizer, ...] = (
         _W.DEATH,
         _words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
-            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code = -|code: -|code=-|returncode -"
+            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code -11|code -6"
+            "|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|illegal instruction|stack trace|invalid pointer"
         ),

@@ -160,6 +160,8 @@ OF_ROWS: dict[str, str] = {
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "the API of Kubernetes refuses": "Kubernetes refused the command: `kubectl describe` of the object and its events "
+    "say why",
     "a probe of Kubernetes ends a container": "The container did not answer its probe in time, so Kubernetes ended it: "
     "a server that compiles or loads for long needs a startup probe with a higher failureThreshold",
     "an image's import failed": "The lines below say why the container's image could not be imported or started; they "
@@ -224,6 +226,8 @@ OF_ROWS: dict[str, str] = {
     "network failed): read that node's own log and see whether it still runs",
     "a worker process died": "A worker process died and left no message: look whether the host's memory ran out "
     "(dmesg), then run with one worker, or none, to see its error",
+    "a job's end, told above its last lines": "The job's command ended with that exit code; the lines below are the "
+    "last of its log (139 or -11: it crashed, 137 or -9: it was killed)",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",

@@ -363,4 +363,56 @@ Warning  Unhealthy  1m (x3 over 2m)  kubelet  Liveness probe failed: HTTP probe 
         ">>>slurmstepd: error: Exceeded job memory limit\n",
     ),
 )
-SEVENTH_CASES = (*LAUNCHERS, *NETWORK, *MACHINES, *REFUSALS, *SHELLS, *ORDER, *PODS)
+REPORTS = (
+    Case(
+        "a job's end, told above the last lines of its log",
+        "script_error",
+        """
+>>>Job entrypoint command failed with exit code -11, last available logs (truncated to 9,000 chars):
+Running: 0.0/18.0 CPU: 100%|██████████| 36/36 [00:00<00:00, 71.21it/s]
+"""
+        + "".join(f"{{'loss': {10 - step / 10}, 'step': {step}}}\n" for step in range(9)),
+    ),
+    Case(
+        "a step of an environment's making, and what it printed",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/opt/agent/pip.py", line 200, in _install
+    await check_output(command)
+agent.utils.SubprocessCalledProcessError: Run cmd[9] failed with the following details.
+Last 50 lines of stdout:
+>>>    ERROR: Could not find a version that satisfies the requirement wide==9 (from versions: none)
+""",
+        "failed",
+    ),
+    Case(
+        "a request that the API of Kubernetes refuses",
+        "tool_error",
+        '>>>Error from server (BadRequest): container "main" in pod "wide-0" is waiting to start: PodInitializing\n',
+    ),
+    Case(
+        "a kernel of Triton's that failed on the device",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "/opt/triton/compiler.py", line 498, in _init_handles
+    load(kernel)
+>>>RuntimeError: Triton Error [CUDA]: unspecified launch failure
+""",
+        "failed",
+    ),
+    Case(
+        "a volume in an event of the older form",
+        "tool_error",
+        """
+>>>  4m        2m      2   {kubelet node-7}           Warning     FailedMount Unable to mount volumes for pod "wide-0": timed out
+""",
+    ),
+    Case(
+        "a shell that is not told which line it reads",
+        "script_error",
+        ">>>(task, pid=2846) bash: /usr/bin/python9: No such file or directory\n",
+    ),
+)
+SEVENTH_CASES = (*REPORTS, *LAUNCHERS, *NETWORK, *MACHINES, *REFUSALS, *SHELLS, *ORDER, *PODS)
