@@ -752,7 +752,7 @@ ROWS: tuple[Recognizer, ...] = (
         r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: )",
         Confidence.MEDIUM,
         any_level=True,
-        doubt=Doubt.SOME,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "collective set-up",
