@@ -237,7 +237,7 @@ OF_ROWS: dict[str, str] = {
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
     "line. Read the process's own log to its end",
 }
-"""By the name of a row in `diagnose/recognizers.py`."""
+"""By the name of a row in `diagnose/recognizers/`."""
 SAY_NOT_STATED = frozenset(
     {
         "internal compiler error without a message",
