@@ -372,6 +372,7 @@ REPORTS = (
 Running: 0.0/18.0 CPU: 100%|██████████| 36/36 [00:00<00:00, 71.21it/s]
 """
         + "".join(f"{{'loss': {10 - step / 10}, 'step': {step}}}\n" for step in range(9)),
+        "failed",
     ),
     Case(
         "a step of an environment's making, and what it printed",

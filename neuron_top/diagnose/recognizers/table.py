@@ -8,7 +8,7 @@ from neuron_top.diagnose.recognizers.cascades import CASCADES, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER
 from neuron_top.diagnose.recognizers.containers import CONTAINERS, EVICTIONS
-from neuron_top.diagnose.recognizers.deaths import DEATHS
+from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import DEPENDENCIES
 from neuron_top.diagnose.recognizers.device_memory import DEVICE_MEMORY
 from neuron_top.diagnose.recognizers.execution import EXECUTION, FALLBACKS
@@ -51,6 +51,7 @@ ROWS: tuple[Recognizer, ...] = (
 TERMINAL = frozenset(
     {
         STOPS_WORKERS,
+        ENDED_BELOW,
         "launcher's report",
         "engine died",
         "exit status",
