@@ -24,7 +24,8 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
-    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
+    b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
+    b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
@@ -97,8 +98,10 @@ _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
 _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 """A line of the status with which XLA's service fails, below its heading."""
-_EVENT = late_pattern(r"Warning\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|Reason:\s{1,20}[A-Z]\w{1,40}$")
+_EVENT = late_pattern(r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|Reason:\s{1,20}[A-Z]\w{1,40}$")
 """What kubectl prints of a pod: its events, and why it waits."""
+_PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
+"""What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -150,6 +153,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.text.startswith(_REPORT):
         text = statement.text.removeprefix(_REPORT).rstrip('"')
         return judge(msgspec.structs.replace(statement, text=text))
+    if _PROBE.search(statement.text):
+        return None
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
         verdict = _by_row(row, _doubt(statement, row))

@@ -91,13 +91,13 @@ _COLLECTIVES = late_pattern(
     re.DOTALL,
 )
 _GLOG = late_pattern(
-    r"\[?(?P<level>[IWEF])\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
+    r"\[?(?P<level>[IWEF])(?:\d{4})?\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
     r"|\[?(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
 )
-"""glog's and klog's header, PyTorch's (whose month has no leading zero, or which has no stamp), Abseil's, the one of
-NxD's core, and XLA's whose stamp is gone."""
+"""glog's (a newer one has the year too) and klog's header, PyTorch's (whose month has no leading zero, or no stamp),
+Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")

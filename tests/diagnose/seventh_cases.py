@@ -416,4 +416,48 @@ Traceback (most recent call last):
         ">>>(task, pid=2846) bash: /usr/bin/python9: No such file or directory\n",
     ),
 )
-SEVENTH_CASES = (*REPORTS, *LAUNCHERS, *NETWORK, *MACHINES, *REFUSALS, *SHELLS, *ORDER, *PODS)
+OTHERS = (
+    Case(
+        "errors with glog's header of today, which has the year",
+        "script_error",
+        """
+I20261218 09:35:42.463377 3029784 store.cpp:41] Number of GPUs: 4
+E20261218 09:47:16.837333 3029991 model.cpp:53] Tensor file "/data/wide/tensor.data_0" does not exist
+>>>F20261218 09:47:16.837400 3029991 store.cpp:120] Check failed: model->Initialize(path) == 0
+Aborted (core dumped)
+""",
+        "failed",
+    ),
+    Case(
+        "a server that is not up yet when it is probed, and ended for it",
+        "interrupted",
+        """
+Name:             wide-0
+Events:
+  Type     Reason     Age   From     Message
+>>>  Normal   Killing    11m   kubelet  Container wide failed startup probe, will be restarted
+  Warning  Unhealthy  11m (x30 over 13m)  kubelet  Startup probe failed: Get "http://10.0.0.3:8000/health": dial tcp 10.0.0.3:8000: connect: connection refused
+""",
+    ),
+    Case(
+        "a server that was not up when it was probed first",
+        "",
+        "  Warning  Unhealthy  11m  kubelet  Readiness probe failed: dial tcp 10.0.0.3:8000: connect: connection refused\n",
+    ),
+    Case(
+        "a child that ended, as its parent tells",
+        "script_error",
+        "[rank: 2] Seed set to 7\n>>>[rank: 2] Child process with PID 652 terminated with code 1. Forcefully terminating all "
+        "other processes\n",
+    ),
+    Case(
+        "a repository that is not reached",
+        "network",
+        """
+Cloning into 'wide'...
+>>>fatal: unable to access 'https://code.test/wide/': The requested URL returned error: 503
+""",
+    ),
+    Case("a download that is refused", "network", ">>>curl: (22) The requested URL returned error: 404\n"),
+)
+SEVENTH_CASES = (*OTHERS, *REPORTS, *LAUNCHERS, *NETWORK, *MACHINES, *REFUSALS, *SHELLS, *ORDER, *PODS)

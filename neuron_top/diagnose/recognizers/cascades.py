@@ -131,10 +131,12 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
+            "|ed with code|ed with status|ed with return code"
             "|back-off restarting|main process exited|failed with result|mpi_abort was"
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"

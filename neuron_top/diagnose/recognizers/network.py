@@ -64,11 +64,14 @@ NETWORK: tuple[Recognizer, ...] = (
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror|() timed out"
+            "|unable to access 'http|requested url returned|unable to resolve host|curl: ("
         ),
         (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
             r"|name or service not known)"
-            r"|(?i:could not resolve host)|Max retries exceeded|Network is unreachable|(?i:no route to host)"
+            r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
+            r"|requested URL returned error: [45]\d\d"
+            r"|^curl: \(\d{1,2}\) |Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
             r"|EndpointConnectionError"
