@@ -9,6 +9,8 @@ from neuron_top.events.diagnosis import CauseClass, Diagnosis
 
 FAILED_WITHOUT_MESSAGE = "failed compile without a message"
 """Stands for a row: a failed compile whose message was not printed."""
+ERROR_LINE = "an error line without a traceback"
+"""Stands for a row: a line of the program's own that nobody knows."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
 

@@ -309,8 +309,8 @@ class Diagnoser:
         return self._add(statement, verdict) if verdict is not None else None
 
     def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding:
-        in_compiler = self._tracebacks.raised_in_compiler(statement)
-        finding = self._add(statement, general.exception(statement, raised, in_compiler=in_compiler))
+        verdict = general.exception(statement, raised, self._tracebacks.raised_in(statement))
+        finding = self._add(statement, verdict)
         finding.terminal = True
         self._tracebacks.found(
             statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)

@@ -7,11 +7,12 @@ a level in its header, a first word that says that something could not be done),
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE
+from neuron_top.diagnose.advice import ERROR_LINE, FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -23,7 +24,8 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
     b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
-    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"] e0", b"] e1", b") e0", b") e1", b": e ", b": f ",
+    b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
+    b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
@@ -43,6 +45,8 @@ _NAMED = late_pattern(
 _WARNING = late_pattern(r"\w*Warning$")
 _SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
+_NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]$")
+"""Of a command that is looked for: a name without a folder."""
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised to look for something: what is raised in their place reports more."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
@@ -54,7 +58,8 @@ _CASCADING = frozenset(
 )  # fmt: skip
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
-    r"(?::|!| -| to | in | while | during | when | from | opening | reading | loading | executing )\s*\S"
+    r"(?::|!| -| to | in | while | during | when | from "
+    r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
     r"|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
 )
 _REPORTED = late_pattern(
@@ -62,8 +67,13 @@ _REPORTED = late_pattern(
     r"|exception): (?!none\b)\S"
 )
 """A worker's trouble in its parent's words."""
-_AT_A_PLACE = late_pattern(r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S")
-"""How compilers of C and of MLIR name what is wrong in a source."""
+_AT_A_PLACE = late_pattern(
+    r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S"
+    r"|(?:\w{1,20} )?[Ee]rror:? .{1,300} (?:at|in) (?:line \d{1,7} (?:in|of) (?:file )?|file )?"
+    r"\S{1,300}\.(?:c|cc|cpp|cu|cuh|h|hpp|hip)\b"
+)
+"""How compilers of C and of MLIR name what is wrong in a source, and how macros of C name the call that failed."""
+_DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
 """How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
@@ -88,6 +98,10 @@ _SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
 """torchrun's report of a worker that a signal ended, below its headings."""
 _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 """A line of the status with which XLA's service fails, below its heading."""
+_EVENT = late_pattern(r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|Reason:\s{1,20}[A-Z]\w{1,40}$")
+"""What kubectl prints of a pod: its events, and why it waits."""
+_PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
+"""What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -106,6 +120,15 @@ _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
+
+
+class RaisedIn(Enum):
+    """Whose code raised an exception, by the last frame of its traceback."""
+
+    PROGRAM = auto()
+    COMPILER = auto()
+    SUBPROCESS = auto()
+    """Python's own, where it starts another program."""
 
 
 class CauseVerdict(NamedTuple):
@@ -130,9 +153,13 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.text.startswith(_REPORT):
         text = statement.text.removeprefix(_REPORT).rstrip('"')
         return judge(msgspec.structs.replace(statement, text=text))
+    if _PROBE.search(statement.text):
+        return None
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
-        return _by_row(row, _doubt(statement, row))
+        verdict = _by_row(row, _doubt(statement, row))
+        is_tool = row.weight is Weight.CASCADE and _TOOL_NAME.search(statement.text)
+        return verdict._replace(cause_class=CauseClass.TOOL_ERROR) if is_tool else verdict
     if statement.level.is_mild or _is_support(statement) or NOISE.search(statement.text):
         return None
     raised = EXCEPTION.match(statement.text)
@@ -161,10 +188,12 @@ def raised_by(statement: Statement) -> re.Match[str] | None:
     return found if _NAMED.search(found["type"]) or found["type"].split(".")[-1][:1].isupper() else None
 
 
-def exception(statement: Statement, raised: re.Match[str], *, in_compiler: bool = False) -> CauseVerdict:
+def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn = RaisedIn.PROGRAM) -> CauseVerdict:
     """What an exception means: by its words, else by its type or where it was raised, else it is the program's own."""
     name = raised["type"].split(".")[-1]
-    if name in _CASCADING:
+    if raised_in is RaisedIn.SUBPROCESS and name == "FileNotFoundError" and _NO_COMMAND.search(raised["text"] or ""):
+        return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, "", Confidence.HIGH)
+    if name in _CASCADING or name.endswith("CalledProcessError"):
         row = recognize(statement)
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
@@ -177,7 +206,7 @@ def exception(statement: Statement, raised: re.Match[str], *, in_compiler: bool 
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
     if name in ("TimeoutError", "Timeout"):
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
-    whose = CauseClass.COMPILE_ERROR if in_compiler else CauseClass.SCRIPT_ERROR
+    whose = CauseClass.COMPILE_ERROR if raised_in is RaisedIn.COMPILER else CauseClass.SCRIPT_ERROR
     return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
 
 
@@ -231,8 +260,8 @@ def _is_support(statement: Statement) -> bool:
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    torchrun's report is, and XLA's status."""
-    is_said = WHAT.match(statement.text) or _SIGNAL.match(statement.text) or _STATUS.match(statement.text)
+    torchrun's report is, XLA's status, and what kubectl says of a pod."""
+    is_said = any(shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT))
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 
@@ -268,7 +297,15 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
         cause_class = CauseClass.TOOL_ERROR
     if speaker in _BELOW_THE_FRAMEWORK or statement.level is LogLevel.FATAL:
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
-    return CauseVerdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+    return _message(statement, cause_class)
+
+
+def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
+    """What an error line means that nobody knows; one that ends in a colon is the heading of what it announces."""
+    advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
+    if statement.text.endswith(":"):
+        return CauseVerdict(cause_class, Weight.CASCADE, advice, Confidence.LOW, ReasonGiven.MISSING)
+    return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 
 
 def _by_opening(statement: Statement) -> CauseVerdict | None:
@@ -281,14 +318,12 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         speaker_class = _BY_SPEAKER.get(statement.speaker, whose)
         return CauseVerdict(speaker_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _AT_A_PLACE.match(text):
-        return CauseVerdict(
-            _BY_SPEAKER.get(statement.speaker, CauseClass.SCRIPT_ERROR), Weight.STATEMENT, "", Confidence.MEDIUM
-        )
+        whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
+        return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)
-    cause_class = CauseClass.TOOL_ERROR if is_tool else CauseClass.SCRIPT_ERROR
-    return CauseVerdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+    return _message(statement, CauseClass.TOOL_ERROR if is_tool else CauseClass.SCRIPT_ERROR)
 
 
 def _runtime_class(statement: Statement) -> CauseClass:

@@ -9,7 +9,8 @@ it; or at least five steps were made behind it.
 **Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
 known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
 compiler's and the device's statement comes before the framework's, and the rank that spoke first before those that
-repeat it. That a collective waited in vain explains no more than the exception that another worker died of before.
+repeat it. That a collective waited in vain explains no more than the exception that another worker died of before,
+and less than one of a rank that did not wait itself.
 
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
 of a failure that is retried) are no causes where anything else states one; else the first is named, with low
@@ -22,13 +23,17 @@ from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnos
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import ENDED_BELOW, STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
 
 _STEPS_OF_A_LIVING_JOB = 5
+_OWN_REASONS = frozenset(
+    {CauseClass.SCRIPT_ERROR, CauseClass.MISSING_DEPENDENCY, CauseClass.BAD_USAGE, CauseClass.RUNTIME_OOM}
+)
+"""Of exceptions that do not come of waiting for another worker, or of being stopped."""
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
 """So many more lines show that a doubtful finding ended nothing."""
 
@@ -83,6 +88,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     """Whether the job went on in spite of it."""
     if finding.recovered or exit_code == 0:
         return True
+    if finding.verdict.advice == ENDED_BELOW:
+        return False
     if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
         return True
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
@@ -98,8 +105,8 @@ def _is_farewell(finding: Finding) -> bool:
 
 def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
-    died = min((finding.line for finding in findings if _is_death_with_reason(finding)), default=None)
-    ordered = sorted(findings, key=lambda finding: (_explains(finding, died), finding.line))
+    deaths = [finding for finding in findings if _is_death_with_reason(finding)]
+    ordered = sorted(findings, key=lambda finding: (_explains(finding, deaths), finding.line))
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     return causes or sorted(ordered, key=lambda finding: finding.verdict.advice == STOPS_WORKERS)[:1]
@@ -114,10 +121,22 @@ def _is_death_with_reason(finding: Finding) -> bool:
     )
 
 
-def _explains(finding: Finding, died: int | None) -> Weight:
-    """Its weight; of a collective that waits for a worker that had died by then, that of an exception."""
-    waits = finding.weight is Weight.REASON and finding.verdict.cause_class is CauseClass.COLLECTIVE
-    return Weight.STATEMENT if waits and died is not None and died < finding.line else finding.weight
+def _explains(finding: Finding, deaths: list[Finding]) -> Weight:
+    """Its weight; of a collective that waits for a worker that had died by then, that of an exception.
+
+    Logs of ranks may stand one behind the other, so an exception that no waiting ends in counts wherever it stands, if
+    it is of ranks that did not wait.
+    """
+    if finding.weight is not Weight.REASON or finding.verdict.cause_class is not CauseClass.COLLECTIVE:
+        return finding.weight
+    if any(_is_of_others(death, finding) for death in deaths):
+        return Weight.MESSAGE
+    return Weight.STATEMENT if any(death.line < finding.line for death in deaths) else finding.weight
+
+
+def _is_of_others(death: Finding, waiting: Finding) -> bool:
+    is_own = death.verdict.cause_class in _OWN_REASONS
+    return is_own and bool(death.ranks) and bool(waiting.ranks) and death.ranks.isdisjoint(waiting.ranks)
 
 
 def _follows(finding: Finding, stated: int | None) -> bool:

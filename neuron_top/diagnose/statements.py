@@ -91,13 +91,13 @@ _COLLECTIVES = late_pattern(
     re.DOTALL,
 )
 _GLOG = late_pattern(
-    r"\[?(?P<level>[IWEF])\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
+    r"\[?(?P<level>[IWEF])(?:\d{4})?\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
     r"|\[?(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
 )
-"""glog's and klog's header, PyTorch's (whose month has no leading zero, or which has no stamp), Abseil's, the one of
-NxD's core, and XLA's whose stamp is gone."""
+"""glog's (a newer one has the year too) and klog's header, PyTorch's (whose month has no leading zero, or no stamp),
+Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
@@ -117,7 +117,7 @@ _COMPILER_WITHIN = late_pattern(
 """The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
-    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
 )
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
 _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
@@ -132,6 +132,10 @@ _LEVEL = late_pattern(
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
 )
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
+_EXCEPTION = late_pattern(r"(?:\w{1,80}\.){0,12}\w{1,80}(?:Error|Exception): ")
+"""An exception's type is no header, though its message may be a line that has one."""
+_REFUSAL = late_pattern(r"[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S")
+"""How Python's parser of arguments begins, with the program's name: it says what is refused."""
 _LOGGER = late_pattern(
     r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
     r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
@@ -163,7 +167,8 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
     structured = _structured(text) if text.startswith('{"') else None
     if structured is not None:
         level, words = structured
-        yield Statement(words[:_LONGEST], line, offset, level, Speaker.TOOL)
+        speaker = Speaker.TOOL if _is_goes(text) else Speaker.UNKNOWN
+        yield Statement(words[:_LONGEST], line, offset, level, speaker)
         return
     for piece in _pieces(text):
         for record in base.records(piece[:_LONGEST], offset):
@@ -185,6 +190,11 @@ def _structured(text: str) -> tuple[LogLevel, str] | None:
     if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
         return None
     return LogLevel.named(level), ": ".join(said)
+
+
+def _is_goes(text: str) -> bool:
+    """Whether a structured logger of Go wrote it, or one that nobody knows; those of Python and Rust name more."""
+    return not any(f'"{key}":' in text for key in ("target", "span", "spans", "funcName", "lineno", "pathname"))
 
 
 def _pieces(text: str) -> list[str]:
@@ -390,7 +400,10 @@ def _stamp(statement: Statement) -> bool:
 
 def _level(statement: Statement) -> bool:
     found = _LEVEL.match(statement.text.lstrip())
-    if found is None or (found["level"].islower() and not found["close"]):
+    if found is None or (found["level"].islower() and not found["close"]) or _EXCEPTION.match(statement.text):
+        return False
+    if _REFUSAL.match(statement.text):
+        statement.level = LogLevel.ERROR
         return False
     body = statement.text.lstrip()
     if body[:1] == "[" and found.end() < 4:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
+from neuron_top.diagnose.general import RaisedIn
 from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -24,6 +25,7 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 _FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
+_STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
 )
@@ -52,6 +54,12 @@ _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 _PURGE_EVERY = 50
 
 
+def _whose(frame: str) -> RaisedIn:
+    if COMPILERS_FRAME.match(frame):
+        return RaisedIn.COMPILER
+    return RaisedIn.SUBPROCESS if _STARTS_PROGRAM.match(frame) else RaisedIn.PROGRAM
+
+
 def _rank_in(front: str) -> int | None:
     found = _LEADS_RANK.search(front)
     return int(found[1] or found[2]) if found else None
@@ -71,6 +79,8 @@ class _Open:
 
     def __init__(self, *, ignored: bool, header: tuple[LogLevel, Speaker]) -> None:
         self.left = _MOST_LINES
+        self.indent = 0
+        """How far the heading is indented; the exception at the end is as far."""
         self.last = 0
         """Number of the last line that was its own."""
         self.ignored = ignored
@@ -84,8 +94,8 @@ class _Open:
         """The last line was a frame, so the next one is its source, whether it is indented or not."""
         self.relayed = False
         """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
-        self.in_compiler = False
-        """Whether the last frame is the compiler's own code."""
+        self.raised_in = RaisedIn.PROGRAM
+        """Whose code the last frame is."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
         self.announced: Finding | None = None
@@ -163,6 +173,7 @@ class Tracebacks:
             if found is not None:
                 body = statement.text[found.end() :]
                 statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), host
+                statement.indent = len(body) - len(body.lstrip())
                 statement.rank = lead.rank if statement.rank is None else statement.rank
                 return
 
@@ -177,6 +188,7 @@ class Tracebacks:
             self._enter(statement)
             return
         state = self._enter(statement)
+        state.indent = statement.indent
         if front.strip() and start <= _LONGEST_LEAD and not statement.host:
             ignored = state.ignored
             self._learn_lead(front, _rank_in(front), statement)
@@ -250,12 +262,13 @@ class Tracebacks:
             self._leads.clear()
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
-        if not statement.text or statement.indented or FRAME.match(statement.text):
+        is_deeper = statement.indented and statement.indent > state.indent
+        if not statement.text or is_deeper or FRAME.match(statement.text):
             if state.level.is_mild and statement.text and statement.level is state.level is not LogLevel.WARNING:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
-                state.in_compiler = COMPILERS_FRAME.match(statement.text) is not None
+                state.raised_in = _whose(statement.text)
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
@@ -291,10 +304,10 @@ class Tracebacks:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
 
-    def raised_in_compiler(self, statement: Statement) -> bool:
-        """Whether the exception that was just read was raised in the compiler's own code."""
+    def raised_in(self, statement: Statement) -> RaisedIn:
+        """Whose code raised the exception that was just read."""
         state = self._open.get(statement.process)
-        return state is not None and state.in_compiler
+        return state.raised_in if state is not None else RaisedIn.PROGRAM
 
     def found(self, statement: Statement, finding: Finding, *, is_probe: bool, announces: bool) -> None:
         """What the exception that was just read has become."""

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.diagnose.advice import FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
+from neuron_top.diagnose.advice import (
+    ERROR_LINE,
+    FAILED_WITHOUT_MESSAGE,
+    TORN_TRACEBACK,
+    CauseAdvice,
+    CodedDiagnosis,
+    Remark,
+)
 from neuron_top.events.diagnosis import CauseClass, Diagnosis
 
 _READ_COMPILER_LOG = (
@@ -119,6 +126,8 @@ OF_ROWS: dict[str, str] = {
     "each node (ulimit -n 65535) and in the container or service that starts the job",
     "fork beside EFA": "The program forks while EFA is in use: set FI_EFA_FORK_SAFE=1 (and RDMAV_FORK_SAFE=1 with an "
     "old kernel), or make the data loader without worker processes",
+    "the network's plugin reports a failure": "EFA or libfabric failed between two machines: security groups have to "
+    "allow all traffic within the group, both ways; the same version of EFA, libfabric and the plugin on all machines",
     "collective set-up": "The workers did not find each other: MASTER_ADDR, NEURON_RT_ROOT_COMM_ID, ports, security "
     "groups, EFA, number of nodes, and whether another worker died or still compiles",
     "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
@@ -149,6 +158,14 @@ OF_ROWS: dict[str, str] = {
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
+    "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "the API of Kubernetes refuses": "Kubernetes refused the command: `kubectl describe` of the object and its events "
+    "say why",
+    "a probe of Kubernetes ends a container": "The container did not answer its probe in time, so Kubernetes ended it: "
+    "a server that compiles or loads for long needs a startup probe with a higher failureThreshold",
+    "an image's import failed": "The lines below say why the container's image could not be imported or started; they "
+    "are those of enroot",
     "a container does not start": "The container's command cannot run: it is not in the image, may not be executed, "
     "has no interpreter, or the image is for another kind of processor (uname -m)",
     "a file could not be read or written": "The disk or the network file system under the path failed, or is "
@@ -161,12 +178,18 @@ OF_ROWS: dict[str, str] = {
     "its own (HOME, XDG_CACHE_HOME, TMPDIR, NEURON_COMPILE_CACHE_URL)",
     "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
     "what it is on",
+    "a script's syntax": "The shell cannot read the script: correct it at that line, or run it with the shell that it "
+    "is written for",
+    "the shell cannot run something": "The shell could not run or enter what the line names: correct the path, or its "
+    "permissions; without `set -e` the script goes on behind it",
     "numbers overflow": "The loss or the gradients became infinite or NaN: train in bf16 instead of fp16, lower the "
     "learning rate, clip gradients, and check the data",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
+    "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
+    "and `+key=value` adds a key",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
@@ -188,6 +211,13 @@ OF_ROWS: dict[str, str] = {
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
     "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
+    "Slurm refuses a job": "Slurm does not accept what the job asks for: correct account, partition, nodes, time or "
+    "--gres as the message says",
+    "a container ends again and again": "The container's program ends each time: `kubectl logs --previous` shows what "
+    "it said last, `kubectl describe pod` its exit code",
+    "what Hydra prints around an error": "Hydra shortened what went wrong: set HYDRA_FULL_ERROR=1 and run again",
+    "a worker failed, in its parent's words": "One worker failed, and this is all that its parent says: read the lines "
+    "of that worker, or its own log",
     "engine died": "The engine or a worker ended for a reason that stands above, or in the log of that worker",
     "exit status": "The log does not state why: read what stands above, or the log of that process",
     "killed": "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg "
@@ -196,15 +226,18 @@ OF_ROWS: dict[str, str] = {
     "network failed): read that node's own log and see whether it still runs",
     "a worker process died": "A worker process died and left no message: look whether the host's memory ran out "
     "(dmesg), then run with one worker, or none, to see its error",
+    "a job's end, told above its last lines": "The job's command ended with that exit code; the lines below are the "
+    "last of its log (139 or -11: it crashed, 137 or -9: it was killed)",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
+    ERROR_LINE: "The program reported this error itself, without a traceback: read the lines around it",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
     "--verbose=info",
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "
     "line. Read the process's own log to its end",
 }
-"""By the name of a row in `diagnose/recognizers.py`."""
+"""By the name of a row in `diagnose/recognizers/`."""
 SAY_NOT_STATED = frozenset(
     {
         "internal compiler error without a message",

@@ -9,12 +9,15 @@ from tests.diagnose.cases import CASES, Case
 from tests.diagnose.fifth_cases import FIFTH_CASES
 from tests.diagnose.fourth_cases import FOURTH_CASES
 from tests.diagnose.later_cases import LATER_CASES
+from tests.diagnose.seventh_cases import SEVENTH_CASES
 from tests.diagnose.sixth_cases import SIXTH_CASES
 from tests.diagnose.third_cases import THIRD_CASES
 
 
 @pytest.mark.parametrize(
-    "case", [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES], ids=lambda case: case.name
+    "case",
+    [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES],
+    ids=lambda case: case.name,
 )
 def test_the_cause_of_a_log_is_named(case: Case) -> None:
     diagnosis = diagnose(case.log, "log:x")

@@ -21,10 +21,11 @@ from tests.diagnose.cases import CASES, Case
 from tests.diagnose.fifth_cases import FIFTH_CASES
 from tests.diagnose.fourth_cases import FOURTH_CASES
 from tests.diagnose.later_cases import LATER_CASES
+from tests.diagnose.seventh_cases import SEVENTH_CASES
 from tests.diagnose.sixth_cases import SIXTH_CASES
 from tests.diagnose.third_cases import THIRD_CASES
 
-ALL = [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES]
+ALL = [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES]
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
 LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
 

@@ -1,0 +1,148 @@
+"""What only follows from something else."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+STOPS_WORKERS = "the launcher stops the other workers"
+"""Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
+CASCADES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "failure that another task states",
+        CauseClass.RUNTIME_EXEC,
+        Weight.CASCADE,
+        words("from /job:localservice"),
+        r"From /job:localservice/\S{1,80}:\s*$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Slurm stops the other tasks of a step",
+        CauseClass.INTERRUPTED,
+        Weight.CASCADE,
+        words("cancelled at|: terminated"),
+        r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\btasks? [\d,-]{1,80}: Terminated",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "another worker ended",
+        CauseClass.COLLECTIVE,
+        Weight.CASCADE,
+        words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] "),
+        (
+            r"(?i)caused by an exception on one of the ranks?|most likely indicates that another task died"
+            r"|an error from this or another task|TCPStore server has shut down too early"
+            r"|\[c10d\] (?:send|recv)\w* failed on SocketImpl.{0,400}(?:broken pipe|connection reset)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        STOPS_WORKERS,
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("closing signal|forcefully exiting via"),
+        r"closing signal SIG|forcefully exiting via Signals\.SIG",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "launcher's report",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words(
+            "childfailederror|local_rank:|first observed failure|to enable traceback|error_file"
+            "|exit barrier"
+            "|exitcode  :|exitcode :|failures:"
+        ),
+        (
+            r"ChildFailedError|failed \(exitcode: \d+\) local_rank|first observed failure"
+            r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "a container ends again and again",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("crashloopbackoff|restarting failed container| exited with code |specified backoff limit"),
+        (
+            r"\bCrashLoopBackOff\b|[Bb]ack-off (?:\S{1,20} )?restarting failed container"
+            r"|^Pod: \S{1,200} exited with code [1-9]|has reached the specified backoff limit"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "what Hydra prints around an error",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("error executing job with overrides|hydra_full_error=1"),
+        r"^Error executing job with overrides: \[|^Set the environment variable HYDRA_FULL_ERROR=1",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a worker failed, in its parent's words",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("failed|died|crashed"),
+        (
+            r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
+            r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "engine died",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words(
+            "enginecore failed|enginecore encountered|enginecore died|enginecore_dp0 died|enginecoreproc"
+            "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
+            "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
+            "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
+            "|shardcannotstart|shardfailed|webserverfailed"
+        ),
+        (
+            r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
+            r"|EngineDeadError"
+            r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
+            r"|see root cause above"
+            r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
+            r"|ExecuteUserScriptError|AlgorithmError|training job failed"
+            r"|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "exit status",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words(
+            "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
+            "|ed with code|ed with status|ed with return code"
+            "|back-off restarting|main process exited|failed with result|mpi_abort was"
+        ),
+        (
+            r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
+            r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
+            r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
+            r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+)
+"""What only follows from something else; tried after all other knowledge."""

@@ -1,0 +1,112 @@
+"""Workers that do not find each other, or wait in vain."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+COLLECTIVES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "port taken",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("address already in use|eaddrinuse|failed to listen on any|address in use"),
+        r"(?i:address (?:already )?in use)|\bEADDRINUSE\b|failed to listen on any local network address",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a peer left a collective",
+        CauseClass.COLLECTIVE,
+        Weight.CASCADE,
+        words("remote process exit|communicator was aborted|peer process has unexpectedly"),
+        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted|peer process has unexpectedly disconnected",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "ranks disagree",
+        CauseClass.COLLECTIVE,
+        Weight.STATEMENT,
+        words("mismatch between collectives|running different collectives"),
+        r"mismatch between collectives|running different collectives",
+    ),
+    Recognizer(
+        "collective hangs",
+        CauseClass.COLLECTIVE,
+        Weight.REASON,
+        words(
+            "collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|status=120|status: 120"
+            "|err=120|err: 120|error=120|error: 120"
+        ),
+        (
+            r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
+            r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
+            r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING|\b(?:status|error|err)[:=] ?120[06]\b"
+        ),
+    ),
+    Recognizer(
+        "an endpoint's error",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("(modelerror)"),
+        r"\(ModelError\) when calling the InvokeEndpoint",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "too many sockets",
+        CauseClass.SCRIPT_ERROR,
+        Weight.REASON,
+        words("too many open files"),
+        r"(?i:\b(?:call to \w+|socket creation) failed.{0,20}too many open files)",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "fork beside EFA",
+        CauseClass.COLLECTIVE,
+        Weight.REASON,
+        words("libfabric efa provider"),
+        r"libfabric EFA provider is operating in",
+    ),
+    Recognizer(
+        "the network's plugin reports a failure",
+        CauseClass.COLLECTIVE,
+        Weight.STATEMENT,
+        words("net/ofi"),
+        r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: )",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "collective set-up",
+        CauseClass.COLLECTIVE,
+        Weight.STATEMENT,
+        words(
+            "waiting for rx|timed out|communicator|waiting for tx|waiting for incoming|call to connect"
+            "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
+            "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
+            "|buildglobalcomm"
+            "|processgroup|process group|barrier|connectfullmesh|workers joined"
+        ),
+        (
+            r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
+            r"|Connect to \S{1,100}<\d+> failed"
+            r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
+            r"|RendezvousTimeoutError"
+            r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
+            r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
+            r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
+            r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
+            r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
+            r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
+            r"|\bBuildGlobalComm failed"
+        ),
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+)

@@ -1,0 +1,293 @@
+"""Failures of the compiler, and failed compiles as frameworks and services tell them."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+_COMPILERS = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
+"""Programs of the compiler, by name."""
+COMPILER: tuple[Recognizer, ...] = (
+    Recognizer(
+        "compiler killed",
+        CauseClass.COMPILE_KILLED,
+        Weight.REASON,
+        words(
+            "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
+            "|failed with -9|failed with 137"
+        ),
+        (
+            r"\[?F137\]?|forcibly killed|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
+            rf"|{_COMPILERS} failed with (?:-9|137)\b"
+            rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
+        ),
+    ),
+    Recognizer(
+        "compiler killed by the kernel",
+        CauseClass.COMPILE_KILLED,
+        Weight.REASON,
+        words("kill process|killed process"),
+        rf"(?i)out of memory: kill(?:ed)? process \d+ \(?{_COMPILERS}",
+    ),
+    Recognizer(
+        "compiler crashed",
+        CauseClass.COMPILE_CRASHED,
+        Weight.REASON,
+        words(
+            "f134|f139|f135|f136|terminated abnormally|signals.sig|core dumped|segmentation|status -6|status -11"
+            "|status 134|status 139|exited with code -|code 139|code 134|failed with -|failed with 13"
+        ),
+        (
+            r"\[F13[4-69]\]|terminated abnormally"
+            rf"|{_COMPILERS} failed with (?:-(?:4|6|7|8|11)|13[24-69])\b"
+            rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
+            r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "compiler killed, told by torch-neuron",
+        CauseClass.COMPILE_KILLED,
+        Weight.REASON,
+        words("(sig_kill|(sigkill|command returned: -9"),
+        r"neuron compiler\) process .{0,40}\(SIG_?KILL\)|^Compile command returned: -9\b",
+        any_level=True,
+    ),
+    Recognizer(
+        "compiler crashed, told by torch-neuron",
+        CauseClass.COMPILE_CRASHED,
+        Weight.REASON,
+        words("(sig_abort|(sigabrt|(sig_segv|(sigsegv|(sig_bus|neuron compiler) crashed"),
+        r"neuron compiler\) (?:crashed\b|process .{0,40}\(SIG_?(?:ABORT|ABRT|SEGV|BUS)\))",
+        Confidence.MEDIUM,
+        any_level=True,
+    ),
+    Recognizer(
+        "a stage of the compiler failed",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("driver failed to complete|exit status (|process pool was terminated|an exception was thrown"),
+        (
+            r"^(?:Error message: {1,8})?(?:\w+ driver failed to complete|Non-zero exit status \(-?\d+\) for command"
+            r"|A process in the process pool was terminated)|^An exception was thrown:$"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "compiler interrupted",
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("signals.sig"),
+        rf"{_COMPILERS}.{{0,4000}}Signals\.SIG(?:HUP|INT|TERM)",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "compile timeout",
+        CauseClass.COMPILE_TIMEOUT,
+        Weight.REASON,
+        words("timed out|timeout|time limit"),
+        (
+            rf"(?i)\bcompil(?:e|ation|ing|er)\b.{{0,80}}(?:timed out|\btimeout\b(?! ?[=:])|exceeded (?:the )?time)"
+            rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
+            rf"|{_COMPILERS}.{{0,3000}}timed out after"
+        ),
+    ),
+    Recognizer(
+        "compiler arguments",
+        CauseClass.BAD_USAGE,
+        Weight.REASON,
+        words("ncc_earg|ncc_eusg"),
+        r"\bNCC_E(?:ARG|USG)\d{3}\b",
+    ),
+    Recognizer(
+        "graph does not fit the device",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("ncc_eoom|ncc_exsp|peak hbm|hbm limit"),
+        r"\bNCC_E(?:OOM|XSP)\d{3}\b|peak HBM usage|exceeds HBM limit",
+    ),
+    Recognizer(
+        "graph too large",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("ncc_extp|too many instructions|instruction limit|instruction count|instruction-limit"),
+        (
+            r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed\w*.{0,60}instruction (?:limit|count)"
+            r"|instruction (?:limit|count).{0,60}exceed"
+        ),
+    ),
+    Recognizer(
+        "operator not supported",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("ncc_evrf|ncc_euoc|not supported by neuron"),
+        r"\bNCC_E(?:VRF|UOC)\d{3}\b|HLO instructions? (?:is|are) not supported by neuronx?-cc",
+    ),
+    Recognizer(
+        "compiler code",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("ncc_|["),
+        (
+            r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
+            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|n't\b|cannot|out of|ticket|illegal|no )"
+        ),
+    ),
+    Recognizer(
+        "compiler code without brackets",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("error"),
+        r"(?i:compiler error|compilation error|error class|error code)\W{1,4}[A-Z]{3}\d{3}\b",
+    ),
+    Recognizer(
+        "compiler's error message",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("error message:|bir error| inst."),
+        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ |^Instruction \w{1,60} inst\.\d+: \S",
+    ),
+    Recognizer(
+        "native compile failed",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("compilation failed:|compilationerror"),
+        r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S",
+    ),
+    Recognizer(
+        "internal compiler error",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words(
+            "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
+            "|failed assertion check"
+        ),
+        (
+            r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
+            r"|No operations were successfully partitioned|\binst failed assertion check: \S"
+        ),
+    ),
+    Recognizer(
+        "LLVM gave up",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("llvm error: "),
+        r"^LLVM ERROR: \S",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "internal compiler error without a message",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("internal compiler error"),
+        r"(?i)an internal compiler error has occurred",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "native compile failed without a message",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("compilation error occurred"),
+        r"Compilation error occurred on Neuron",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "compile gave up",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("compilation failed for|compiler status error|compiler status fail"),
+        r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "nothing of a model was compiled",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("no operator will be running on"),
+        r"no operator will be running on (?:AWS|Neuron)",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "compiler failed, told by PyTorch/XLA's service",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("-cc compilation failed"),
+        rf": {_COMPILERS} compilation failed",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "a runtime call failed, told by the service",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("op_requires failed"),
+        r"OP_REQUIRES failed at \S+ : .{0,200}?\b[Nn]rt(?:::|_|$)",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a graph is refused, told by the service",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("op_requires failed"),
+        r"OP_REQUIRES failed at tpu_\w+\.cc:\d+ : [A-Z_]{3,30}: (?!From /job|\S*neuronx?-cc compilation failed)\S",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "compiler failed",
+        CauseClass.COMPILE_ERROR,
+        Weight.DEATH,
+        words(
+            "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
+            "|command returned:|runneuronccimpl|non-zero exit status|calledprocesserror: "
+        ),
+        (
+            rf"{_COMPILERS} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
+            rf"|{_COMPILERS}.{{0,4000}}non-zero exit status|CalledProcessError: Command .{{0,60}}{_COMPILERS}"
+            r"|RunNeuronCCImpl: error"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "a compile made nothing",
+        CauseClass.COMPILE_ERROR,
+        Weight.DEATH,
+        words("neff bytes as none|executable (neff) is empty"),
+        r"load with neff bytes as None|Neuron executable \(neff\) is empty",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "compiler ended with a status",
+        CauseClass.COMPILE_ERROR,
+        Weight.DEATH,
+        words("exitcode="),
+        r"Subcommand returned with exitcode=(?!0\b)",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "failed graphs in a summary",
+        CauseClass.COMPILE_ERROR,
+        Weight.DEATH,
+        words("failed: |failed compilations|failed, "),
+        r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+)

@@ -1,0 +1,95 @@
+"""Pods and containers that are not made, or are ended."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+EVICTIONS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "pod evicted",
+        CauseClass.INTERRUPTED,
+        Weight.REASON,
+        words("node was low on resource|evicted"),
+        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)|\b[Rr]eason:\s{1,20}\w*Evicted\b",
+        any_level=True,
+    ),
+    Recognizer(
+        "image cannot be pulled",
+        CauseClass.NETWORK,
+        Weight.REASON,
+        words(
+            "failed to pull image|cannot pull the container image|pulling image|errimagepull|imagepullbackoff"
+            "|pull access denied|manifest unknown"
+        ),
+        (
+            r"[Ff]ailed to pull image|[Cc]annot pull the container image|\b(?:ErrImagePull|ImagePullBackOff)\b"
+            r"|pull access denied|manifest unknown"
+        ),
+        any_level=True,
+    ),
+)
+CONTAINERS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "a volume cannot be mounted",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("mountvolume.|attach or mount volumes|attachvolume.|unable to mount volumes|volumes to attach"),
+        (
+            r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to (?:attach or )?mount volumes"
+            r"|waiting for volumes to attach"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "the API of Kubernetes refuses",
+        CauseClass.TOOL_ERROR,
+        Weight.MESSAGE,
+        words("error from server"),
+        r"^Error from server(?: \(\w{1,60}\))?: \S",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a probe of Kubernetes ends a container",
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("ness probe, will be restarted|startup probe, will be restarted"),
+        r"failed (?:liveness|startup) probe, will be restarted",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "an image's import failed",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words(
+            "child |failed to import docker|container start failed|couldn't start container|contents of log file"
+            "|enroot log file|plugin spank_|spank plugin stack|spank_task_init"
+        ),
+        (
+            r"^(?:child \d+ failed with error code|failed to import docker image|container start failed with"
+            r"|couldn't start container|printing (?:contents of|enroot) log file|spank: required plugin spank_"
+            r"|spank_task_init\w* failed|Failed to invoke spank plugin stack)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a container does not start",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words(
+            "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
+            "|error response from daemon"
+        ),
+        (
+            r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
+            r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
+            r"|\b(?:Create|Run)ContainerError\b"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+)

@@ -1,0 +1,91 @@
+"""How processes end by a signal, or without a word."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+ENDED_BELOW = "a job's end, told above its last lines"
+"""Row of reports that quote the log of the job behind them: what goes on there came before."""
+DEATHS: tuple[Recognizer, ...] = (
+    Recognizer(
+        ENDED_BELOW,
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("job entrypoint command failed"),
+        r"Job entrypoint command failed with exit code",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "killed",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words(
+            "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
+            "|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9"
+        ),
+        (
+            r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
+            r"|(?i:(?:exit(?:ed with)?(?: status| code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+            r"|status=9/KILL"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a node was lost",
+        CauseClass.INTERRUPTED,
+        Weight.DEATH,
+        words("marked dead|heartbeat timeout|due to node fail"),
+        (
+            r"\bnode\b.{0,200} has been marked dead because|\b[Tt]ask \S{1,100} heartbeat timeout"
+            r"|DUE TO NODE FAIL"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a worker process died",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("abruptly died|terminated abruptly|exited unexpectedly"),
+        (
+            r"subprocess\w* (?:has |have )?abruptly died|process pool was terminated abruptly"
+            r"|worker .{0,60}exited unexpectedly$"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a Go program crashed",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("panic: runtime error|http: panic serving"),
+        r"panic: runtime error|http: panic serving",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "crashed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words(
+            "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
+            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code -11|code -6"
+            "|code = -|code: -|code=-|returncode -"
+            "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
+            "|illegal instruction|stack trace|invalid pointer"
+        ),
+        (
+            r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
+            r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
+            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
+            r"|free\(\): |double free|malloc\(\): |free invalid pointer|[Ss]ignal (?:11|[4678])\b|Bus error"
+            r"|Illegal instruction"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+)
+"""How processes end by a signal: tried when no row above knows the line."""

@@ -1,0 +1,47 @@
+"""What is not installed."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+DEPENDENCIES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "missing dependency",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words(
+            "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
+            "|environmentlocationnotfound"
+            "|no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
+            "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
+            "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
+            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
+            "|-cc is installed|module compiled against|compiled using numpy"
+        ),
+        (
+            r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
+            r"|[Uu]nable to locate a modulefile"
+            r"|\bEnvironment(?:Name|Location)NotFound\b"
+            r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
+            r"|cannot open shared object file"
+            r"|undefined symbol|command not found"
+            r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
+            r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
+            r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
+            r"|libneuronpjrt-path)['\"]"
+            r"|[Mm]odule compiled against A[BP]I version|compiled using NumPy \d"
+            r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
+            r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
+        ),
+    ),
+    Recognizer(
+        "a lazy import failed",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.DEATH,
+        words("because of the following error"),
+        r"Failed to import \S{1,200} because of the following error",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+)

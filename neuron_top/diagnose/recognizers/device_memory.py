@@ -1,0 +1,44 @@
+"""Memory of devices that ran out."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+DEVICE_MEMORY: tuple[Recognizer, ...] = (
+    Recognizer(
+        "device memory",
+        CauseClass.RUNTIME_OOM,
+        Weight.REASON,
+        words("failed to allocate|mempool"),
+        (
+            r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B.{0,120}\bon ND"
+            r"|device mempool .{1,200} needed \d+ available \d+"
+        ),
+    ),
+    Recognizer(
+        "device memory without a place",
+        CauseClass.RUNTIME_OOM,
+        Weight.STATEMENT,
+        words(
+            "alloc device memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
+            "|resource_exhausted|resource exhausted|device memory|cache blocks|status=4"
+        ),
+        (
+            r"Failed to alloc(?:ate)? DEVICE memory|exceeded the max number of pages allowed|buffer in MLA DRAM"
+            r"|No more pages for ring"
+            r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
+            r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
+            r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
+            r"|No available memory for the cache blocks"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "KV cache too small",
+        CauseClass.RUNTIME_OOM,
+        Weight.REASON,
+        words("kv cache"),
+        r"larger than the (?:maximum number of tokens that can be stored in|available) KV cache",
+    ),
+)

@@ -1,0 +1,97 @@
+"""Files, disks and limits of the system, and what a shell cannot read or run."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+DISKS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "disk full",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
+        r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
+    ),
+)
+FILES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "a file could not be read or written",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words(
+            "input/output error|stale file handle|stale nfs|file write failed|streamwriter failed"
+            "|endpoint is not connected"
+        ),
+        (
+            r"\bInput/output error|[Ss]tale (?:NFS )?file handle|file write failed|PytorchStreamWriter failed writing"
+            r"|Transport endpoint is not connected"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a file is damaged",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words(
+            "deserializing header|streamreader failed|unpicklingerror|badzipfile|ran out of input|badgzipfile"
+            "|file signature not found"
+        ),
+        (
+            r"Error while deserializing header|PytorchStreamReader failed|\bUnpicklingError: (?!Weights only)"
+            r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "too many open files",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("too many open files|open shared memory object|can't start new thread|pthread_create failed"),
+        (
+            r"[Tt]oo many open files|unable to open shared memory object|can't start new thread"
+            r"|pthread_create failed"
+        ),
+    ),
+    Recognizer(
+        "no permission",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("permissionerror: |execve(): "),
+        r"\bPermissionError: |\bexecve\(\): .{1,300}: Permission denied",
+    ),
+    Recognizer(
+        "no such file",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("filenotfounderror: |can't open file '|notadirectoryerror: "),
+        (
+            r"\bFileNotFoundError: (?!.{0,200}No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w"
+            r"|libneuronpjrt-path))|\bcan't open file '.{1,400}No such file|\bNotADirectoryError: "
+        ),
+    ),
+    Recognizer(
+        "a script's syntax",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words(": syntax error"),
+        r": line \d+: syntax error\b|^(?:\S{0,200}/)?(?:sh|bash|dash): \d+: Syntax error: ",
+        Confidence.HIGH,
+    ),
+    Recognizer(
+        "the shell cannot run something",
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,
+        words(
+            "no such file or directory|: permission denied|: is a directory|: not a directory|bad interpreter"
+            "|cannot execute"
+        ),
+        (
+            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:ba|da|z)?sh): .{1,400}: "
+            r"(?:No such file or directory|Permission denied|Is a directory"
+            r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
+        ),
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+)

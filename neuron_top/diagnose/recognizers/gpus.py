@@ -1,0 +1,93 @@
+"""What CUDA and NCCL print of GPUs."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+GPUS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "GPU memory",
+        CauseClass.RUNTIME_OOM,
+        Weight.REASON,
+        words(
+            "cuda out of memory|hip out of memory|xpu out of memory|error: out of memory|status_alloc_failed"
+            "|cudaerrormemoryallocation|triton error [cuda]"
+        ),
+        (
+            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|Triton Error \[CUDA\]: out of memory"
+            r"|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
+            r"|\bcudaErrorMemoryAllocation\b"
+        ),
+    ),
+    Recognizer(
+        "GPU memory, told by NCCL",
+        CauseClass.RUNTIME_OOM,
+        Weight.REASON,
+        words("cuda failure"),
+        r"Cuda failure (?:2 )?'out of memory'",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "an assertion on a GPU",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("thread: [|device-side assert"),
+        (
+            r"\.cuh?:\d+: .{0,400}thread: \[[\d,]+\] Assertion .{1,400} failed"
+            r"|(?:CUDA error: |Cuda failure (?:\d+ )?')device-side assert"
+        ),
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "no GPU",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
+        (
+            r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
+            r"|not compiled with CUDA enabled"
+            r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
+        ),
+    ),
+    Recognizer(
+        "a call to CUDA failed",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words(
+            "cuda error:|hip error:|triton error [cuda]|unspecified launch failure"
+            "|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+        ),
+        (
+            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: |unspecified launch failure"
+            r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
+            r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
+        ),
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "NCCL refuses the ranks",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("duplicate gpu detected|invalid rank requested|mismatch in rank count"),
+        r"Duplicate GPU detected|Invalid rank requested|mismatch in rank count",
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "NCCL states no reason",
+        CauseClass.COLLECTIVE,
+        Weight.STATEMENT,
+        words("ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error"),
+        (
+            r"\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
+            r"|NCCL error\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+)

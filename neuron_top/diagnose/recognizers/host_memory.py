@@ -1,0 +1,62 @@
+"""Memory of the host that ran out."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+HOST_MEMORY: tuple[Recognizer, ...] = (
+    Recognizer(
+        "Ray guesses why a worker died",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("some potential root causes"),
+        r"There are some potential root causes",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        True,
+    ),
+    Recognizer(
+        "host memory limit, perhaps",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words("pod memory limit|container memory limit"),
+        r"(?i)(?:may|might) have exceeded .{0,20}(?:pod|container) memory limits?",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "shared memory",
+        CauseClass.HOST_OOM,
+        Weight.REASON,
+        words("insufficient shared memory|out of shared memory|by signal: bus"),
+        r"insufficient shared memory|out of shared memory|[Kk]illed by signal: Bus error",
+    ),
+    Recognizer(
+        "host memory",
+        CauseClass.HOST_OOM,
+        Weight.REASON,
+        words(
+            "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
+            "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
+            "|by signal: killed|exceeded memory limit|exceeded job memory limit"
+            "|defaultcpuallocator|running out of memory|out of memory allocating"
+        ),
+        (
+            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
+            r"|Cannot allocate memory"
+            r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
+            r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
+            r"|\bout of memory allocating \d+ bytes"
+            r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
+            r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
+        ),
+    ),
+    Recognizer(
+        "node short of memory",
+        CauseClass.HOST_OOM,
+        Weight.REASON,
+        words("low on resource: memory"),
+        r"low on resource: memory",
+        any_level=True,
+    ),
+)

@@ -1,0 +1,35 @@
+"""Jobs that were stopped from outside."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass
+
+INTERRUPTIONS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "stopped",
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words(
+            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |raising signal|specified deadline"
+            "|time limit|cancelled at"
+            "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
+            "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
+            "|stopping job|terminated by user"
+            "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
+        ),
+        (
+            r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
+            r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
+            r"|\bSIG(?:TERM|INT|HUP) received\b|Raising signal (?:1|2|15)\b"
+            r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
+            r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
+            r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
+            r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
+            r"|terminated by user|interrupted by user|pod was evicted)"
+            r"|MaxRuntimeExceeded|active longer than specified deadline"
+            r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
+            r"|code=killed, status=(?:15/TERM|2/INT)"
+        ),
+    ),
+)

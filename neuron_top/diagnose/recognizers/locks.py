@@ -1,0 +1,29 @@
+"""Locks of the compile cache that were not had in time."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass
+
+LOCKS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "native lock broken",
+        CauseClass.LOCK_TIMEOUT,
+        Weight.REASON,
+        words("stale lock"),
+        r"Lock acquisition timed out, breaking stale lock path=",
+        any_level=True,
+    ),
+    Recognizer(
+        "lock timeout",
+        CauseClass.LOCK_TIMEOUT,
+        Weight.REASON,
+        words("lock acquisition|stale lock|filelock|file lock|acquire lock|acquire the lock|for lock|on lock|the lock"),
+        (
+            r"(?i)lock acquisition timed out|breaking stale lock|filelock\.\w*\.?Timeout"
+            r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
+            r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
+        ),
+        any_level=True,
+    ),
+)

@@ -1,0 +1,92 @@
+"""Addresses that are not reached, and what they refuse."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+NETWORK: tuple[Recognizer, ...] = (
+    Recognizer(
+        "peer closed the connection",
+        CauseClass.COLLECTIVE,
+        Weight.CASCADE,
+        words(
+            "closed by peer|reset by peer|by remote peer|broken pipe|brokenpipe|to pass monitoredbarrier"
+            "|for send/recv from rank"
+        ),
+        (
+            r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
+            r"|errors while waiting for send/recv from rank"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "no access",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words(
+            "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
+            "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
+            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
+        ),
+        (
+            r"(?i:gated ?repo)|\b40[13] Client Error"
+            r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
+            r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
+            r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
+            r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
+        ),
+    ),
+    Recognizer(
+        "mpirun cannot start its daemons",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("start one or more daemons|start a daemon on|orte daemon|orte_init failed"),
+        (
+            r"unable to reliably start one or more daemons|Unable to start a daemon on|ORTE daemon has unexpectedly"
+            r" failed|orte_init failed"
+        ),
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "network",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words(
+            "dial tcp|i/o timeout|connection refused|econnrefused|name resolution|name or service"
+            "|could not resolve|max retries exceeded|network is unreachable|no route to host|tls handshake"
+            "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
+            "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
+            "|couldn't connect|failed to connect|no such host|httperror|urlerror|gaierror|connection was closed"
+            "|aws_error_|aws_io_|commerror: |initialization has timed out"
+            "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
+            "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
+            "|inactiverpcerror|() timed out"
+            "|unable to access 'http|requested url returned|unable to resolve host|curl: ("
+        ),
+        (
+            r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
+            r"|name or service not known)"
+            r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
+            r"|requested URL returned error: [45]\d\d"
+            r"|^curl: \(\d{1,2}\) |Max retries exceeded|Network is unreachable|(?i:no route to host)"
+            r"|TLS handshake"
+            r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
+            r"|EndpointConnectionError"
+            r"|(?i:read timed out|connect ?timeout|readtimeout)|\bConnectionError\b|(?i:connection timed? ?out)"
+            r"|Connection aborted"
+            r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
+            r"|unable) to connect)"
+            r"|\bAWS_(?:ERROR|IO)_[A-Z_]+|\bCommError: |Run initialization has timed out"
+            r"|Cannot reach https?://|Connection was closed before|\b(?:RemoteDisconnected|ServerDisconnectedError"
+            r"|IncompleteRead|ProxyError|SSLError)\b|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b"
+            r"|\b(?:connect|accept|recv|send|read|poll)\(\) timed out"
+            r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
+            r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
+            r"|RepositoryNotFound|_InactiveRpcError\b"
+            r"|LocalEntryNotFound"
+        ),
+    ),
+)

@@ -1,0 +1,19 @@
+"""Numbers that overflowed, as programs tell it."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass
+
+OVERFLOWS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "numbers overflow",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("loss scale|floatingpointerror|loss is nan|loss is inf|gradients are nan"),
+        (
+            r"(?i:loss scale (?:is )?(?:already )?(?:at minimum|reached)|minimum loss scale reached)"
+            r"|\bFloatingPointError: |(?i:loss is (?:nan|inf)\w*,? (?:stopping|aborting|exiting|training))"
+        ),
+    ),
+)

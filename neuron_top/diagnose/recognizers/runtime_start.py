@@ -1,0 +1,74 @@
+"""The runtime's start: driver, devices, back end."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+RUNTIME_START: tuple[Recognizer, ...] = (
+    Recognizer(
+        "driver or device missing",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words(
+            "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
+            "|devices found|neuron_device|compatible driver|no devices|module neuron|neuron:fw_io"
+            "|device information from|open the device|open the nd|[hal] request"
+        ),
+        (
+            r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
+            r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
+            r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
+            r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
+            r"|\bNo devices specified|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
+            r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
+            r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
+            r"|Could not open the (?:device index|nd)|\[hal\] request .{1,60} timed out"
+        ),
+    ),
+    Recognizer(
+        "the driver's module is not built",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words(
+            "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
+            "|error processing package aws-neuron|/dkms/"
+        ),
+        (
+            r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
+            r"|\bpre_install failed|error processing package aws-neuron"
+            r"|/dkms/\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: "
+        ),
+    ),
+    Recognizer(
+        "runtime does not start, told by torch-neuron",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words("runtime could not be initialized"),
+        r"Neuron [Rr]untime could not be initialized",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+        True,
+        Doubt.SOME,
+    ),
+    Recognizer(
+        "runtime does not start",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words(
+            "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
+            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd|unknown backend|pjrt"
+        ),
+        (
+            r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt (?:backend|plugin|device))"
+            r"|PJRT_Client_Create: |(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
+            r"|Is neuron-rtd running|"
+            r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
+            r"|could not).{0,60}nrt_init"
+            r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
+            r"|(?i:failed to initialize (?:the )?(?:neuron|devices|nrt|runtime))|tdrv_init\w* failed"
+        ),
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+)

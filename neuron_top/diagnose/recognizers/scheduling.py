@@ -1,0 +1,97 @@
+"""Cores, nodes and capacity that a job asks for and does not get."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+CORES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "number of cores",
+        CauseClass.BAD_USAGE,
+        Weight.REASON,
+        words("unsupported topology|supported number of neuron"),
+        r"(?i)unsupported topology|supported number of neuron ?cores",
+    ),
+    Recognizer(
+        "cores taken or missing",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words(
+            "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
+            "|nerr_resource_nc|ncs for the"
+        ),
+        (
+            r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
+            r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
+            r"|NERR_RESOURCE_NC\b|(?i:insuffici?ent NCs)"
+        ),
+    ),
+)
+SCHEDULING: tuple[Recognizer, ...] = (
+    Recognizer(
+        "no node for a pod",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("nodes are available:|incompatible with nodepool|to schedule pod"),
+        r"\b0/\d+ nodes are available: |(?:[Ff]ailed to|[Cc]ould not) schedule pod\b",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "no room in Ray's cluster",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("no available node types|exceeds the total number of available|cannot provide a placement group"),
+        (
+            r"No available node types can fulfill resource request|number of required \w+ exceeds the total number of"
+            r" available|Cannot provide a placement group"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "no capacity, or a limit of the account",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words(
+            "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
+            "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
+        ),
+        (
+            r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
+            r"|\b(?:Resource|Instance|Vcpu|Service|Volume|Spot)\w*LimitExceeded|MaxSpotInstanceCountExceeded"
+            r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
+            r"|requested ml compute capacity|more vcpu capacity)"
+            r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
+            r"|Unable to allocate resources|Requested node configuration is not available"
+        ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "Slurm refuses a job",
+        CauseClass.TOOL_ERROR,
+        Weight.MESSAGE,
+        words("batch job submission failed|unable to create step|unable to submit batch"),
+        r"(?:Batch job submission failed|Unable to (?:create step for job \S{1,40}|submit batch job)): \S",
+        Confidence.HIGH,
+    ),
+    Recognizer(
+        "no devices for a pod",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("allocate failed due to"),
+        r"\bAllocate failed due to\b",
+        any_level=True,
+    ),
+    Recognizer(
+        "a pod is not admitted",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("unexpectedadmissionerror"),
+        r"\bUnexpectedAdmissionError\b",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
+    ),
+)

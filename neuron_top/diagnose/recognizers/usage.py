@@ -1,0 +1,60 @@
+"""Arguments, choices and versions that are refused."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+USAGE: tuple[Recognizer, ...] = (
+    Recognizer(
+        "wrong arguments",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(
+            "unrecognized arguments|arguments are required|invalid choice|expected one argument|no such option"
+            "|unknown flag|unknown option|invalid value for|expected at least one argument|unknown argument"
+            "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
+            "|flag provided but|unexpected keyword argument '-|: unbound variable|.py: error: |argument -|argument {"
+            "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
+            "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
+            "|unknown command line flag|could not consume arg"
+        ),
+        (
+            r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
+            r"|at least one) argument"
+            r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
+            r"|is not a valid option|flag provided but not defined|: line \d+: \w+: unbound variable$"
+            r"|^[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S|^argument [-{]\S{0,200}?: \S"
+            r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
+            r"|flags parsing error:|unknown command line flag"
+            r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
+            r"|could not consume arg"
+        ),
+    ),
+    Recognizer(
+        "Hydra finds no such choice",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("could not find '|could not load '|could not override '|primary config"),
+        (
+            r"^(?:In '[^']{1,200}': )?Could not (?:find|load|override) '[^']{1,300}'"
+            r"|Primary config (?:module|directory) (?:'[^']{1,200}' )?not found"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "versions do not match",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(
+            "incompatible|version mismatch|mismatched|not compatible with|requires torch"
+            "|is required but found|unsupported version"
+        ),
+        (
+            r"(?i)^(?!.{1,200}, but you have )(?:.*?)(?:version mismatch|mismatched .{0,40}version"
+            r"|incompatible .{0,40}version|versions? .{0,60}(?:incompatible|not compatible)"
+            r"|is required but found|requires torch|unsupported version)"
+        ),
+        Confidence.MEDIUM,
+    ),
+)
