@@ -81,7 +81,7 @@ def _key_rows(key: Key, width: int) -> list[tuple[str, str]]:
 
 _TERMS = {
     "overview": ("graph", "lookup", "hit rate"),
-    "compile": ("graph", "lookup", "hit", "miss", "hit rate", "compile time", "time left", "waited"),
+    "compile": ("graph", "artifact", "lookup", "hit", "miss", "hit rate", "compile time", "time left", "waited"),
     "runs": ("hit rate", "compile share"),
 }
 """What a screen speaks of."""
