@@ -18,6 +18,7 @@ from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
+from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.plan import act_choice, act_sum
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
@@ -88,6 +89,16 @@ def test_the_cache_that_a_job_names_is_listed_wherever_it_is(tmp_path: Path) -> 
     assert str(root) not in {row.root for row in caches.table().rows}
     caches.use(feeds.cache_roots(LIVE))
     assert str(root) in {row.root for row in caches.table().rows}
+
+
+def test_every_cache_that_the_first_page_names_is_listed(tmp_path: Path) -> None:
+    root = tmp_path / "of-another-process"
+    entry(root, 1)
+    feed = StillFeed([ev.CacheScanned(root=str(root), states={"hit": 1}, size=4096, free=2**30, at=START)])
+    feeds = FeedRegistry(Settings(state_dir=str(tmp_path / "state")), feed)
+    assert str(root) not in feeds.cache_roots(LIVE), "no job asked it"
+    assert str(root) in feeds.listed_roots(LIVE)
+    assert str(root) in known_roots(feed.run)
 
 
 def test_nothing_selected_plans_nothing(browser: Any, tmp_path: Path) -> None:

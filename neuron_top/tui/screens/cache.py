@@ -27,7 +27,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
-from neuron_top.views.miss_explanation import roots
+from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
@@ -114,7 +114,7 @@ class CacheScreen(TableScreen):
 
     def _read_entries(self) -> EntryTable:
         refresh, self._refresh = self._refresh, False
-        self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: roots(run)))
+        self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: known_roots(run)))
         return self.host.services.cache_listing.entries(refresh=refresh)
 
     def _reread(self) -> None:
