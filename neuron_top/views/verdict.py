@@ -308,8 +308,9 @@ def _compiled(view: Overview) -> str:
 
 def _compiling(view: Overview) -> str:
     card = view.compile
-    oldest = max((one.elapsed for one in card.running if one.elapsed is not None), default=None)
-    said = ", the longest for" if len(card.running) > 1 else " for"
+    dated = [(one.elapsed, one.exact) for one in card.running if one.elapsed is not None]
+    oldest, is_exact = max(dated, default=(None, True))
+    said = (", the longest for" if len(card.running) > 1 else " for") + ("" if is_exact else " at most")
     longest = f"{said} {whole_seconds_text(oldest)}" if oldest is not None else ""
     words = [f"{counted(len(card.running), 'graph')} under way{longest}"] if card.running else []
     if card.trial_run:
