@@ -68,6 +68,15 @@ def test_a_disk_that_fills_up_is_reported_before_any_job_runs(width: int) -> Non
     assert "Nothing runs here yet" in shown
 
 
+def test_where_only_a_cache_is_watched_nothing_else_is_said_to_be_looked_for() -> None:
+    run = Run()
+    run.apply(ev.SourceAvailable(name="cache:/cache"))
+    run.apply(ev.CacheScanned(root="/cache", states={"hit": 3}, size=2**20, free=2**40, at=1.0))
+    shown = "\n".join(strip.text for strip in welcome_panel(LOOK, overview(run, 2.0), 120, 30))
+    assert "only what was named is watched" in shown
+    assert "looking for" not in shown
+
+
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 def test_what_to_do_and_when_a_job_ran_are_not_cut(width: int) -> None:
     view = overview(Run(), feeds.START + 7300.0)
