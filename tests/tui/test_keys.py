@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from neuron_top import events as ev
+from neuron_top.cache.model.states import State
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import EVERYWHERE, SCREENS, keys_for
+from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
@@ -267,6 +271,39 @@ async def test_a_mark_on_a_compiler_marks_all_its_entries_and_takes_them_off_aga
         assert not front(app).marked
 
 
+async def test_escape_takes_back_the_filter_then_marks_then_the_cursor_and_then_goes_to_the_overview() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("slash", *"2.21", "enter", "g", "down", "space")
+        assert len(front(app).marked) == 1
+        await pilot.press("escape")
+        assert (front(app).close_filter(), len(front(app).marked)) == (False, 1)
+        await pilot.press("escape")
+        assert (len(front(app).marked), app.current_mode) == (0, "cache")
+        assert table(app).order.current is not None
+        await pilot.press("escape")
+        assert (table(app).order.current, app.current_mode) == (None, "cache")
+        await pilot.press("escape")
+        assert app.current_mode == "overview"
+
+
+async def test_escape_removes_the_marks_of_recordings() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("down", "space", "down", "space")
+        assert len(front(app).marked) == 2
+        await pilot.press("escape")
+        assert (front(app).marked, app.current_mode) == ([], "runs")
+
+
+async def test_a_mark_has_a_sign_that_no_state_has() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("down", "down", "space")
+        text = "\n".join(strip.text for strip in table(app).draw(120, 12))
+        assert text.count(app.render_theme.glyphs.mark) == 1
+    for glyphs in (theme.UNICODE, theme.ASCII):
+        drawn_with = theme.Theme(theme.DARK, glyphs)
+        assert glyphs.mark not in {entry_rows.state_sign(drawn_with, state)[0] for state in State}
+
+
 async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
     async with running("cache") as (app, pilot):
         for query, count in (("state:failed", 1), ("size>1GB", 1), ("used>30d", 1), ("compiler:2.21 !state:failed", 3)):
@@ -345,7 +382,7 @@ async def test_the_palette_opens_and_holds_our_actions() -> None:
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"Overview", "Compile", "Pause", "Theme: light", "Quit"} <= set(titles)
         await pilot.press("ctrl+p")
-        assert type(app.screen).__name__ == "CommandPalette"
+        assert isinstance(app.screen, CommandPalette)
 
 
 async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:

@@ -119,6 +119,7 @@ def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
         (glyphs.queued, theme.quiet, "known, extracted or queued"),
         (glyphs.failed, theme.bad, "failed"),
         (glyphs.warn, theme.warn, "a warning"),
+        (glyphs.mark, theme.accent, "marked by you"),
         (glyphs.unknown, theme.quiet, "not known; never counted as zero"),
         (
             glyphs.track * 3 + glyphs.peak + glyphs.track * 3,

@@ -131,6 +131,14 @@ class RunsScreen(TableScreen):
         super().arrive()
         self._poller.arrive()
 
+    def clear_marks(self) -> bool:
+        """Remove all marks; False when there were none."""
+        if not self.marked:
+            return False
+        self.marked = []
+        self.table.redraw()
+        return True
+
     def _letter(self, row: RunRow) -> str:
         return LETTERS[self.marked.index(row.id)] if row.id in self.marked else " "
 
