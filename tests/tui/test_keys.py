@@ -332,6 +332,15 @@ async def test_pause_holds_the_screen_and_the_same_key_goes_on() -> None:
         assert len(table(app).order) == 6
 
 
+@pytest.mark.parametrize("place", ["cache", "runs"])
+async def test_what_was_never_read_is_read_while_the_screen_is_held_still_too(place: str) -> None:
+    async with running() as (app, pilot):
+        await pilot.press("space", next(spec.key for spec in SCREENS if spec.name == place))
+        await drawn(app, pilot)
+        assert app.paused
+        assert len(table(app).order) > 0
+
+
 async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() -> None:
     async with running("logs") as (app, pilot):
         for key in ("escape", "q", "question_mark"):

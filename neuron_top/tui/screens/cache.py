@@ -120,7 +120,7 @@ class CacheScreen(TableScreen):
     def _reread(self) -> None:
         """Read again, buckets too: an action has changed something."""
         self._refresh = True
-        self._poller.poll()
+        self._poller.read_again()
 
     def _on_entries(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):
