@@ -538,3 +538,15 @@ async def test_a_click_on_a_timeline_opens_the_log_at_that_moment(place: str) ->
         await pilot.click("#timeline", offset=(2, 1))  # in front of the lanes
         await pilot.pause()
         assert len(asked) == 1
+
+
+async def test_a_page_says_how_much_is_below_and_shows_all_of_it_at_its_end() -> None:
+    async with running("cache", size=(80, 24)) as (app, pilot):
+        await pilot.press("question_mark")
+        page = app.screen.query_one(Page)
+        height = page.size.height
+        lines = page.text.splitlines()
+        shown = [strip.text.rstrip() for strip in page.draw(80, height)]
+        assert shown[-1] == f"  ↓ {len(lines) - height + 1} more lines"
+        await pilot.press("G")
+        assert page.draw(80, height)[-1].text.rstrip() == lines[-1]
