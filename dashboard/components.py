@@ -123,6 +123,11 @@ def note(text: str, *, kind: str = "quiet") -> Component:
     return html.P(with_commands(text), className=f"note {kind}")
 
 
+def sentences(lines: Iterable[str]) -> list[Component]:
+    """Sentences below each other, within a paragraph."""
+    return [html.Span(line, className="sentence quiet") for line in lines]
+
+
 def text_block(lines: Iterable[str]) -> Component:
     """Lines as they are, in letters of one width."""
     return html.Pre("\n".join(lines), className="log")

@@ -25,7 +25,7 @@ from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.views.handled_alerts import NO_HISTORY, AlertHistory, AlertList, alert_list, job_key, without_handled
 from neuron_top.views.jobs import JobCard
-from neuron_top.views.miss_explanation import roots
+from neuron_top.views.miss_explanation import known_roots, roots
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.verdict import freshness_text, title_text, verdict
@@ -181,6 +181,10 @@ class FeedRegistry:
         """The caches that a run names. What a dropped log names is not looked at: anybody may have written it."""
         return () if is_dropped(run) else self.cached_view(run, _roots)
 
+    def listed_roots(self, run: str) -> tuple[str, ...]:
+        """The same, and those that were seen on this machine while the run was watched: the first page names them."""
+        return () if is_dropped(run) else self.cached_view(run, _known_roots)
+
     def _forget(self, run: str) -> None:
         """A feed was closed."""
         self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
@@ -285,6 +289,10 @@ def is_dropped(run: str) -> bool:
 
 def _roots(run: Run, _now: float) -> tuple[str, ...]:
     return roots(run)
+
+
+def _known_roots(run: Run, _now: float) -> tuple[str, ...]:
+    return known_roots(run)
 
 
 def _job_key(run: Run, _now: float) -> str:

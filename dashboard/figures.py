@@ -300,7 +300,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     if rest > 0 and parts:
         parts.append(("unattributed", rest))
     if not parts and row.memory is not None:
-        parts = [("memory", row.memory)]
+        parts = [("unattributed", row.memory)]
     unit, divisor = byte_unit(row.capacity or row.memory)
     data = [
         {

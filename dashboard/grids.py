@@ -67,7 +67,7 @@ GRAPH_COLUMNS = tuple(
         _explained(number("misses", "Misses", width=80), "miss"),
         number("failures", "Failures", width=85),
         _explained(number("wait", "Waited", "seconds", 90), "waited"),
-        number("bytes", "Artifact", "bytes", 90), column("message", "Failure", 90, flex=900),
+        _explained(number("bytes", "Artifact", "bytes", 100), "artifact"), column("message", "Failure", 90, flex=900),
     )
 )  # fmt: skip
 """What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""

@@ -10,7 +10,7 @@ from dash import html
 
 from neuron_top.dashboard.components import attributes, panel, table, with_commands
 from neuron_top.services.dropped_logs import IDLE_SECONDS, MOST_BYTES
-from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, counted, duration_text, whole_seconds_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.welcome import NEXT, looks_for_jobs
@@ -29,13 +29,17 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
         rows = [
             (
                 html.A(row.name or row.id, href=f"runs?{urlencode({'run': row.id})}"),
-                row.state_text,
+                row.reason or row.state_text,
+                f"{whole_seconds_text(max(0.0, view.now - row.started))} ago" if row.started is not None else UNKNOWN,
                 duration_text(row.seconds),
             )
             for row in runs[:RUNS_SHOWN]
         ]
         parts.append(
-            panel("Recent recordings", table(("run", "state", "took"), rows, caption="Recent recordings", right=(2,)))
+            panel(
+                "Recent jobs",
+                table(("run", "how it ended", "started", "took"), rows, caption="Recent jobs", right=(2, 3)),
+            )
         )
     waits = "A job that starts is shown by itself." if looks_for_jobs(view) else "Only what was named is watched."
     return [html.P(waits, className="full"), *parts]

@@ -166,5 +166,5 @@ def run_options(
     options += [{"label": card.name, "value": card.id} for card in jobs if card.id.startswith(PREFIX)]
     for row in rows[:RUNS_OFFERED]:
         words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)
-        options.append({"label": f"{row.id}  {words}", "value": row.id})
+        options.append({"label": f"{words}  {row.id}", "value": row.id})
     return options

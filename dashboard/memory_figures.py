@@ -236,8 +236,8 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
 
     The open stretch of time waits: its fullest moment may still come.
     """
-    if view is None or not view.kinds:
-        return empty(colors, "no breakdown by category was reported for this core", 320)
+    if view is None or not (view.kinds or view.memory):
+        return empty(colors, "no memory was reported", 320)
     times = [iso(time) for time in view.times[:-1]]
     unit, divisor = byte_unit(max((point.peak for point in view.memory), default=None))
     data: list[dict[str, Any]] = [
@@ -264,7 +264,10 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
         }
     )
     axis = {"title": {"text": unit}, "rangemode": "tozero"}
-    return {"data": data, "layout": layout(colors, height, showlegend=True, yaxis=axis, xaxis=moments(times))}
+    return {
+        "data": data,
+        "layout": layout(colors, height, showlegend=True, yaxis=axis, xaxis=moments(times or data[-1]["x"])),
+    }
 
 
 def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:

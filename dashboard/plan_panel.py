@@ -50,7 +50,8 @@ def plan_drawer(executions: Sequence[PlanExecution]) -> Any:
         details = _details(execution)
         parts += [html.Details([html.Summary(f"{_counts(execution)}: {name}"), *details])] if several else details
     parts.append(_buttons(executions))
-    return html.Section(parts, className="drawer panel", role="dialog", **attributes(aria_label=f"Plan: {title}"))
+    named = attributes(aria_label=f"Plan: {title}", aria_modal="true")
+    return html.Section(parts, className="drawer panel", role="dialog", **named)
 
 
 def _state(executions: Sequence[PlanExecution]) -> str:

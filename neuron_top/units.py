@@ -53,6 +53,20 @@ def whole_seconds_text(seconds: float | None) -> str:
     )
 
 
+def range_text(low: float, high: float) -> str:
+    """An estimated span, in whole seconds: `8–12 s`, `at most 13 s` from nothing on, `~3 m 05 s` where both read the
+    same."""
+    if high < 1.0:
+        return "< 1 s"
+    first, last = whole_seconds_text(low), whole_seconds_text(high)
+    if first == last:
+        return f"~{last}"
+    if low < 1.0:
+        return f"at most {last}"
+    both_seconds = max(low, high) < 59.5
+    return f"{first.removesuffix(' s')}–{last}" if both_seconds else f"{first} to {last}"
+
+
 def clock_text(seconds: float | None) -> str:
     """An elapsed time of fixed width for headers that tick: `00:04:09`."""
     if seconds is None:

@@ -2,8 +2,9 @@
    Links to a graph open it on the page where one is; with ctrl, or without this script, they lead to the compile page. */
 (function () {
   "use strict";
-  const LOOK_MS = 2000;
-  let open = "", before = null, count = 0;
+  const LOOK_MS = 2000, PLAN = ".drawer:not(#detail)";
+  const STOPS = "a[href], button:not(:disabled), input:not(:disabled), summary";
+  let open = "", before = null, count = 0, outside = null;
   const terms = () => new URLSearchParams(location.search);
   const named = () => terms().get("graph") || terms().get("entry") || "";
 
@@ -55,7 +56,7 @@
      nothing; one that is carried out stays. */
   function key(event) {
     if (event.key !== "Escape" || event.target.closest("dialog")) { return; }
-    const plan = document.querySelector(".drawer:not(#detail)"), inside = event.target.closest(".drawer:not(#detail)");
+    const plan = document.querySelector(PLAN), inside = event.target.closest(PLAN);
     if (event.target.closest("input, textarea, select") && !inside) { return; }
     if (plan) {
       if (!plan.querySelector("[id*='-stop\"']")) { plan.querySelector("[id*='-close\"']")?.click(); }
@@ -65,6 +66,34 @@
     if (open) { event.preventDefault(); close(); }
   }
 
+  /* The drawer of a plan is a question that comes first: the focus goes round in it, comes into it from elsewhere, and
+     goes back to where it was when the drawer closes. */
+  function hold(event) {
+    const plan = document.querySelector(PLAN);
+    if (event.key !== "Tab" || !plan || document.querySelector("dialog[open]")) { return; }
+    const stops = [...plan.querySelectorAll(STOPS)].filter((one) => one.checkVisibility());
+    const [first, last] = event.shiftKey ? [stops.at(-1), stops[0]] : [stops[0], stops.at(-1)];
+    if (first && (document.activeElement === last || !plan.contains(document.activeElement))) {
+      event.preventDefault();
+      first.focus();
+    }
+  }
+
+  function remember(event) {
+    if (!event.target.closest(PLAN)) { outside = event.target; }
+  }
+
+  function giveBack(event) {
+    if (!event.target.closest(PLAN + " [id*='-close\"']")) { return; }
+    const from = outside, began = Date.now();
+    const wait = () => {
+      if (document.querySelector(PLAN)) {
+        if (Date.now() - began < LOOK_MS) { requestAnimationFrame(wait); }
+      } else if (from?.isConnected && document.activeElement === document.body) { from.focus({preventScroll: true}); }
+    };
+    wait();
+  }
+
   /* What goes on is followed while it is open. */
   function look() {
     follow();
@@ -72,7 +101,10 @@
   }
 
   document.addEventListener("click", click, true);
+  document.addEventListener("click", giveBack);
+  document.addEventListener("focusin", remember);
   document.addEventListener("keydown", key);
+  document.addEventListener("keydown", hold);
   addEventListener("resize", measure);
   setInterval(look, LOOK_MS);
   window.neurontopDrawer = {open: write, follow: follow};

@@ -319,7 +319,8 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter") { toggleGroup(event); }
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) { return; }
+    const asked = document.querySelector(".drawer:not(#detail)");  // a plan waits for its answer
+    if (typing || asked || event.ctrlKey || event.metaKey || event.altKey) { return; }
     const links = document.querySelectorAll(".top nav a");
     const number = Number(event.key);
     if (number >= 1 && number <= links.length) { links[number - 1].click(); }

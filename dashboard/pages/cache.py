@@ -253,7 +253,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """Bind the page to its data and its actions."""
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
-        await asyncio.to_thread(caches.use, feeds.cache_roots(asked.run))
+        await asyncio.to_thread(caches.use, feeds.listed_roots(asked.run))
         await look()
         shown = await filtering(chosen, caches.last, asked.state.get("q", ""))
         executions = []

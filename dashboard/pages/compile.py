@@ -11,7 +11,7 @@ from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import chart, fact_list, note, panel, table, term
+from neuron_top.dashboard.components import chart, fact_list, panel, sentences, table, term
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import CHART_REST, FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
@@ -32,6 +32,7 @@ from neuron_top.views.torch_trace import (
     summary_words,
     torch_view,
 )
+from neuron_top.views.welcome import NO_GRAPH, NO_GRAPH_YET
 
 PATH, NAME = "compile", "Compile"
 FOLDED = "folded"
@@ -106,7 +107,7 @@ def render(
         drawn, marks = folded(lanes, lookups)
     return {
         "compile-summary": _summary(graphs, cache, frames),
-        "compile-few": None if are_many else html.Span(className="few-workers"),
+        "compile-few": _marker(is_empty=not (graphs.rows or lanes.lanes or lookups), are_many=are_many),
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(drawn, marks, colors),
         "compile-cumulative": PageChart(figures.cumulative(lanes, lookups, colors)),
@@ -114,6 +115,13 @@ def render(
         "compile-rate": PageChart(figures.rate(lookups, colors, view=lanes)),
         "compile-grid": Rows([{**row(one), **_placed(one)} for one in graphs.rows]),
     }
+
+
+def _marker(*, is_empty: bool, are_many: bool) -> Any:
+    """What tells the style sheet that all panels are empty, or that no ranks are folded."""
+    if is_empty:
+        return html.Span(className="no-compiles")
+    return None if are_many else html.Span(className="few-workers")
 
 
 def _placed(one: GraphRow) -> dict[str, Any]:
@@ -163,7 +171,7 @@ def _summary(graphs: GraphTable, cache: CacheCard, frames: TorchView | None) -> 
     if not card.total and frames is not None:
         return f"No graph of the compile cache. Compiled by PyTorch itself: {summary_words(frames.summary)}; see below."
     if not card.total:
-        return note("No graph yet. Start a job with `neurontop run`, or name its log when you start the server.")
+        return sentences(NO_GRAPH if card.over else NO_GRAPH_YET)
     return [
         term("graph", graph_words(card)),
         " · ",

@@ -26,7 +26,16 @@ from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
-from neuron_top.units import UNKNOWN, clock_text, count_text, counted, duration_text, number_text, percent_text
+from neuron_top.units import (
+    UNKNOWN,
+    clock_text,
+    count_text,
+    counted,
+    duration_text,
+    number_text,
+    percent_text,
+    range_text,
+)
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import SHARES, UTILIZATION
@@ -39,7 +48,7 @@ from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
 from neuron_top.views.main_panel import MainPanel, main_panels
 from neuron_top.views.missing import Subject, missing, missing_text
-from neuron_top.views.model import CoreKind, GraphState, Mark, Range, Run
+from neuron_top.views.model import CoreKind, GraphState, Mark, Run
 from neuron_top.views.overview import Overview, TrainingCard, overview
 from neuron_top.views.progress import CacheCard, RunningGraph, fetch_words
 from neuron_top.views.runs import RunRow
@@ -369,8 +378,8 @@ def _compile(view: Overview, compiles: Compiles, run: str) -> Any:
     words = graph_words(card)
     more = f"; {card.left} left" if card.left else ""
     if card.estimate is not None:
-        span = f"{duration_text(card.estimate.low)} to {duration_text(card.estimate.high)}"
-        more += f"; about {span} for those that run ({card.estimate.ground})"
+        span = range_text(card.estimate.low, card.estimate.high)
+        more += f"; {span} for those that run ({card.estimate.ground})"
     share = (
         f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
         if card.seconds
@@ -391,17 +400,13 @@ def _under_way(graphs: Sequence[RunningGraph], run: str) -> Any:
         "state": lambda graph: graph.state,
         "worker": lambda graph: compile_figures.worker_text(graph.rank, graph.pid),
         "elapsed": lambda graph: duration_text(round(graph.elapsed)) if graph.elapsed is not None else UNKNOWN,
-        "time left": lambda graph: _range_text(graph.left) if graph.left is not None else UNKNOWN,
+        "time left": lambda graph: range_text(graph.left.low, graph.left.high) if graph.left is not None else UNKNOWN,
     }
     cells = {name: [text(graph) for graph in graphs] for name, text in columns.items()}
     known = {name: column for name, column in cells.items() if set(map(str, column)) != {UNKNOWN}}
     right = [place for place, name in enumerate(known) if name in ("elapsed", "time left")]
     rows = list(zip(*known.values(), strict=True))
     return table(list(known), rows, caption="Graphs being compiled", right=right) if rows else None
-
-
-def _range_text(left: Range) -> str:
-    return f"{duration_text(left.low)} – {duration_text(left.high)}"
 
 
 def _drawn_charts(view: Overview, compiles: Compiles) -> str:

@@ -14,7 +14,7 @@ from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import chart, left_out, note, panel, table
+from neuron_top.dashboard.components import chart, left_out, note, panel, sentences, table
 from neuron_top.dashboard.device_panel import device_figure, device_panel
 from neuron_top.dashboard.exhausted_panel import exhausted_panel
 from neuron_top.dashboard.exports import export_links
@@ -28,6 +28,7 @@ from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import CoreTable, core_table
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import CoreKind, Run
+from neuron_top.views.welcome import NO_CORE, NO_CORE_YET
 
 PATH, NAME = "memory", "Cores"
 CORES_SHOWN = 32
@@ -162,12 +163,13 @@ def _which(core: MemoryKinds | None, view: MemoryTable) -> str:
         return choice
     is_local = core.row.kind is CoreKind.LOCAL and core.kinds
     sums = "The worker itself reports the categories; the total is measured from outside, at other moments."
-    return f"{core_words(core.row, view.now)}. {f'{sums} ' if is_local else ''}{choice}"
+    sums = f"{sums} " if is_local else "" if core.kinds else "No categories were reported, only the total. "
+    return f"{core_words(core.row, view.now)}. {sums}{choice}"
 
 
-def _summary(view: MemoryTable) -> str:
+def _summary(view: MemoryTable) -> Any:
     if not view.rows:
-        return "No core or worker has reported memory."
+        return sentences(NO_CORE if view.over else NO_CORE_YET)
     peaks = [row.peak for row in view.rows if row.peak is not None]
     highest = max(peaks, default=None)
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]

@@ -2,6 +2,9 @@
 
 Hits lie in the events of recordings; reading them all each time would take seconds. So the last use per module is kept
 beside the store, with how far each recording was read, and only what was recorded since is read again.
+
+Copies of a module may lie in several caches. A hit names the cache that it came from; that a compile ended, or that an
+artifact was loaded, does not: those are of the cache that the same recording names for the module, if it names one.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ import msgspec
 
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
-from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded, GraphExtracted
+from neuron_top.events import (
+    AnyEvent,
+    ArtifactLoaded,
+    CacheHit,
+    CompileCompleted,
+    CompileEnded,
+    EntryChanged,
+    GraphExtracted,
+)
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 USES = "cache-uses.json"
@@ -26,19 +37,40 @@ class Uses(msgspec.Struct, kw_only=True):
 
     read: dict[str, int] = {}
     used: dict[str, float] = {}
-    """Module → last use, seconds since the epoch."""
+    """Module → last use in a cache that is not known, seconds since the epoch."""
+    used_in: dict[str, dict[str, float]] = {}
+    """Root of a cache → module → last use there."""
+    roots: dict[str, dict[str, str]] = {}
+    """Recording that may go on → module → root of the cache that it was last seen in."""
 
 
 _uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/index.py`
 
 
-def read(state: Path) -> tuple[dict[str, float], dict[str, float]]:
-    """(module → last use, module → seconds of its newest measured compile). Raises StoreUnusable."""
+def read(state: Path, root: str) -> tuple[dict[str, float], dict[str, float]]:
+    """(module → last use in the cache at `root`, module → seconds of its newest measured compile).
+
+    A use counts in every cache where its own is not known, or is not a place of this machine: a job in a container has
+    another path for the same folder. Raises StoreUnusable.
+    """
     with SqliteStore(state / FILE_NAME, read_only=True) as store:
         compiled: dict[str, float] = {}
         for record in store.compile_history():
             compiled.setdefault(record.module, record.seconds)
-        return _brought_up(store, state / USES).used, compiled
+        uses = _brought_up(store, state / USES)
+    used = dict(uses.used)
+    for elsewhere, modules in uses.used_in.items():
+        if _may_be(elsewhere, root):
+            for module, at in modules.items():
+                _note(used, module, at)
+    return used, compiled
+
+
+def _may_be(named: str, root: str) -> bool:
+    """Whether a cache that a recording names may be the one at `root`."""
+    if "://" in named:
+        return named.rstrip("/") == root.rstrip("/")
+    return os.path.realpath(named) == os.path.realpath(root) or not Path(named).is_dir()
 
 
 def modules_of(state: Path, run: str) -> tuple[str, ...]:
@@ -56,23 +88,42 @@ def modules_of(state: Path, run: str) -> tuple[str, ...]:
 
 def _brought_up(store: SqliteStore, path: Path) -> Uses:
     uses = _kept(path)
-    there = {record.id: record.events for record in store.runs()}
+    runs = {record.id: record for record in store.runs()}
     before = dict(uses.read)
-    uses.read = {run: number for run, number in uses.read.items() if run in there}
-    for run in there:
-        for number, events in store.batches(run, uses.read.get(run, -1)):
-            _note(uses.used, events)
+    uses.read = {run: number for run, number in uses.read.items() if run in runs}
+    for run, record in runs.items():
+        batches = store.batches(run, uses.read.get(run, -1))
+        roots = uses.roots.pop(run, {})
+        unplaced: dict[str, float] = {}
+        for number, events in batches:
+            _note_events(uses, roots, unplaced, events)
             uses.read[run] = number
+        for module, at in unplaced.items():
+            _note(uses.used_in.setdefault(roots[module], {}) if module in roots else uses.used, module, at)
+        if roots and record.finished is None:
+            uses.roots[run] = roots
+    uses.roots = {run: roots for run, roots in uses.roots.items() if run in runs}
     if uses.read != before:
         _keep(path, uses)
     return uses
 
 
-def _note(used: dict[str, float], events: Iterable[AnyEvent]) -> None:
+def _note_events(uses: Uses, roots: dict[str, str], unplaced: dict[str, float], events: Iterable[AnyEvent]) -> None:
     for event in events:
-        module, at = _used(event), event.time
-        if module and at is not None and at > used.get(module, 0.0):
-            used[module] = at
+        root, module = getattr(event, "root", None), getattr(event, "module", None)
+        if isinstance(event, EntryChanged):  # any job's doing: what this one says of its own lookups goes before it
+            if event.state is not None:
+                roots.setdefault(event.module, event.root)
+        elif root and module:
+            roots[module] = root
+        used, at = _used(event), event.time
+        if used and at is not None:
+            _note(uses.used_in.setdefault(root, {}) if root else unplaced, used, at)
+
+
+def _note(used: dict[str, float], module: str, at: float) -> None:
+    if at > used.get(module, 0.0):
+        used[module] = at
 
 
 def _used(event: AnyEvent) -> str | None:

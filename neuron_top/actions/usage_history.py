@@ -17,20 +17,21 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What recordings say about modules, beside an entry's own files."""
 
     used: Mapping[str, float] = {}
-    """Module → last use, seconds since the epoch."""
+    """Module → last use in the cache asked about, seconds since the epoch."""
     compiled: Mapping[str, float] = {}
     """Module → seconds of its newest measured compile."""
 
     @classmethod
-    def load(cls, state: Path) -> UsageHistory:
-        """What the recordings in `state` report; nothing where there are none or they cannot be read."""
+    def load(cls, state: Path, root: str) -> UsageHistory:
+        """What the recordings in `state` report of the cache at `root`; nothing where there are none or they cannot be
+        read."""
         if not (state / _STORE_NAME).exists():
             return NOTHING_RECORDED
         from neuron_top.actions import recorded_uses  # a store is opened only where there is one and somebody asks
         from neuron_top.store.errors import StoreUnusable
 
         try:
-            used, compiled = recorded_uses.read(state)
+            used, compiled = recorded_uses.read(state, root)
         except StoreUnusable:
             return NOTHING_RECORDED
         return cls(used=used, compiled=compiled)

@@ -223,7 +223,7 @@ def _is_below(path: str) -> bool:
 def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
     compiler, _, module = path.rpartition("/")
     parts = kept = size = 0
-    artifact, artifact_bytes, graph_bytes = Artifact.NONE, None, None
+    artifact, artifact_bytes, graph_bytes, kernels_bytes = Artifact.NONE, None, None, None
     compiled_at = lock_since = None
     changed_at = artifact_at = 0.0
     others: list[str] = []
@@ -240,6 +240,8 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         if part & Part.ARTIFACT:
             artifact = Artifact.VALID if each.size > MARKER_BYTES else Artifact.STUB
             artifact_bytes, artifact_at = each.size, each.changed
+        elif part & Part.KERNELS:
+            kernels_bytes = each.size
         elif part & Part.GRAPH:
             graph_bytes = each.size
         elif part & Part.DONE:
@@ -274,6 +276,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         folder_inode=int.from_bytes(digest.digest()[:7]),
         folder_mtime_ns=round(changed_at * 1e9),
         others=tuple(others),
+        kernels_bytes=kernels_bytes,
     )
 
 

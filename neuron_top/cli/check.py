@@ -11,7 +11,7 @@ RUN is a recording (id, unique prefix of one, name; default: last), or log files
 A job that failed never passes, and the line that says so names the cause, as `neurontop diagnose` does; a failed
 compile that it overcame counts only against --max-failed. A recording whose command failed, or whose recorder died
 before its end, never passes either; logs do not say how a command ended. A metric that is unknown exceeds its
-threshold, unless --allow-unknown is given.
+threshold, unless --allow-unknown is given. Without a threshold only these are checked, and a line on stderr says so.
 
 exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage · 3 recording not found
 """
@@ -28,6 +28,11 @@ from neuron_top.errors import UsageError
 from neuron_top.services import reports
 from neuron_top.services.runs import LAST
 from neuron_top.views.gate import RULES
+
+NO_THRESHOLD = (
+    "neurontop: no threshold was given: only whether the job failed is checked (exit status 1 if it did); "
+    "neurontop check --help lists the thresholds"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +71,8 @@ def execute(arguments: argparse.Namespace) -> int:
         max_bytes=None if arguments.max_size is None else parse_bytes(arguments.max_size),
         allow_unknown=arguments.allow_unknown,
     )
+    if not limits and arguments.max_size is None:
+        log_stderr(NO_THRESHOLD)
     if arguments.json:
         print_json(
             {

@@ -165,7 +165,7 @@ def memory(run: Run, settings: Settings, root: str | None) -> dict[str, Remember
         found[entry.module] = Remembered(
             seconds=entry.compile_seconds if entry.compile_seconds is not None else before.seconds,
             flags=tuple(flags) if flags is not None else None,
-            artifact_bytes=entry.artifact_bytes,
+            artifact_bytes=entry.output_bytes,
             graph_bytes=entry.graph_bytes if entry.graph_bytes is not None else before.graph_bytes,
         )
     return found

@@ -312,7 +312,8 @@ class Run:
             self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
         elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not reported before
             how = event.signal or (f"exit status {event.exit_code}" if event.exit_code is not None else "unknown cause")
-            self._mark(event, f"worker {event.rank if event.rank is not None else '?'} died ({how})")
+            who = f"worker {event.rank}" if event.rank is not None else "a worker"
+            self._mark(event, f"{who} died ({how})")
 
     def _job(self, event: JobFamily) -> None:
         self.job.apply(event)

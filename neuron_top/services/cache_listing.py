@@ -98,7 +98,7 @@ class CacheListing:
         before = self._listed.get(path)
         unchanged = before is not None and before.entries == snapshot.entries
         if before is None or not unchanged or snapshot.taken_at - before.at > AGES_SECONDS:
-            past = self._caches.usage_history()
+            past = self._caches.usage_history(path)
             rows = tuple(entry_row(path, entry, snapshot.taken_at, past) for entry in snapshot.entries)
             self._listed[path] = _Listed(snapshot.entries, rows, snapshot.taken_at)
 

@@ -65,9 +65,9 @@ class CacheReader:
         """The entries of a cache. Raises NothingToShow for one that is gone."""
         return self.backend(root).snapshot(rescan=rescan)
 
-    def usage_history(self) -> UsageHistory:
-        """What recordings say about modules, beside their entries' own files."""
-        return UsageHistory.load(self._settings.state_path)
+    def usage_history(self, root: str) -> UsageHistory:
+        """What recordings say about the modules of a cache, beside their entries' own files."""
+        return UsageHistory.load(self._settings.state_path, root)
 
     @staticmethod
     def totals(snapshot: Snapshot, past: UsageHistory) -> EntryTotals:
@@ -76,7 +76,7 @@ class CacheReader:
 
     def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
         """The sums of a cache, with recorded compile times where an entry's own files report none; and its disk."""
-        past = self.usage_history()
+        past = self.usage_history(root)
         if not past.compiled:
             return self.backend(root).sums(rescan=rescan)
         # A recording reports by module: the index's sums don't know which modules they are made of.

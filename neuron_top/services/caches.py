@@ -122,7 +122,7 @@ class CacheService(CacheReader):
 
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
         """What planners know besides the newest snapshot of `backend`."""
-        past = self.usage_history()
+        past = self.usage_history(backend.root)
         facts = ContextFacts(
             pins=self.pinned(),
             used=past.used,

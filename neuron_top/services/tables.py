@@ -59,7 +59,7 @@ def cache_entries(root: str | None, settings: Settings) -> tuple[str, list[Entry
     reader = CacheReader(settings)
     resolved = reader.resolve(root)
     snapshot = reader.snapshot(resolved)
-    past = reader.usage_history()
+    past = reader.usage_history(resolved)
     return resolved, [entry_row(resolved, entry, snapshot.taken_at, past) for entry in snapshot.entries]
 
 

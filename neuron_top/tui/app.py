@@ -443,12 +443,20 @@ class TopApp(App[int], inherit_bindings=False):
         if self.front is not None:
             self.front.redraw_all()
 
+    def action_command_palette(self) -> None:
+        """The command palette, in the characters that may be drawn."""
+        from neuron_top.tui.palette import IDENTITY, AsciiPalette, Palette
+
+        if self.screen.id != IDENTITY:
+            self.push_screen(AsciiPalette() if self.render_theme.is_ascii else Palette())
+
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
-        front = self.front
+        front, plain = self.front, self.render_theme.to_ascii
         for key in keys_for(front.NAME) if front is not None else ():
             if key.action != "app.command_palette" and self.key_usable(key):
-                yield SystemCommand(key.label.capitalize(), f"{key.text} ({key.shown})", partial(self._do, key.action))
+                about = plain(f"{key.text} ({key.shown})")
+                yield SystemCommand(key.label.capitalize(), about, partial(self._do, key.action))
         for name in THEMES:
             yield SystemCommand(
                 f"Theme: {name}", f"Draw everything in the {name} palette", partial(self.use_theme, name)

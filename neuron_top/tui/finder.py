@@ -39,6 +39,7 @@ class Finder(Provider):
     async def startup(self) -> None:
         """Read the names; recordings and caches are read from a disk."""
         host = cast("Host", self.app)
+        plain = host.render_theme.to_ascii
         graphs, cores, ranks = host.feed.read(_names)
         found = [Findable(card.name, "job", partial(host.show_job, card.id)) for card in host.jobs()]
         found += [Findable(key, "graph", partial(host.open_graph, key)) for key in graphs]
@@ -48,7 +49,7 @@ class Finder(Provider):
         rows, self._entries = await asyncio.to_thread(_stored, host)
         found += [Findable(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
                   for row in rows]  # fmt: skip
-        self._found = found
+        self._found = [each._replace(name=plain(each.name), kind=plain(each.kind)) for each in found]
 
     async def search(self, query: str) -> Hits:
         """What matches."""
@@ -58,9 +59,10 @@ class Finder(Provider):
             if score > 0:
                 yield Hit(score, matcher.highlight(name), act, help=kind)
         for entry in _named(self._entries, query):
+            host = cast("Host", self.app)
             name = f"{entry.module} {entry.compiler}".strip()
-            kind = f"cache entry, {entry.state}, {bytes_text(entry.bytes)}, {entry.root}"
-            act = partial(_open_entry, cast("Host", self.app), entry)
+            kind = f"cache entry, {entry.state}, {bytes_text(entry.bytes)}, {host.render_theme.to_ascii(entry.root)}"
+            act = partial(_open_entry, host, entry)
             yield Hit(matcher.match(name) or 0.1, matcher.highlight(name), act, help=kind)
 
 

@@ -154,7 +154,8 @@ KEYS = (
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
     Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),
     Key("question_mark,f1", "?", "app.help", "help", "this page", footer=True),
-    Key("escape", "esc", "back", "back", "close a page, drop the filter, clear the cursor"),
+    Key("escape", "esc", "back", "back", "close a page; drop the filter, then the marks, then the cursor; "
+        "with none of these to the overview, and from there out of a replay"),
     Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "command palette: all actions by name, and jobs, "
         "graphs, cores, ranks, recordings, cache entries"),
     Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "quit; what is watched continues", footer=True),

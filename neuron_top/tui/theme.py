@@ -62,17 +62,19 @@ class Glyphs:
     dot: str
     hit: str
     checkpoint: str
+    mark: str
+    """Of a row that was marked: no state has it."""
 
 
 UNICODE = Glyphs(
     bar="■", hatched="▒", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", kinds="█▒▞▓▌▚░▐", rule="─",
     done="✓", failed="✗", running="▶", live="●", waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…",
-    unknown="—", cursor="›", dot="·", hit="◆", checkpoint="◇",
+    unknown="—", cursor="›", dot="·", hit="◆", checkpoint="◇", mark="◉",
 )  # fmt: skip
 ASCII = Glyphs(
     bar="#", hatched="%", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", kinds="#%=+:x-o", rule="-",
     done="+", failed="x", running=">", live="*", waiting="~", queued="o", warn="!", note="*", peak="|", more="~",
-    unknown="-", cursor=">", dot="-", hit="+", checkpoint="^",
+    unknown="-", cursor=">", dot="-", hit="+", checkpoint="^", mark="@",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(

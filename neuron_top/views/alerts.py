@@ -36,6 +36,32 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     """Key of the core it is about."""
 
 
+MOMENTS = frozenset(
+    {
+        AlertKind.JOB_FAILED,
+        AlertKind.MEMORY_EXHAUSTED,
+        AlertKind.WORKER_DIED,
+        AlertKind.ERROR_LINES,
+        AlertKind.COMPILE_FAILED,
+        AlertKind.COMPILE_KILLED,
+        AlertKind.COMPILE_WORKER_FAILED,
+        AlertKind.CACHED_FAILURE,
+        AlertKind.FALLBACK,
+        AlertKind.DEVICE_RESET,
+        AlertKind.RECOMPILED,
+    }
+)
+"""What happened once; all others hold for some time."""
+
+
+def since_words(kind: AlertKind, since: float | None, now: float) -> str:
+    """`5 m 00 s ago` of what happened, `for 5 m 00 s` of what holds; "" where that is not known."""
+    if since is None or now <= since:
+        return ""
+    held = whole_seconds_text(now - since)
+    return f"{held} ago" if kind in MOMENTS else f"for {held}"
+
+
 def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, ...]:
     """All alerts that hold at `now`, worst first, then oldest first."""
     return tuple(_in_words(alert) for alert in raised(run, now, limits))

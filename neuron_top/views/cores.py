@@ -75,6 +75,8 @@ class CorePage(msgspec.Struct, frozen=True, kw_only=True):
     recent_utilization: tuple[tuple[float, float], ...]
     """(time, value) as sampled, the last minutes."""
     recent_memory: tuple[tuple[float, float], ...]
+    over: bool = False
+    """The job has ended: what stands here is its last sample."""
 
 
 def core_table(run: Run, now: float) -> CoreTable:
@@ -129,6 +131,7 @@ def core_page(run: Run, now: float, key: str, since: float | None = None) -> Cor
         step=core.utilization.step,
         recent_utilization=tuple(core.recent_utilization.samples()),
         recent_memory=tuple(core.recent_memory.samples()),
+        over=run.over(now),
     )
 
 

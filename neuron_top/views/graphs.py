@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from neuron_top.run.estimate import Estimator, Range
@@ -174,7 +176,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over:
         operators=graph.operators,
         graph_bytes=graph.graph_bytes,
         artifact_bytes=graph.artifact_bytes,
-        compiler=graph.compiler,
+        compiler=_folder(run, graph),
         message=graph.message.strip().partition("\n")[0],
     )
 
@@ -198,7 +200,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         inputs=graph.inputs,
         message=graph.message,
         advice=ADVICE[failure_of(graph.message).cause] if graph.message else "",
-        workers=tuple(_worker_row(run, worker, now) for worker in graph.workers.values()),
+        workers=tuple(sorted((_worker_row(run, worker, now) for worker in graph.workers.values()), key=_by_rank)),
         attempts=tuple(
             _attempt_row(run, worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts
         ),
@@ -227,6 +229,18 @@ def _waited(worker: WorkerGraph, now: float) -> float | None:
         if wait.start is not None
     ]
     return max(known, default=None)
+
+
+def _folder(run: Run, graph: Graph) -> str | None:
+    """The compiler as the cache names it (`inductor-2.13…`); a log line names its version alone."""
+    entry = run.caches.entry(graph.module) if graph.module is not None else None
+    if entry is not None and (graph.compiler is None or entry.compiler.endswith(f"-{graph.compiler}")):
+        return entry.compiler
+    return graph.compiler
+
+
+def _by_rank(row: WorkerRow) -> float:
+    return row.rank if row.rank is not None else math.inf
 
 
 def _worker_row(run: Run, worker: WorkerGraph, now: float) -> WorkerRow:

@@ -26,10 +26,11 @@ _STAMP = re.compile(
     r"(?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?: ?[AP]M\b)?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?"
     r"(?:\]|:(?=\s)|(?=\s)|$)[\s:]*(?:>> )?"
     r"|\s*\[(?P<name>[\w.]{1,80}) (?P<inner>\d\d:\d\d:\d\d)\]\s*"
+    r"|(?:LOG )?[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d (?P<asctime>\d\d:\d\d:\d\d) \d{4}(?: - |\s|$)"
 )
 _PROCESS = re.compile(
     r"\s*(?:"
-    r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?"
+    r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?(?!\Z)"  # alone on its line it numbers the failures that torchrun lists
     r"|\[\d{1,3},(?P<mpi>\d{1,6})\]<std(?:out|err)>:\s?"
     r"|\[(?P<pod>pod/[^\]\s]{1,300})\]\s"
     r"|\((?:(?P<actor>\w[\w.:-]{0,80}) )?(?:rank=(?P<of>\d{1,6}) )?pid=\d{1,10}(?:, ip=[\w.:]{1,60})?\)\s?"
@@ -201,7 +202,7 @@ def _split(text: str, has_level: bool) -> LogColumns:
         if found := _PROCESS.match(text, at):
             who = _who(found) or who
         elif not time and (found := _STAMP.match(text, at)):
-            time = found["clock"] or found["inner"]
+            time = found["clock"] or found["inner"] or found["asctime"]
             component = found["name"] or component
             dated = True
         elif dated and not component and (found := _NUMBERS.match(text, at)):

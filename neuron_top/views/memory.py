@@ -48,6 +48,8 @@ class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
     """Of all cores where they are too many for a line each; bytes."""
     utilization: Bands | None
     exhausted: ExhaustedMemory | None
+    over: bool = False
+    """The job has ended."""
 
 
 def memory_table(run: Run, now: float, since: float | None = None, until: float | None = None) -> MemoryTable:
@@ -72,6 +74,7 @@ def memory_table(run: Run, now: float, since: float | None = None, until: float 
         if many
         else None,
         exhausted=exhausted_memory(run.cores.exhausted),
+        over=run.over(now),
     )
 
 

@@ -133,6 +133,11 @@ def roots(run: Run) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
+def known_roots(run: Run) -> tuple[str, ...]:
+    """The same, and every cache that was seen on this machine while the run was watched."""
+    return tuple(dict.fromkeys((*roots(run), *run.caches.roots)))
+
+
 def why(explanation: Explanation, seconds: float | None = None) -> MissExplanation:
     """An explanation as rows. `seconds`: how long it took to find."""
     first = explanation.causes[0]

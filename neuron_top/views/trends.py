@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from enum import StrEnum
 from heapq import nlargest
 from itertools import islice
@@ -98,4 +99,13 @@ def marks(run: Run) -> tuple[TrainingMark, ...]:
     found += [TrainingMark(MarkKind.FAILED, error.time, training.step_at(error.time)) for error in training.errors]
     exhausted = run.cores.exhausted.first
     found += [TrainingMark(MarkKind.FAILED, exhausted, training.step_at(exhausted))] if exhausted is not None else []
-    return tuple(sorted(found, key=lambda mark: mark.time or 0.0)[-MARKS:])
+    found.sort(key=lambda mark: mark.time or 0.0)
+    return tuple(_once_a_step(found)[-MARKS:])
+
+
+def _once_a_step(found: Iterable[TrainingMark]) -> list[TrainingMark]:
+    """One failure of each step: that a worker raises an error and dies, and its launcher with it, is one."""
+    kept: dict[object, TrainingMark] = {}
+    for number, mark in enumerate(found):
+        kept.setdefault(mark.step if mark.state is MarkKind.FAILED and mark.step is not None else (number,), mark)
+    return list(kept.values())

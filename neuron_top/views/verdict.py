@@ -19,6 +19,7 @@ from neuron_top.units import (
     duration_text,
     number_text,
     percent_text,
+    range_text,
     whole_seconds_text,
 )
 from neuron_top.views.alerts import Alert
@@ -168,8 +169,9 @@ def progress_text(one: Verdict) -> str:
     """Share and remaining time: `20 % · ETA 1 h 12 m`; "" where neither is known."""
     parts = [percent_text(one.progress)] if one.progress is not None else []
     if one.left is not None:
-        low, high = duration_text(one.left.low), duration_text(one.left.high)
-        parts.append(f"ETA {low}" if low == high else f"ETA {low} to {high}")
+        is_one = one.left.low == one.left.high
+        left = whole_seconds_text(one.left.high) if is_one else range_text(one.left.low, one.left.high)
+        parts.append(f"ETA {left}")
     return " · ".join(parts)
 
 
@@ -308,8 +310,9 @@ def _compiled(view: Overview) -> str:
 
 def _compiling(view: Overview) -> str:
     card = view.compile
-    oldest = max((one.elapsed for one in card.running if one.elapsed is not None), default=None)
-    said = ", the longest for" if len(card.running) > 1 else " for"
+    dated = [(one.elapsed, one.exact) for one in card.running if one.elapsed is not None]
+    oldest, is_exact = max(dated, default=(None, True))
+    said = (", the longest for" if len(card.running) > 1 else " for") + ("" if is_exact else " at most")
     longest = f"{said} {whole_seconds_text(oldest)}" if oldest is not None else ""
     words = [f"{counted(len(card.running), 'graph')} under way{longest}"] if card.running else []
     if card.trial_run:

@@ -1,4 +1,4 @@
-"""What screens say where nothing runs: the next commands."""
+"""What screens say where nothing runs, or nothing was seen of a subject: the next commands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,29 @@ NEXT = (
     ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
     ("neurontop demo", "see every screen with a recorded run"),
     ("neurontop doctor", "check what this machine offers"),
+)
+
+NO_GRAPH_YET = (
+    "No graph yet.",
+    "A row appears for each graph that is looked up, compiled, loaded or waited for, from the job's log and from our "
+    "own backend.",
+    "To compile a job's graphs beforehand: neurontop compile -- torchrun … train.py",
+)
+NO_GRAPH = (
+    "No graph.",
+    "The job's log and our own backend reported none that was looked up, compiled, loaded or waited for.",
+)
+NO_CORE_YET = (
+    "No core reports yet.",
+    "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job stands "
+    "for a core.",
+    "To start one: neurontop run -- torchrun --nproc_per_node=4 train.py",
+    "neurontop doctor checks what this machine offers.",
+)
+NO_CORE = (
+    "No core reported.",
+    "The job has ended, and nothing that was read has telemetry: neither neuron-monitor, nor the driver, nor a worker.",
+    "To have it next time: neurontop run -- torchrun --nproc_per_node=4 train.py",
 )
 
 

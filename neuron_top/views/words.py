@@ -8,6 +8,7 @@ from neuron_top.views.entry_states import MEANINGS
 
 TERMS = {
     "graph": "What the compiler is given. A graph counts once, however many ranks use it.",
+    "artifact": "What the compiler made of a graph: a NEFF, or Inductor's code with its kernels.",
     "lookup": "A process asks the cache for a graph. Every rank counts, so one graph may have many lookups.",
     "hit": "A lookup that found an artifact. What was loaded after another rank of this run compiled it saved nothing.",
     "miss": "A lookup that found nothing: the compiler was called.",

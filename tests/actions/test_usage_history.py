@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.actions import recorded_uses
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.snapshot import total
 from neuron_top.cache.scan.scanner import scan
+from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, EntryChanged, RunStarted
 from neuron_top.services.cache_listing import CacheListing
 from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from neuron_top.views.entries import entry_row
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 
@@ -38,7 +41,7 @@ def test_what_an_entry_reports_itself_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_without_a_recording_no_store_is_opened(tmp_path: Path) -> None:
-    assert UsageHistory.load(tmp_path) is NOTHING_RECORDED
+    assert UsageHistory.load(tmp_path, str(tmp_path)) is NOTHING_RECORDED
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,9 +53,66 @@ def test_screens_list_the_last_use_and_the_compile_time_that_recordings_know(
     (entry,) = scan(str(root)).entries
     now = time.time()
     past = UsageHistory(used={entry.module: now - 60}, compiled={entry.module: 30.0})
-    monkeypatch.setattr(CacheService, "usage_history", lambda _self: past)
+    monkeypatch.setattr(CacheService, "usage_history", lambda _self, _root: past)
     listing = CacheListing(Settings(state_dir=str(tmp_path / "state")), (str(root),))
     (row,) = [one for one in listing.entries().rows if one.root == str(root)]
     assert (row.used, row.compile_seconds) == (now - 60, 30.0)
     assert 60 <= row.age < 3600, "as evictions and `neurontop cache ls` have it"
     assert entry_row(str(root), entry, now).age > 39 * 86_400, "by its own files alone"
+
+
+MODULE = "MODULE_0123456789abcdef+d7517139"
+
+
+def caches(tmp_path: Path) -> tuple[Path, Path]:
+    """Two caches that are there, with a copy of the module in each."""
+    both = tmp_path / "one", tmp_path / "other"
+    for root in both:
+        root.mkdir()
+    return both
+
+
+def record(tmp_path: Path, run: str, *events: AnyEvent) -> None:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
+        store.begin(RunStarted(run=run, at=1.0))
+        store.append(run, events)
+
+
+def last_use(tmp_path: Path, root: Path | str) -> float | None:
+    return UsageHistory.load(tmp_path, str(root)).used.get(MODULE)
+
+
+def test_a_hit_counts_in_the_cache_that_it_came_from(tmp_path: Path) -> None:
+    one, other = caches(tmp_path)
+    record(tmp_path, "r1", CacheHit(at=100.0, module=MODULE, root=str(one)))
+    assert (last_use(tmp_path, one), last_use(tmp_path, other)) == (100.0, None)
+    (tmp_path / "link").symlink_to(one)
+    assert last_use(tmp_path, tmp_path / "link") == 100.0, "another name of the same folder"
+
+
+def test_a_use_without_a_cache_is_of_the_one_that_its_recording_names(tmp_path: Path) -> None:
+    one, other = caches(tmp_path)
+    loaded = ArtifactLoaded(at=90.0, module=MODULE, seconds=1.0)
+    created = EntryChanged(root=str(one), compiler="c", module=MODULE, state="hit")
+    record(tmp_path, "r1", loaded, created)
+    assert (last_use(tmp_path, one), last_use(tmp_path, other)) == (90.0, None)
+    with SqliteStore(tmp_path / FILE_NAME) as store:  # the recording goes on; what was read of it is not read again
+        store.append("r1", [ArtifactLoaded(at=95.0, module=MODULE, seconds=1.0)])
+    assert (last_use(tmp_path, one), last_use(tmp_path, other)) == (95.0, None)
+
+
+def test_a_use_counts_everywhere_where_its_cache_is_not_known_here(tmp_path: Path) -> None:
+    one, other = caches(tmp_path)
+    record(tmp_path, "r1", CompileCompleted(at=70.0, module=MODULE))
+    assert last_use(tmp_path, one) == last_use(tmp_path, other) == 70.0
+    record(tmp_path, "r2", CacheHit(at=80.0, module=MODULE, root="/a/path/in/a/container"))
+    assert last_use(tmp_path, one) == last_use(tmp_path, other) == 80.0
+    record(tmp_path, "r3", CacheHit(at=85.0, module=MODULE, root="s3://bucket/cache"))
+    assert (last_use(tmp_path, one), last_use(tmp_path, "s3://bucket/cache/")) == (80.0, 85.0)
+
+
+def test_what_was_kept_before_caches_were_told_apart_still_counts(tmp_path: Path) -> None:
+    one, _other = caches(tmp_path)
+    record(tmp_path, "r1")
+    (tmp_path / recorded_uses.USES).write_text(f'{{"read":{{"gone":3}},"used":{{"{MODULE}":60.0}}}}')
+    assert last_use(tmp_path, one) == 60.0

@@ -122,6 +122,12 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(cmdline="/opt/bin/walrus_driver\0-x") == "process 4711 is a Neuron compiler"
     assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == "process 4711 names it in its environment"
     assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
+    named = f"NEURON_COMPILE_CACHE_URL={root}"
+    ours = "python\0/usr/bin/neurontop"
+    for waiting in ("-bash", "/bin/zsh\0-i", ours, f"{ours}\0serve", "python3\0-m\0neuron_top", "neurontop"):
+        assert seen(environ=named, cmdline=waiting) is None, "it waits for a person, or only looks"
+    for starting in ("bash\0train.sh", "sh\0-c\0python x", f"{ours}\0run\0--\0x", "neurontop\0compile"):
+        assert seen(environ=named, cmdline=starting) == "process 4711 names it in its environment"
     assert seen() is None
     recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.use is not None

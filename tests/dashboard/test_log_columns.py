@@ -117,6 +117,22 @@ def test_equal_lines_are_one_row_and_a_click_in_a_chart_leads_to_its_moment(brow
 
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
+def test_columns_that_no_line_fills_take_no_room(browser: Any, tmp_path: Path) -> None:
+    texts = [f"2026-09-21 14:12:0{number}.000 step {number}" for number in range(5)]
+    bare = [LogLine(source="log:a", offset=number * WIDE, text=text) for number, text in enumerate(texts)]
+    for lines, least, most in ((bare, 0, 130), ([line(number) for number in range(5)], 200, 400)):
+        with serving(StillFeed(job(), lines=lines), tmp_path / f"state{most}") as served:
+            seen = Watched(browser)
+            seen.page.goto(f"{served.address}logs")
+            seen.page.wait_for_selector(".lines.columns li .message")
+            at = seen.page.evaluate(
+                """() => { const one = document.querySelector(".lines.columns li"),
+                    message = one.querySelector(".message");
+                    return message.getBoundingClientRect().left - one.getBoundingClientRect().left; }"""
+            )
+            assert least <= at <= most, at
+
+
 def test_an_alert_is_acknowledged_muted_and_counted_again(browser: Any, tmp_path: Path) -> None:
     with serving(StillFeed([*job(), *compiles()], now=START + 90), tmp_path) as served:
         seen = Watched(browser)

@@ -111,7 +111,7 @@ def test_cores_that_report_no_memory_are_not_missed_where_it_ran_out() -> None:
     failed = ev.DeviceMemoryExhausted(at=START, device=3, core=1, requested=1 << 30, rows=())
     feed = StillFeed([failed], now=START + 9)
     assert memory.render(feed.read(memory_table), None, DARK)["memory-summary"] == ""
-    assert "No core" in memory.render(StillFeed().read(memory_table), None, DARK)["memory-summary"]
+    assert "No core" in words_of(memory.render(StillFeed().read(memory_table), None, DARK)["memory-summary"])
 
 
 def test_a_server_is_shown_as_serving_without_step_and_loss() -> None:

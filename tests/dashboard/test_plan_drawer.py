@@ -18,6 +18,7 @@ from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
+from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.plan import act_choice, act_sum
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
@@ -90,6 +91,16 @@ def test_the_cache_that_a_job_names_is_listed_wherever_it_is(tmp_path: Path) -> 
     assert str(root) in {row.root for row in caches.table().rows}
 
 
+def test_every_cache_that_the_first_page_names_is_listed(tmp_path: Path) -> None:
+    root = tmp_path / "of-another-process"
+    entry(root, 1)
+    feed = StillFeed([ev.CacheScanned(root=str(root), states={"hit": 1}, size=4096, free=2**30, at=START)])
+    feeds = FeedRegistry(Settings(state_dir=str(tmp_path / "state")), feed)
+    assert str(root) not in feeds.cache_roots(LIVE), "no job asked it"
+    assert str(root) in feeds.listed_roots(LIVE)
+    assert str(root) in known_roots(feed.run)
+
+
 def test_nothing_selected_plans_nothing(browser: Any, tmp_path: Path) -> None:
     root = tmp_path / "cache"
     for number in range(3):
@@ -121,3 +132,29 @@ def test_a_drawer_begins_under_the_head_of_the_page(browser: Any, tmp_path: Path
         )
         assert drawer["y"] >= head["y"] + head["height"] - 1
         assert head["height"] < 100, "no third row for one button"
+
+
+def test_the_focus_stays_in_a_plan_until_it_closes_and_then_goes_back(browser: Any, tmp_path: Path) -> None:
+    for number in range(3):
+        entry(tmp_path / "cache", number)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "entries")
+        seen.page.check("#cache-everything input")
+        seen.page.click("#cache-evict")
+        seen.page.locator("#cache-plans", has_text="before → after").wait_for(state="attached")
+        inside = "document.querySelector('#cache-plans .drawer').contains(document.activeElement)"
+        seen.page.wait_for_function(inside)
+        for key in ["Tab"] * 12 + ["Shift+Tab"] * 12:
+            seen.page.keyboard.press(key)
+            assert seen.page.evaluate(inside), seen.page.evaluate("document.activeElement.outerHTML")
+        seen.page.evaluate("document.activeElement.blur()")
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate(inside), "it comes back from the page behind"
+        seen.page.keyboard.press("2")
+        assert seen.page.evaluate("location.pathname").endswith("/cache"), "a digit leaves no question unanswered"
+        seen.page.keyboard.press("Escape")
+        seen.page.wait_for_selector("#cache-plans .drawer", state="detached")
+        seen.page.wait_for_function("document.activeElement.id === 'cache-evict'")
+        assert seen.complaints == []

@@ -54,6 +54,22 @@ def test_any_duration_and_any_size_has_a_short_text(value: float) -> None:
     assert 0 < len(units.bytes_text(value)) <= 9
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (8.2, 12.4, "8–12 s"),
+        (0.118, 19.7, "at most 20 s"),
+        (0.0, 12.6, "at most 13 s"),
+        (0.0, 0.4, "< 1 s"),
+        (12.1, 12.4, "~12 s"),
+        (50.0, 185.0, "50 s to 3 m 05 s"),
+        (65.0, 185.0, "1 m 05 s to 3 m 05 s"),
+    ],
+)
+def test_an_estimate_promises_no_tenths(low: float, high: float, text: str) -> None:
+    assert units.range_text(low, high) == text
+
+
 def test_unknown_is_a_dash_everywhere() -> None:
     assert {units.percent_text(None), units.count_text(None), units.number_text(None)} == {"—"}
 

@@ -89,9 +89,16 @@ def test_what_is_not_known_breaks_its_threshold_unless_allowed() -> None:
 
 def test_reasons_stand_one_on_a_line_and_the_status_is_one(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", log, "--max-failed", "0", "--min-hit-rate", "0.9"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
     assert main(["check", log, "--max-failed", "0", "--min-throughput", "5", "--max-step-seconds", "1"]) == 1
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_without_a_threshold_a_line_on_stderr_says_so(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", log]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no threshold was given: only whether the job failed is checked (exit status 1 if it did)" in err
 
 
 def test_a_job_page_gets_markdown_and_a_program_json(log: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,8 @@ def test_important_lines_are_those_marked_and_those_that_mean_trouble():
         ("error", "ValueError: bad"),
         ("error", "worker 1 died (SIGKILL)"),
     ]
+    run.apply(WorkerDied(exit_code=1, at=4.0))
+    assert run.job.marks[-1].text == "a worker died (exit status 1)"
 
 
 def test_important_lines_are_bounded():

@@ -11,7 +11,7 @@ from neuron_top.run.model import Run
 from neuron_top.tui.panels.alerts import SHOWN, alerts_panel, size_request
 from neuron_top.tui.panels.welcome import welcome_panel
 from neuron_top.tui.theme import DARK, UNICODE, Theme
-from neuron_top.views.alerts import Alert
+from neuron_top.views.alerts import Alert, AlertKind, Severity
 from neuron_top.views.overview import overview
 
 from . import feeds
@@ -66,6 +66,22 @@ def test_a_disk_that_fills_up_is_reported_before_any_job_runs(width: int) -> Non
     assert "cache disk nearly full" in shown
     assert "9.0 MiB free at /cache" in shown
     assert "Nothing runs here yet" in shown
+
+
+def test_alerts_besides_the_failure_are_counted_as_such() -> None:
+    found = [Alert(key="k", kind=AlertKind.WORKER_DIED, severity=Severity.ERROR, since=1.0, title="worker died",
+                   evidence="rank 1", next_step="")]  # fmt: skip
+    assert "1 error besides the failure" in alerts_panel(LOOK, found, 2.0, 100, 5, told=1)[0].text
+    assert "besides" not in alerts_panel(LOOK, found, 2.0, 100, 5)[0].text
+
+
+def test_where_only_a_cache_is_watched_nothing_else_is_said_to_be_looked_for() -> None:
+    run = Run()
+    run.apply(ev.SourceAvailable(name="cache:/cache"))
+    run.apply(ev.CacheScanned(root="/cache", states={"hit": 3}, size=2**20, free=2**40, at=1.0))
+    shown = "\n".join(strip.text for strip in welcome_panel(LOOK, overview(run, 2.0), 120, 30))
+    assert "only what was named is watched" in shown
+    assert "looking for" not in shown
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])

@@ -19,6 +19,7 @@ from neuron_top.tui.screens.cache import CacheScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.prompt import Prompt
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 from neuron_top.views.plan import warning_text
@@ -149,6 +150,15 @@ async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -
         await press(app, pilot, "enter")
         assert isinstance(app.screen, CacheScreen)
     assert caches.everything(root) == before
+
+
+async def test_a_plan_in_which_nothing_is_to_be_done_says_how_it_is_left(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "down", "p", "e")
+        assert not page(app).can_act
+        shown = app.screen.query_one(Page).text
+        assert "esc closes" in shown
+        assert "nothing is done yet" not in shown
 
 
 async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root: Path) -> None:
@@ -354,6 +364,18 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
             await app.workers.wait_for_complete()
         assert not app.services.caches.trash([str(root)])
     assert caches.everything(root) == before
+
+
+async def test_an_empty_trash_is_said_instead_of_asking_for_a_plan(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "Z")
+        assert "nothing is in the trash" in said(app)
+        assert app.screen.focused is None
+        await press(app, pilot, "g", "down", "space", "e", "right", "enter")
+        await app.workers.wait_for_complete()
+        await press(app, pilot, "escape", "Z")
+        (plan,) = app.services.caches.trash([str(root)])
+        assert plan.begun.plan in app.screen.query_one(Prompt).placeholder
 
 
 async def test_a_cache_that_was_emptied_can_still_be_brought_back(tmp_path: Path) -> None:

@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from neuron_top import events as ev
+from neuron_top.cache.model.states import State
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import EVERYWHERE, SCREENS, keys_for
+from neuron_top.tui.panels import entry_rows
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
@@ -267,6 +271,39 @@ async def test_a_mark_on_a_compiler_marks_all_its_entries_and_takes_them_off_aga
         assert not front(app).marked
 
 
+async def test_escape_takes_back_the_filter_then_marks_then_the_cursor_and_then_goes_to_the_overview() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("slash", *"2.21", "enter", "g", "down", "space")
+        assert len(front(app).marked) == 1
+        await pilot.press("escape")
+        assert (front(app).close_filter(), len(front(app).marked)) == (False, 1)
+        await pilot.press("escape")
+        assert (len(front(app).marked), app.current_mode) == (0, "cache")
+        assert table(app).order.current is not None
+        await pilot.press("escape")
+        assert (table(app).order.current, app.current_mode) == (None, "cache")
+        await pilot.press("escape")
+        assert app.current_mode == "overview"
+
+
+async def test_escape_removes_the_marks_of_recordings() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("down", "space", "down", "space")
+        assert len(front(app).marked) == 2
+        await pilot.press("escape")
+        assert (front(app).marked, app.current_mode) == ([], "runs")
+
+
+async def test_a_mark_has_a_sign_that_no_state_has() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("down", "down", "space")
+        text = "\n".join(strip.text for strip in table(app).draw(120, 12))
+        assert text.count(app.render_theme.glyphs.mark) == 1
+    for glyphs in (theme.UNICODE, theme.ASCII):
+        drawn_with = theme.Theme(theme.DARK, glyphs)
+        assert glyphs.mark not in {entry_rows.state_sign(drawn_with, state)[0] for state in State}
+
+
 async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
     async with running("cache") as (app, pilot):
         for query, count in (("state:failed", 1), ("size>1GB", 1), ("used>30d", 1), ("compiler:2.21 !state:failed", 3)):
@@ -293,6 +330,15 @@ async def test_pause_holds_the_screen_and_the_same_key_goes_on() -> None:
         await pilot.press("space")
         app.draw()
         assert len(table(app).order) == 6
+
+
+@pytest.mark.parametrize("place", ["cache", "runs"])
+async def test_what_was_never_read_is_read_while_the_screen_is_held_still_too(place: str) -> None:
+    async with running() as (app, pilot):
+        await pilot.press("space", next(spec.key for spec in SCREENS if spec.name == place))
+        await drawn(app, pilot)
+        assert app.paused
+        assert len(table(app).order) > 0
 
 
 async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() -> None:
@@ -345,7 +391,7 @@ async def test_the_palette_opens_and_holds_our_actions() -> None:
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"Overview", "Compile", "Pause", "Theme: light", "Quit"} <= set(titles)
         await pilot.press("ctrl+p")
-        assert type(app.screen).__name__ == "CommandPalette"
+        assert isinstance(app.screen, CommandPalette)
 
 
 async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
@@ -492,3 +538,15 @@ async def test_a_click_on_a_timeline_opens_the_log_at_that_moment(place: str) ->
         await pilot.click("#timeline", offset=(2, 1))  # in front of the lanes
         await pilot.pause()
         assert len(asked) == 1
+
+
+async def test_a_page_says_how_much_is_below_and_shows_all_of_it_at_its_end() -> None:
+    async with running("cache", size=(80, 24)) as (app, pilot):
+        await pilot.press("question_mark")
+        page = app.screen.query_one(Page)
+        height = page.size.height
+        lines = page.text.splitlines()
+        shown = [strip.text.rstrip() for strip in page.draw(80, height)]
+        assert shown[-1] == f"  ↓ {len(lines) - height + 1} more lines"
+        await pilot.press("G")
+        assert page.draw(80, height)[-1].text.rstrip() == lines[-1]

@@ -31,6 +31,12 @@ def test_every_kind_has_words() -> None:
     assert set(words._WORDS) == set(AlertKind)
 
 
+def test_what_happened_was_so_long_ago_and_what_holds_does_for_so_long() -> None:
+    assert words.since_words(AlertKind.WORKER_DIED, 100.0, 120.4) == "20 s ago"
+    assert words.since_words(AlertKind.STALE_LOCK, 100.0, 400.0) == "for 5 m 00 s"
+    assert words.since_words(AlertKind.STALE_LOCK, None, 400.0) == ""
+
+
 def test_an_alert_in_words_is_the_alert_that_was_raised() -> None:
     values, texts = raised(troubled(), 300.0), words.alerts(troubled(), 300.0)
     assert [(alert.kind, alert.key, alert.severity, alert.graph) for alert in values] == [

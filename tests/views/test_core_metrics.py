@@ -92,6 +92,10 @@ def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_promethe
     assert figures.core_words(row, row.sampled).endswith("power 19 %, compute 41.3 TFLOP/s")
     page = core_rows.core_page_lines(Theme(DARK_LOOK, UNICODE), known.read(a_core), 100)
     assert any("41.3 TFLOP/s" in strip.text for strip in page)
+    ended = msgspec.structs.replace(known.read(a_core), over=True)
+    shown = core_rows.core_page_lines(Theme(DARK_LOOK, UNICODE), ended, 100)
+    assert any("the job is over" in strip.text for strip in shown)
+    assert not any("live" in strip.text for strip in shown)
     values = {family.name: family.samples[0].value for family in metrics_of(known.read(overview)) if family.samples}
     assert values["neurontop_core_power_ratio"] == pytest.approx(0.1886)
     assert values["neurontop_core_flops_per_second"] == 41.3e12

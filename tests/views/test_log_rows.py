@@ -35,6 +35,9 @@ CASES = {
     "2026-Aug-06 06:16:11.0548 37855:37907 [0] init.cc:97 CCOM INFO plugin  ready": (
         "06:16:11", "", "CCOM", "plugin  ready",
     ),
+    "LOG Thu Nov 26 08:09:22 2026 - (0, 9) step_loss : 4.88": ("08:09:22", "", "", "(0, 9) step_loss : 4.88"),
+    "Thu Nov 26 08:09:22 2026": ("08:09:22", "", "", ""),
+    "[1]: resumed": ("", "r1", "", "resumed"),
     "worker-2  | 2026/03/29 09:31:51 No devices": ("09:31:51", "worker-2", "", "No devices"),
     "INFO 02-04 19:28:37 [registry.py:48] loaded": ("19:28:37", "", "registry.py:48", "loaded"),
 }  # fmt: skip
@@ -55,6 +58,7 @@ def test_what_stands_in_front_of_a_message_has_columns(text: str) -> None:
         "ERROR nothing works",
         "a: b",
         "[1, 2]",
+        "[1]:",  # torchrun numbers the failures that it lists
     ],
 )
 def test_a_text_without_anything_in_front_stays_as_it_is(text: str) -> None:

@@ -73,6 +73,10 @@ def test_compiling_waiting_and_serving_are_distinguished() -> None:
     assert compiling.state is VerdictState.COMPILING
     assert "1 graph under way" in compiling.reason
     assert "1 worker waiting" in compiling.reason
+    assert "under way for 30 s" in compiling.reason
+    asked = ev.CachePathAnnounced(path="/c", generation=ev.LogGeneration.G1, at=NOW, source=LOG)
+    dots = ev.CompilerProgress(dots=3, source=LOG)
+    assert "1 graph under way for at most 30 s" in at(run_of(asked, dots), NOW + 30).reason, "it was asked for then"
     waiting = at(run_of(waits), NOW + 30)
     assert waiting.state is VerdictState.WAITING
     assert "MODULE_1+a" in waiting.reason

@@ -19,6 +19,7 @@ from neuron_top.events import (
     Device,
     DevicesFound,
     EntryChanged,
+    ErrorRaised,
     GraphDescribed,
     GraphExtracted,
     LockWaited,
@@ -29,6 +30,7 @@ from neuron_top.events import (
     StepReported,
     SummaryReported,
     TrialRunStarted,
+    WorkerDied,
     WorkerMemoryReported,
 )
 from neuron_top.run.estimate import Estimator
@@ -41,6 +43,7 @@ from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline
+from neuron_top.views.trends import marks
 
 A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
 STARTED = RunStarted(run="r", name="bert", command=("/usr/bin/python", "x.py"), at=100.0)
@@ -165,6 +168,12 @@ def test_a_cores_page_has_its_history_and_an_unknown_core_has_none():
     )
     page = core_page(run, 10.0, "/neuron/0")
     assert page is not None
+    assert not page.over
+    for event in (RunStarted(run="r", at=0.0), RunFinished(run="r", exit_code=0, at=10.0)):
+        run.apply(event)
+    ended = core_page(run, 10.0, "/neuron/0")
+    assert ended is not None
+    assert ended.over
     assert [round(point.peak, 1) for point in page.utilization] == [at / 10 for at in range(10)]
     assert core_page(run, 10.0, "/neuron/9") is None
 
@@ -191,6 +200,24 @@ def test_a_graphs_page_folds_ranks_out_again():
     assert (page.attempts[0].peak_rss_bytes, page.cache_state, page.inputs) == (5, "done", ("f32[8]",))
     assert [(line.source, line.offset) for line in page.lines] == [("log", 512)]
     assert graph_page(run, 90.0, B) is None
+
+
+def test_a_graph_has_one_compiler_and_its_workers_stand_by_rank():
+    changed = EntryChanged(root="/c", compiler="inductor-2.13.0.cpu+33df915f", module=A, state="hit", at=1.0)
+    hits = [
+        CacheHit(module=A, pid=pid, rank=rank, compiler="2.13.0.cpu+33df915f", at=2.0) for pid, rank in ((1, 2), (2, 0))
+    ]
+    page = graph_page(run_of(CacheHit(module=A, pid=3, at=1.5), *hits, changed), 3.0, A)
+    assert page is not None
+    assert page.row.compiler == "inductor-2.13.0.cpu+33df915f", "as the page of its entry says"
+    assert [worker.rank for worker in page.workers] == [0, 2, None]
+
+
+def test_a_worker_that_raises_and_dies_is_one_failure_of_its_step():
+    error = ErrorRaised(exception="RuntimeError", at=5.5)
+    deaths = [WorkerDied(rank=rank, exit_code=1, at=5.6) for rank in (0, 1)]
+    steps = [StepReported(step=step, loss=1.0, at=float(step)) for step in range(1, 6)]
+    assert [(mark.state, mark.step) for mark in marks(run_of(*steps, error, *deaths))] == [("failed", 5)]
 
 
 def test_a_wait_names_whom_it_is_for_and_the_proof():

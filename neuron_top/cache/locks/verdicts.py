@@ -190,7 +190,7 @@ def _users(
         pid = process.pid
         if process.compiles:
             reasons[pid] = f"process {pid} is a Neuron compiler"
-        elif pid not in around_us and process.environ is not None and names_root(process, real):
+        elif not (pid in around_us or process.only_waits or process.environ is None) and names_root(process, real):
             reasons[pid] = f"process {pid} names it in its environment"
         paths = processes.open_paths(pid, proc)
         if paths is None:

@@ -145,6 +145,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When the graph's file was written; None without one."""
     artifact_problems: tuple[str, ...] = ()
     """Those of `problems` that are about files of the artifact."""
+    kernels_bytes: int | None = None
+    """Length of the kernels beside a local artifact; None without."""
 
     @property
     def path(self) -> str:
@@ -184,6 +186,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def neff_bytes(self) -> int | None:
         """Length of `model.neff`; None where there is none (a local artifact is no NEFF)."""
         return self.artifact_bytes if self.parts & Part.NEFF else None
+
+    @property
+    def output_bytes(self) -> int | None:
+        """What the compiler made of the graph, as compiles report it: the artifact and, of Inductor, its kernels."""
+        return self.artifact_bytes if self.artifact_bytes is None else self.artifact_bytes + (self.kernels_bytes or 0)
 
     @property
     def local(self) -> bool:

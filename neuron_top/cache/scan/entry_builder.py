@@ -300,4 +300,5 @@ class EntryBuilder:
             tuple(self.problems or ()),
             self.graph_at,
             tuple(self.artifact_problems) if self.problems else (),
+            self.kernels_bytes,
         )

@@ -150,7 +150,7 @@ def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) 
         "bytes": entry.allocated,
         "apparent_bytes": entry.apparent,
         "neff_bytes": entry.neff_bytes,
-        "artifact_bytes": entry.artifact_bytes,
+        "artifact_bytes": entry.output_bytes,
         "graph_bytes": entry.graph_bytes,
         "flags": entry.flag_list(),
         "flags_hash_ok": entry.flags_hash_ok,

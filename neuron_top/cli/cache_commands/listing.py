@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = options.reader()
     root = service.resolve(arguments.root)
     snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)
-    past = service.usage_history()
+    past = service.usage_history(root)
     key, largest_first = SORTS[arguments.sort]
     entries = sorted(snapshot.entries, key=lambda entry: key(entry, past), reverse=largest_first)
     if arguments.state:

@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
     entry = common.one_entry(snapshot, text or "")
     backend = service.backend(root)
     with contents_of(backend, entry) as contents:
-        return _shown(backend, contents, service.usage_history(), arguments)
+        return _shown(backend, contents, service.usage_history(root), arguments)
 
 
 def _shown(backend: CacheBackend, contents: Contents, past: UsageHistory, arguments: argparse.Namespace) -> int:

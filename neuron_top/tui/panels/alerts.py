@@ -13,6 +13,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule, without_backticks
 from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
+from neuron_top.views.alerts import since_words
 from neuron_top.views.handled_alerts import AlertList, PastAlert
 from neuron_top.views.model import Alert
 
@@ -38,12 +39,13 @@ def size_request(alerts: Sequence[Alert], width: int, handled: int = 0) -> SizeR
 
 
 def alerts_panel(
-    theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int, handled: int = 0
+    theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int, handled: int = 0, told: int = 0
 ) -> list[Strip]:
-    """The panel. `handled`: how many more were acknowledged or muted."""
+    """The panel. `handled`: how many more were acknowledged or muted; `told`: how many stand as the reason above."""
     if not alerts and not handled:
         return []
-    more = f" · {handled} acknowledged or muted" if handled else ""
+    more = " besides the failure" if told else ""
+    more += f" · {handled} acknowledged or muted" if handled else ""
     strips = [rule(theme, width, "Alerts", _summary(alerts) + more)]
     room = height - 1
     fits = room if len(alerts) <= min(room, SHOWN) else room - 1
@@ -87,9 +89,9 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
     glyphs = theme.glyphs
     sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
     style = theme.level(alert.severity)
-    held = now - alert.since if alert.since is not None else 0.0
-    since = f" for {duration_text(held)}" if held > 0.0 else ""
-    line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, theme.quiet)
+    since = since_words(alert.kind, alert.since, now)
+    line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style)
+    line.put(f" {since}" if since else "", theme.quiet)
     if evidence and line.left > 2 + _LEAST_EVIDENCE:  # fewer words would say nothing
         line.gap(2).put(alert.evidence, theme.text)
     return line.strip()

@@ -19,6 +19,7 @@ SAME = 0.01
 """A smaller change is none: it is drawn quietly."""
 LABEL = 34
 VALUE = 14
+CHANGE = 9
 
 
 def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
@@ -29,7 +30,7 @@ def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
     strips += [Line(theme, width).gap(2).put(sentence, theme.text).strip() for sentence in view.answer]
     sections: tuple[tuple[str, str, Sequence[Strip]], ...] = (
         ("What differs in the environment", "", [_environment(theme, row, width) for row in view.environment]),
-        ("Metrics", "change is (B - A) / A", [_pair(theme, pair, width) for pair in view.metrics]),
+        ("Metrics", "change is (B - A) / A", _metrics(theme, view.metrics, width)),
         (
             "Peak memory per core, mean",
             f"{view.cores[0]} and {view.cores[1]} cores",
@@ -75,17 +76,27 @@ def from_difference(one: str, other: str, room: int, more: str) -> tuple[str, st
     return (more + one[start:], more + other[start:]) if start > 1 else (one, other)
 
 
+def _metrics(theme: Theme, pairs: Sequence[Pair], width: int) -> list[Strip]:
+    if not pairs:
+        return []
+    head = Line(theme, width).gap(2).put("", theme.quiet, LABEL)
+    for label in ("A", "B"):
+        head.gap().put(label, theme.title, VALUE, right=True)
+    head.gap().put("change", theme.quiet, CHANGE, right=True)
+    return [head.strip(), *(_pair(theme, pair, width) for pair in pairs)]
+
+
 def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
     line = Line(theme, width).gap(2).put(pair.label, theme.quiet, LABEL)
     for value in (pair.a, pair.b):
         line.gap().put(value_text(value, pair.unit), theme.text, VALUE, right=True)
-    line.gap().put(change_text(pair.change), _change(theme, pair.change), 9, right=True)
+    line.gap().put(change_text(pair.change), _change(theme, pair.change), CHANGE, right=True)
     known = (
         pair.a_provenance.value
         if pair.a_provenance == pair.b_provenance
         else f"{pair.a_provenance.value} / {pair.b_provenance.value}"
     )
-    return line.gap(2).put(known, theme.quiet).strip()
+    return (line.gap(2).put(known, theme.quiet) if line.left >= 2 + len(known) else line).strip()
 
 
 def _largest(view: Comparison) -> float:

@@ -7,10 +7,10 @@ from textual.strip import Strip
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import BarPart, Line, fit, rule, stacked
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text
+from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text, range_text
 from neuron_top.views.counts import GRAPH_ENDED, graph_parts, lookup_words
 from neuron_top.views.missing import has_compiles
-from neuron_top.views.model import AttemptOutcome, GraphState, Range
+from neuron_top.views.model import AttemptOutcome, GraphState
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
 
 ATTEMPT_STATES = {
@@ -81,7 +81,7 @@ def _summary(card: CompileCard) -> str:
         share = f" ({percent_text(card.share)})" if card.share is not None else ""
         words.append(f"{duration_text(card.seconds)} on compiles{share}")
     if card.estimate is not None:
-        words.append(f"{left_text(card.estimate)} left")
+        words.append(f"{range_text(card.estimate.low, card.estimate.high)} left")
     return " · ".join(words)
 
 
@@ -149,7 +149,7 @@ def graph_line(theme: Theme, graph: RunningGraph, width: int) -> Strip:
     who = f"r{graph.rank}" if graph.rank is not None else f"pid {graph.pid}" if graph.pid is not None else ""
     line.put(who, theme.quiet, 4 if graph.rank is not None or not who else 10).gap()
     if graph.left is not None:
-        line.put(f"{left_text(graph.left)} left", theme.accent).gap(2)
+        line.put(f"{range_text(graph.left.low, graph.left.high)} left", theme.accent).gap(2)
     if graph.waiters > 1 or (graph.waiters and not waiting):
         line.put(f"{graph.waiters} wait", theme.warn).gap(2)
     lock_words = lock_text(graph.lock)
@@ -178,12 +178,3 @@ def short_key(key: str, width: int, mark: str) -> str:
         return key
     room = width - len(plus + flags) - 1
     return f"{graph[:room]}{mark}{plus}{flags}" if room >= 4 else fit(key, width, mark)
-
-
-def left_text(left: Range) -> str:
-    """A range of seconds: `8–12 s`, or one figure where both read the same."""
-    low, high = duration_text(left.low), duration_text(left.high)
-    if low == high:
-        return f"~{high}"
-    number, _, unit = low.rpartition(" ")
-    return f"{number}–{high}" if high.endswith(f" {unit}") and " " not in number else f"{low} – {high}"

@@ -273,17 +273,21 @@ def memory_row(theme: Theme, kinds: Mapping[str, int], width: int) -> Strip:
     return line.strip()
 
 
+def _core_state(theme: Theme, page: CorePage) -> tuple[str, Style]:
+    if page.row.sampled is None:
+        return "no data yet", theme.quiet
+    if page.over:
+        return "as last seen, the job is over", theme.quiet
+    return ("stale", theme.warn) if page.row.stale else ("live", theme.good)
+
+
 def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     """One core: what it does now, its memory by kind, its history."""
     row = page.row
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
     strips = [rule(theme, width, title, "esc goes back")]
     facts: list[tuple[str, str, Style]] = [
-        (
-            "state",
-            f"no data for {duration_text(None)}" if row.sampled is None else "stale" if row.stale else "live",
-            theme.warn if row.stale else theme.good,
-        ),
+        ("state", *_core_state(theme, page)),
         ("process", f"{row.pid if row.pid is not None else theme.glyphs.unknown} {row.process}".strip(), theme.text),
         (
             "where",

@@ -41,7 +41,7 @@ def state_sign(theme: Theme, state: str) -> tuple[str, Style]:
 def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Column, ...]:
     """The table's columns. `marked` answers by key; size bars are full at `largest` bytes."""
     return (
-        Column("", 1, lambda row, theme, width: [(theme.glyphs.done if marked(row.key) else " ", theme.accent)]),
+        Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if marked(row.key) else " ", theme.accent)]),
         Column("State", 18, _state, _by(lambda row: row.state)),
         Column(
             "Size",

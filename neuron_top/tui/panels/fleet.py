@@ -147,7 +147,7 @@ def cell_style(theme: Theme, cell: FleetCell, metric: FleetMetric) -> Style:
 def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, ...]:
     """The table of nodes; the chosen metric has its own columns."""
     return (
-        Column("", 1, lambda row, theme, width: [(theme.glyphs.dot if row.node in marked else " ", theme.title)]),
+        Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if row.node in marked else " ", theme.title)]),
         Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
         Column("Phase", 11, _phase_cell, lambda row: row.phase),
         Column("Step", 7, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,

@@ -9,11 +9,11 @@ from textual.strip import Strip
 
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.panels.compiling import ATTEMPT_STATES, left_text, lock_text
+from neuron_top.tui.panels.compiling import ATTEMPT_STATES, lock_text
 from neuron_top.tui.panels.entry_rows import state_sign as entry_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, count_text, counted, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text, range_text
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
@@ -148,7 +148,7 @@ def _standing(row: GraphRow) -> str:
     if row.elapsed is not None:
         words.append(f"for {duration_text(row.elapsed)}")
     if row.left is not None:
-        words.append(f"{left_text(row.left)} left, going by {row.left.ground}")
+        words.append(f"{range_text(row.left.low, row.left.high)} left, going by {row.left.ground}")
     if row.seconds is not None:
         words.append(
             f"compiled in {'at most ' if row.precision is Precision.BRACKETED else ''}{duration_text(row.seconds)}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
+from neuron_top.tui.panels.compiling import lock_text, short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, clock_text, count_text, duration_text
+from neuron_top.units import bytes_text, clock_text, count_text, duration_text, whole_seconds_text
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.model import GraphState, Precision
 
@@ -57,7 +57,9 @@ def _time(row: GraphRow, theme: Theme, width: int) -> Cell:
 
 
 def _left(row: GraphRow, theme: Theme, width: int) -> Cell:
-    return [(left_text(row.left), theme.accent)] if row.left is not None else [("", theme.quiet)]
+    if row.left is None:
+        return [("", theme.quiet)]
+    return [(f"≤{whole_seconds_text(row.left.high)}", theme.accent)]
 
 
 def _name(row: GraphRow, theme: Theme, width: int) -> Cell:

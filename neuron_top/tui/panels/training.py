@@ -9,7 +9,7 @@ from textual.strip import Strip
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark
 from neuron_top.tui.theme import Theme
-from neuron_top.units import count_text, counted, duration_text, number_text, percent_text
+from neuron_top.units import count_text, counted, duration_text, number_text, percent_text, whole_seconds_text
 from neuron_top.views.missing import has_training
 from neuron_top.views.overview import TrainingCard
 from neuron_top.views.trends import MarkKind, TrainingMark
@@ -84,7 +84,7 @@ def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
         share = (card.step or 0) / card.total_steps
         line.add(bar(theme, share, max(6, width // 8), theme.accent)).gap().put(percent_text(share), theme.quiet)
     for label, value in (
-        ("ETA", duration_text(card.left_seconds) if card.left_seconds is not None else ""),
+        ("ETA", whole_seconds_text(card.left_seconds) if card.left_seconds is not None else ""),
         ("loss", number_text(card.loss) if card.loss is not None else ""),
         ("median", f"{number_text(card.throughput, 3)} {_unit(card)}" if card.throughput is not None else ""),
         ("step time", duration_text(card.step_seconds) if card.step_seconds is not None else ""),

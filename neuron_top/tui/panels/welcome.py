@@ -97,7 +97,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         first, *more = textwrap.wrap(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
         strips += [Line(theme, width).gap(_TEXT).put(part, theme.quiet).strip() for part in more]
-    if not strips:
+    if not strips and looks_for_jobs(view):
         strips.append(
             Line(theme, width).put("  looking for worker processes, Neuron devices and logs…", theme.quiet).strip()
         )

@@ -111,13 +111,20 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Keys that every screen has
 
     def action_back(self) -> None:
-        """Undo the newest narrowing of this screen, else go to the overview, else leave a replay."""
-        if (self.prompt is not None and self.prompt.close()) or self.close_filter() or self.clear_cursor():
+        """Undo what was done to this screen last: a question, the filter, marks, the cursor; one at a time. Else go to
+        the overview, else leave a replay."""
+        if self.prompt is not None and self.prompt.close():
+            return
+        if self.close_filter() or self.clear_marks() or self.clear_cursor():
             return
         if self.NAME != "overview":
             self.host.go("overview")
         else:
             self.host.leave_replay()
+
+    def clear_marks(self) -> bool:
+        """Remove all marks; False when there were none."""
+        return False
 
     def clear_cursor(self) -> bool:
         """Drop the cursor; False when there was none."""

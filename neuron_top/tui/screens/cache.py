@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.amounts import parse_bytes
-from neuron_top.services.caches import Verb
+from neuron_top.services.caches import PlanHistory, Verb
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows
@@ -27,7 +27,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
-from neuron_top.views.miss_explanation import roots
+from neuron_top.views.miss_explanation import known_roots
 from neuron_top.views.model import HITS, Run
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
@@ -114,13 +114,13 @@ class CacheScreen(TableScreen):
 
     def _read_entries(self) -> EntryTable:
         refresh, self._refresh = self._refresh, False
-        self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: roots(run)))
+        self.host.services.cache_listing.also(self.host.feed.read(lambda run, _now: known_roots(run)))
         return self.host.services.cache_listing.entries(refresh=refresh)
 
     def _reread(self) -> None:
         """Read again, buckets too: an action has changed something."""
         self._refresh = True
-        self._poller.poll()
+        self._poller.read_again()
 
     def _on_entries(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):
@@ -268,6 +268,14 @@ class CacheScreen(TableScreen):
         self.marked.update({row.key: row for row in rows[first : last + 1] if isinstance(row, EntryRow)})
         self._show_totals()
 
+    def clear_marks(self) -> bool:
+        """Remove all marks; False when there were none."""
+        if not self.marked:
+            return False
+        self._clear_marks()
+        self._show_totals()
+        return True
+
     def _show_totals(self) -> None:
         """Show the running totals in the title line."""
         matching = entry_rows.matching_text(self._matching) if self._keep is not None else ""
@@ -320,9 +328,25 @@ class CacheScreen(TableScreen):
         await self.ask(hint, self.host.settings.cache_min_free, partial(self.actions.make_room, largest_first))
 
     async def action_bring_back(self) -> None:
-        """Ask which plan's files are to come back from the trash."""
-        hint = "plan to undo, as the page of space (b) names it"
-        await self.ask(hint, "", partial(self.actions.undo_plan, self.roots_shown()))
+        """Ask which plan's files are to come back from the trash; the question goes where nothing is there."""
+        if self.actions.refuses():
+            return
+        await self.ask(TRASH_HINT, "", partial(self.actions.undo_plan, self.roots_shown()))
+        self.actions.look_for_trash(self.roots_shown(), self._on_trash)
+
+    def _on_trash(self, trash: Sequence[PlanHistory]) -> None:
+        prompt = self.prompt
+        if prompt is None or not prompt.has_class("open") or prompt.placeholder != TRASH_HINT:
+            return
+        if not trash:
+            prompt.close()
+            self.notice("nothing is in the trash")
+            return
+        newest = max(trash, key=lambda plan: plan.begun.at)
+        more = f"; {len(trash) - 1} more on the page of space (b)" if len(trash) > 1 else ""
+        prompt.placeholder = (
+            f"{TRASH_HINT}: {newest.begun.plan} ({newest.begun.verb}, {bytes_text(newest.taken)}){more}"
+        )
 
     def action_outcome(self) -> None:
         """The newest outcome again."""
@@ -343,6 +367,7 @@ class CacheScreen(TableScreen):
 
 
 SCREEN = CacheScreen
+TRASH_HINT = "plan to undo"
 
 
 _EACH = 2

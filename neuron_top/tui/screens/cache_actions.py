@@ -9,7 +9,7 @@ import msgspec
 
 from neuron_top.amounts import parse_bytes
 from neuron_top.errors import NeuronTopError
-from neuron_top.services.caches import Plan, Verb
+from neuron_top.services.caches import Plan, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
@@ -46,7 +46,7 @@ class CacheActions:
         """Make a plan for the selected entries in a thread and show it; nothing is done yet."""
         rows = self._selected()
         roots = {row.root for row in rows}
-        if self._refuses():
+        if self.refuses():
             return
         if len(roots) != 1:
             self._screen.notice("mark entries of one cache only" if roots else NOTHING_SELECTED)
@@ -72,7 +72,7 @@ class CacheActions:
 
     def make_room(self, roots: Sequence[str], amount: str) -> None:
         """Plan to evict until so much of the caches' disks is free; a disk's first cache gives first."""
-        if self._refuses():
+        if self.refuses():
             return
         if not roots:
             self._screen.notice("no compile cache was found")
@@ -110,7 +110,7 @@ class CacheActions:
     def pin(self) -> None:
         """Pin the selected modules, or unpin them when all are pinned."""
         modules = [row.module for row in self._selected()]
-        if self._refuses():
+        if self.refuses():
             return
         if modules:
             self._in_thread(lambda: self._changed(self._screen.host.services.caches.pin(modules)))
@@ -119,7 +119,7 @@ class CacheActions:
 
     def undo(self) -> None:
         """Name the newest plan that can be undone; the second press undoes it."""
-        if self._refuses():
+        if self.refuses():
             return
         roots = sorted({row.root for row in self._selected()}) or list(self._roots())
         if self.newest is not None:
@@ -140,9 +140,17 @@ class CacheActions:
         self._undo_confirms = begun.plan
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
 
+    def look_for_trash(self, roots: Sequence[str], found: Callable[[Sequence[PlanHistory]], None]) -> None:
+        """Read in a thread which plans can be undone, and hand them over."""
+
+        def look() -> None:
+            self._screen.app.call_from_thread(found, self._screen.host.services.caches.trash(roots))
+
+        self._in_thread(look)
+
     def undo_plan(self, roots: Sequence[str], identity: str) -> None:
         """Undo a plan by its name, or by the beginning of it."""
-        if identity and not self._refuses():
+        if identity and not self.refuses():
             self._in_thread(partial(self._undo_plan, roots, identity))
 
     def _undo_plan(self, roots: Sequence[str], identity: str) -> None:
@@ -155,7 +163,8 @@ class CacheActions:
         text = restored_text(caches.undo(begun.root, begun.plan), caches.backend(begun.root).kind)
         self._changed(f"plan {begun.plan} undone: {text}")
 
-    def _refuses(self) -> bool:
+    def refuses(self) -> bool:
+        """Whether nothing may be changed here; says so."""
         if self._screen.host.settings.read_only:
             self._screen.notice(READ_ONLY)
             return True

@@ -23,18 +23,7 @@ from neuron_top.views.model import Run
 from neuron_top.views.progress import CompileCard, cache_card
 from neuron_top.views.timeline import folded, timeline
 from neuron_top.views.torch_trace import torch_view
-
-NOTHING = (
-    "No graph yet.",
-    "A row appears for each graph that is looked up, compiled, loaded or waited for, from the job's log and from our "
-    "own backend.",
-    "To compile a job's graphs beforehand: neurontop compile -- torchrun … train.py",
-)
-NOTHING_CAME = (
-    "No graph.",
-    "The job's log and our own backend reported none that was looked up, compiled, loaded or waited for.",
-)
-
+from neuron_top.views.welcome import NO_GRAPH, NO_GRAPH_YET
 
 ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Artifact", True))
 """Which graphs come first, by the column that decides."""
@@ -63,7 +52,7 @@ class CompileScreen(TableScreen):
         """Card, table, timeline."""
         yield RenderWidget("card", lambda theme, view, w, h: compile_panel(theme, view[0], view[1], w, h), _card_lines)
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
-        table.nothing, table.lasting = NOTHING, True
+        table.nothing, table.lasting = NO_GRAPH_YET, True
         yield table
         yield RenderWidget("torch", torch_panel, torch_lines)
         yield TimelineWidget()
@@ -82,7 +71,7 @@ class CompileScreen(TableScreen):
         """Hand them on."""
         table, cache, times, frames = view
         self.query_one("#card", RenderWidget).show((table.card, cache))
-        self.table.nothing = NOTHING_CAME if table.card.over else NOTHING
+        self.table.nothing = NO_GRAPH if table.card.over else NO_GRAPH_YET
         self.table.show_columns(graphs.columns(table.rows))
         self.table.show(graphs.active_first(table.rows))
         self.query_one("#torch", RenderWidget).show(frames)

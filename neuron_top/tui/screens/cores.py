@@ -27,21 +27,10 @@ from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.cores import CoreTable, core_page, core_table
 from neuron_top.views.device_map import DeviceMap, share_of, shown_metric, summary_text
 from neuron_top.views.model import Run
+from neuron_top.views.welcome import NO_CORE, NO_CORE_YET
 
 LEAST_TABLE = 12
 """Lines that a map leaves to the host, the table and the bottom line."""
-NOTHING = (
-    "No core reports yet.",
-    "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job stands "
-    "for a core.",
-    "To start one: neurontop run -- torchrun --nproc_per_node=4 train.py",
-    "neurontop doctor checks what this machine offers.",
-)
-NOTHING_CAME = (
-    "No core reported.",
-    "The job has ended, and nothing that was read has telemetry: neither neuron-monitor, nor the driver, nor a worker.",
-    "To have it next time: neurontop run -- torchrun --nproc_per_node=4 train.py",
-)
 
 
 class CoresScreen(TableScreen):
@@ -70,7 +59,7 @@ class CoresScreen(TableScreen):
         yield RenderWidget("host", core_rows.host_panel, core_rows.host_lines)
         yield RenderWidget("map", _map, _map_lines)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
-        table.nothing, table.lasting = NOTHING, True
+        table.nothing, table.lasting = NO_CORE_YET, True
         table.order.group = lambda item: item.place
         yield table
         yield RenderWidget("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)
@@ -93,7 +82,7 @@ class CoresScreen(TableScreen):
         self.query_one("#map", RenderWidget).show(self._device_map(view, cores))
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
-        self.table.nothing = NOTHING_CAME if view.over else (*NOTHING, *map(safe, view.absent))
+        self.table.nothing = NO_CORE if view.over else (*NO_CORE_YET, *map(safe, view.absent))
         self.table.show_columns(core_rows.columns(view))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))

@@ -125,6 +125,14 @@ class FleetScreen(TableScreen):
         self.table.move(1)
         self._show_page()
 
+    def clear_marks(self) -> bool:
+        """Remove all marks; False when there were none."""
+        if not self._marked:
+            return False
+        self._marked = frozenset()
+        self._show_page()
+        return True
+
     def action_plan_change(self) -> None:
         """Ask the marked nodes, else the one under the cursor, for a change of their caches."""
         from neuron_top.tui.screens.fleet_request import FleetRequestPage

@@ -81,7 +81,7 @@ def _key_rows(key: Key, width: int) -> list[tuple[str, str]]:
 
 _TERMS = {
     "overview": ("graph", "lookup", "hit rate"),
-    "compile": ("graph", "lookup", "hit", "miss", "hit rate", "compile time", "time left", "waited"),
+    "compile": ("graph", "artifact", "lookup", "hit", "miss", "hit rate", "compile time", "time left", "waited"),
     "runs": ("hit rate", "compile share"),
 }
 """What a screen speaks of."""
@@ -119,6 +119,7 @@ def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
         (glyphs.queued, theme.quiet, "known, extracted or queued"),
         (glyphs.failed, theme.bad, "failed"),
         (glyphs.warn, theme.warn, "a warning"),
+        (glyphs.mark, theme.accent, "marked by you"),
         (glyphs.unknown, theme.quiet, "not known; never counted as zero"),
         (
             glyphs.track * 3 + glyphs.peak + glyphs.track * 3,

@@ -100,7 +100,9 @@ class DetailsDrawn:
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
     now = view.header.until or view.now
-    return alerts.alerts_panel(theme, untold(view), now, width, height, view.alerts_handled)
+    others = untold(view)
+    told = len(view.alerts) - len(others)
+    return alerts.alerts_panel(theme, others, now, width, height, view.alerts_handled, told)
 
 
 def _graphs(theme: Theme, more: Details, width: int, height: int) -> Sequence[Strip]:

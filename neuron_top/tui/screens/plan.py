@@ -235,7 +235,7 @@ class PlanPage(LiveScreen):
     def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         hint = "enter closes"
         if self.is_question:
-            hint = "nothing is done yet"
+            hint = "nothing is done yet" if self.can_act or self.asks_exclusive else "esc closes"
         elif self.is_working:
             hint = "esc stops before the next step"
         strips = [rule(theme, width, action_of(self.execution.plan.verb).title, hint)]

@@ -40,7 +40,7 @@ class PolledPage(DetailPage):
         """Turn to the next or the one before, where there are several."""
         if self._turn is not None:
             self.notice(self._turn(1 if by > 0 else -1))
-            self._poller.poll()
+            self._poller.read_again()
 
     def _on_result(self, result: Any) -> None:
         self._answer = f"{self._failed}: {result}" if isinstance(result, Exception) else result

@@ -14,7 +14,10 @@ RECENT_SECONDS = 1.0
 
 
 class Poller(Generic[Rows]):
-    """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`."""
+    """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`.
+
+    What is held still is not read again; but what nobody has read yet is, and what an action has changed.
+    """
 
     def __init__(
         self,
@@ -25,6 +28,8 @@ class Poller(Generic[Rows]):
     ) -> None:
         self._screen, self._read, self._on_result, self._period = screen, read, on_result, period
         self._last = float("-inf")
+        self._is_stale = True
+        """Read even while the screen is held still."""
 
     def start(self) -> None:
         """Read again and again; the first time when the screen has arrived."""
@@ -37,9 +42,14 @@ class Poller(Generic[Rows]):
 
     def poll(self) -> None:
         """Read unless the screen is not in front, or held still."""
-        if self._screen.is_current and not self._screen.host.paused:
-            self._last = monotonic()
+        if self._screen.is_current and (self._is_stale or not self._screen.host.paused):
+            self._last, self._is_stale = monotonic(), False
             self._screen.run_worker(self._run, thread=True, exclusive=True, group="poll")
+
+    def read_again(self) -> None:
+        """Read as soon as the screen is in front: an action has changed what it shows."""
+        self._is_stale = True
+        self.poll()
 
     def _run(self) -> None:
         result: Rows | Exception

@@ -131,6 +131,14 @@ class RunsScreen(TableScreen):
         super().arrive()
         self._poller.arrive()
 
+    def clear_marks(self) -> bool:
+        """Remove all marks; False when there were none."""
+        if not self.marked:
+            return False
+        self.marked = []
+        self.table.redraw()
+        return True
+
     def _letter(self, row: RunRow) -> str:
         return LETTERS[self.marked.index(row.id)] if row.id in self.marked else " "
 
@@ -229,7 +237,7 @@ class RunsScreen(TableScreen):
             self.host.services.runs.label(run, **labels)
         except NeuronTopError as problem:
             self.app.call_from_thread(self.notice, f"not changed: {problem}")
-        self.app.call_from_thread(self._poller.poll)
+        self.app.call_from_thread(self._poller.read_again)
 
     def action_compare(self) -> None:
         """Marked recordings, or the marked one and the one under the cursor, side by side."""
@@ -273,7 +281,7 @@ class RunsScreen(TableScreen):
         except (NeuronTopError, OSError) as problem:
             text = f"not deleted: {problem}"
         self.app.call_from_thread(self.notice, text)
-        self.app.call_from_thread(self._poller.poll)
+        self.app.call_from_thread(self._poller.read_again)
 
     def opened(self, row: RunRow) -> None:
         """Play it on these screens."""

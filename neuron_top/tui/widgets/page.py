@@ -8,8 +8,13 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
+from neuron_top.tui.drawing import Line
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
+from neuron_top.units import counted
+
+_LEAST_ROWS = 6
+"""A page with fewer has no line to spare."""
 
 
 class LineClicked(Message):
@@ -35,11 +40,16 @@ class Page(Lines):
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Strip]:
-        """The part that is scrolled to."""
+        """The part that is scrolled to; where more is below, the last line says how much."""
         strips = list(self._lines(self.theme, width))
         self._count = len(strips)
         self.first = max(0, min(self.first, len(strips) - height))
-        return strips[self.first : self.first + height]
+        below = len(strips) - self.first - height
+        shown = strips[self.first : self.first + height]
+        if below > 0 and height >= _LEAST_ROWS:
+            text = f"  ↓ {counted(below + 1, 'more line')}"
+            shown[-1] = Line(self.theme, width).put(text, self.theme.quiet).strip()
+        return shown
 
     @property
     def text(self) -> str:

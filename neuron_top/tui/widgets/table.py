@@ -114,7 +114,7 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def _empty(self) -> Sequence[str]:
         if self.order.total:
-            return (f"None of {self.order.total} rows matches '{self.query_text}'. esc drops the filter.",)
+            return (f"No row matches '{self.query_text}'. esc drops the filter.",)
         return self.nothing
 
     def _scroll(self, count: int, height: int) -> None:

@@ -1,0 +1,29 @@
+"""The command palette; where only ASCII may be drawn, without Textual's own signs and lines."""
+
+from __future__ import annotations
+
+from textual.command import CommandList, CommandPalette, SearchIcon
+from textual.widgets import LoadingIndicator
+
+IDENTITY = "--command-palette"
+PLACEHOLDER = "commands, jobs, graphs, cores, ranks, recordings, cache entries"
+
+
+class Palette(CommandPalette):
+    """Finds commands, and things by their names."""
+
+    def __init__(self) -> None:
+        super().__init__(id=IDENTITY, placeholder=PLACEHOLDER)
+
+
+class AsciiPalette(Palette):
+    """The same in ASCII: its bars of blocks, its glass and its dots would be holes or question marks there."""
+
+    def on_mount(self) -> None:
+        """Other lines and signs; nothing turns while it looks, and the list scrolls with the cursor."""
+        self.query_one(SearchIcon).icon = ">"
+        self.query_one("#--input").styles.border = ("ascii", "gray")
+        found = self.query_one(CommandList)
+        found.styles.border = ("none", "gray")
+        found.styles.scrollbar_size_vertical = 0
+        self.query_one(LoadingIndicator).styles.display = "none"
