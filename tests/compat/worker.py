@@ -38,6 +38,7 @@ def main() -> None:
     signal.signal(signal.SIGALRM, _too_long)
     warnings.simplefilter("ignore")
     import torch
+    import torch._inductor.config
 
     from tests.compat import programs
 
@@ -46,6 +47,7 @@ def main() -> None:
     if programs.device() != "cpu":
         # By rule, not by measuring: else two compiles of one graph may choose different kernels, and round differently.
         torch.use_deterministic_algorithms(True, warn_only=True)
+        torch._inductor.config.deterministic = True  # whether to pad matrices is decided by this one
     patience = LONGER_SECONDS.get(suite_name, PATIENCE_SECONDS)
     suite = importlib.import_module(f"tests.compat.suite_{suite_name}")
     for name in sys.stdin.read().split("\n"):
