@@ -58,6 +58,14 @@ for n in (3, 7):
     assert x.grad.shape == x.shape and weight.grad.shape == (5,)
 print("two steps")
 """
+OF_OTHER_STRIDES = """
+import torch
+f = torch.compile(lambda x: (x * 2).sin(), backend="neurontop")
+whole = torch.randn(4, 3, 16, 16, requires_grad=True)
+for x in (whole[:, :, 4:12, 4:12][::2], whole.to(memory_format=torch.channels_last)[:2, :, :8, :8]):
+    assert torch.allclose(f(x), (x * 2).sin(), atol=1e-5), x.stride()
+print("views right")
+"""
 INFERENCE = """
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU(), torch.nn.Dropout(0.5)).eval()
@@ -219,6 +227,14 @@ def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> No
         assert "all sizes right" in job.stdout, job.stderr
     assert "Using a cached neff at" in job.stderr
     assert "Compilation Successfully Completed" not in job.stderr
+
+
+def test_views_of_tensors_in_several_orders_are_cached(own_caches: Path) -> None:
+    """The second one is of symbolic strides, about which Dynamo assumes things beside those of what is viewed."""
+    for line in ("Compilation Successfully Completed", "Using a cached neff at"):
+        job = run(OF_OTHER_STRIDES)
+        assert (job.returncode, job.stdout.splitlines()[-1:]) == (0, ["views right"]), job.stderr
+        assert (job.stdout + job.stderr).count(line) == 4
 
 
 def test_a_dynamic_training_graph_is_collected_for_all_sizes_at_once(own_caches: Path) -> None:

@@ -206,6 +206,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
         raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
+    assumed = 0 if fake_mode.shape_env is None else len(fake_mode.shape_env.guards)
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
@@ -223,7 +224,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
         )
     _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
-    return {"guards": _guards(graph.inputs, fake_mode)}
+    return {"guards": _guards(graph.inputs, fake_mode.shape_env, assumed)}
 
 
 @contextlib.contextmanager
@@ -303,11 +304,25 @@ def guards_hold(expression: str, inputs: Sequence[Any], shape_env: Any) -> bool:
     return bool(shape_env.evaluate_guards_expression(expression, symbols))
 
 
-def _guards(inputs: Sequence[Any], fake_mode: Any) -> str:
-    symbols = _symbolic(inputs)
-    if not symbols or fake_mode.shape_env is None:
+def _guards(inputs: Sequence[Any], shape_env: Any, assumed: int) -> str:
+    """What is assumed of the inputs' sizes, as an expression.
+
+    Dynamo assumes things of sizes that reach no graph, too, such as those of a tensor of which an input is a view: they
+    hold in the job, and its key counts them. They are among the first `assumed` guards, which the compile began with.
+
+    Raises NotSerializable where the compile itself assumes something of a size that is no input.
+    """
+    if shape_env is None:
         return ""
-    return fake_mode.shape_env.produce_guards_expression(placeholders=symbols) or ""
+    symbols = _symbolic(inputs)
+    known = {symbol.node.expr for symbol in symbols}
+    told = [shape_env.simplify(guard.expr).free_symbols <= known for guard in shape_env.guards]
+    if not all(told[assumed:]):
+        raise NotSerializable("its compiled code assumes something of a size that is no input")
+    if not symbols:
+        return ""
+    guards = [guard for guard, is_told in zip(shape_env.guards, told, strict=True) if is_told]
+    return shape_env.produce_guards_expression(placeholders=symbols, guards=guards) or ""
 
 
 def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:

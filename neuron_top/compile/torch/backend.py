@@ -49,6 +49,7 @@ from neuron_top.compile.torch import (
     machine_locks,
     saved_strides,
     worker_memory,
+    written_inputs,
 )
 from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
@@ -267,12 +268,12 @@ def _from_cache_as(
         wrapper.extract(graph)
         return _here(empty_runner(gm))
     watch = worker_memory.watch(direction)
-    kept = "" if cut is not None or renamed else graph.key.name
+    kept, written = "" if cut is not None or renamed else graph.key.name, written_inputs.places(gm)
 
     def function(runner: loading.Runner) -> CachedGraph:
         around = runner if cut is None else cut.around(runner)
         run = equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
-        return CachedGraph(kept, watch, run, saved, graph.digest)
+        return CachedGraph(kept, watch, run, saved, graph.digest, written)
 
     if runner := loading.known(graph):
         return function(runner)
@@ -285,7 +286,7 @@ def _from_cache_as(
     load = functools.partial(loading.load, wrapper, graph, inputs_left, beside.finish)
     if not beside.is_under_way:
         return function(load())
-    later = CachedGraph(kept, watch, None, saved, graph.digest)
+    later = CachedGraph(kept, watch, None, saved, graph.digest, written)
     ready = functools.partial(_or_in_job, job, direction, gm, inputs, lambda: function(load()))
     job.later.append((later, ready))
     return later

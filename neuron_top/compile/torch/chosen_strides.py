@@ -37,6 +37,10 @@ _READ_MEMORY = frozenset(
 """Operators that read the memory of their first argument, whatever its strides are, or refuse it in other strides.
 Those of the script may do either, too.
 """
+_DRAW_IN_MEMORY_ORDER = frozenset({torch.ops.aten.native_dropout.default})
+"""Operators that draw one number after another as their argument lies in memory. With PyTorch's own numbers
+(`fallback_random`) Inductor calls them with the strides of the trace, so that they draw what they draw without it.
+"""
 
 
 def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
@@ -82,9 +86,10 @@ def laid_out(gm: fx.GraphModule, inputs: Sequence[Any], strides: Mapping[int, St
 
     inputs = [_empty(item, item.stride()) if other else item for other, item in zip(changed, inputs, strict=True)]
     outputs = _output_values(gm)
+    readers = filter(_asks_for_strides, gm.graph.nodes)
+    read = [_kept(reader, source) for reader in readers for source in _tensors_of(reader)]
     _return_in(gm, strides)
     view_to_reshape(gm)  # type: ignore[no-untyped-call]  # what is a view in one order need not be one in another
-    read = [_kept(reader, source) for reader in filter(_reads_memory, gm.graph.nodes) for source in _tensors_of(reader)]
     _find_values(gm, inputs)
     for kept in read:
         _settle(kept)
@@ -164,13 +169,14 @@ class _Kept(NamedTuple):
     value: torch.Tensor
     """As it was traced."""
     forced: fx.Node | None
-    """What the operator is called with instead, in the strides of the trace; None for a view."""
+    """What the operator is called with instead, in the strides of the trace; None for a view that it looks behind."""
 
 
 def _kept(reader: fx.Node, source: fx.Node) -> _Kept:
     """Let an operator find what it reads as it was traced: what it returns has the strides of the trace then, too."""
     value = source.meta["val"]
-    if getattr(source.target, "is_view", False) or source.target is torch.ops.aten.reshape.default:
+    is_view = getattr(source.target, "is_view", False) or source.target is torch.ops.aten.reshape.default
+    if is_view and _reads_memory(reader):
         return _Kept(reader, source, value, None)
     forced = _forced(source, tuple(value.stride()))
     reader.replace_input_with(source, forced)
@@ -179,11 +185,12 @@ def _kept(reader: fx.Node, source: fx.Node) -> _Kept:
 
 def _settle(kept: _Kept) -> None:
     """Now that the strides are known: undo what was not needed. Raises NotCacheable for a view in another order."""
-    if _differs(kept.value, kept.source.meta.get("val")):
+    source = kept.source if kept.forced is None else kept.forced.all_input_nodes[0]  # perhaps one in chosen strides
+    if _differs(kept.value, source.meta.get("val")):
         if kept.forced is None:
             raise NotCacheable(f"{kept.reader.target} reads the memory of a view in another order")
     elif kept.forced is not None:
-        kept.forced.replace_all_uses_with(kept.source)
+        kept.forced.replace_all_uses_with(source)
         kept.forced.graph.erase_node(kept.forced)
 
 
@@ -201,6 +208,10 @@ def _find_values(gm: fx.GraphModule, inputs: Sequence[Any]) -> None:
     except RuntimeError as problem:
         reason = str(problem).partition("\n")[0]
         raise NotCacheable(f"an operator cannot be called in the strides of convolutions: {reason}") from problem
+
+
+def _asks_for_strides(node: fx.Node) -> bool:
+    return _reads_memory(node) or node.target in _DRAW_IN_MEMORY_ORDER
 
 
 def _reads_memory(node: fx.Node) -> bool:

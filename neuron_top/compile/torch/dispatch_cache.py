@@ -35,11 +35,11 @@ from torch._inductor.output_code import OutputCode
 
 from neuron_top.compile.graphs import hashing, own_code, torch_functions, torch_kernels
 from neuron_top.compile.graphs.hashing import NotCacheable
-from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory
+from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory, written_inputs
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 5"
+_FORMAT = "neuron-top dispatch 6"
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
@@ -60,6 +60,8 @@ class CachedGraph(OutputCode):
     """What the backward graph expects of the tensors that are saved for it."""
     digest: str = ""
     """Of the whole graph; the artifact of another one is not taken, whatever its key is."""
+    written: tuple[int, ...] = ()
+    """The inputs that its artifact writes to."""
 
     def __post_init__(self) -> None:
         """AOTAutograd's mark of such functions; on the instance, from where Dynamo's wrappers copy it."""
@@ -70,7 +72,8 @@ class CachedGraph(OutputCode):
         """AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
         taken = list(inputs)
         inputs.clear()
-        outputs = self.run(taken)  # type: ignore[misc]  # an instance without it exists in files only
+        with written_inputs.versions_kept(taken, self.written) if self.written else contextlib.nullcontext():
+            outputs = self.run(taken)  # type: ignore[misc]  # an instance without it exists in files only
         return self._saved_strides.applied(outputs) if self.saved.strides else outputs
 
     def prepare_for_serialization(self) -> None:
