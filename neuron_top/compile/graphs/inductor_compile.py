@@ -39,8 +39,8 @@ from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.graphs import (
     broken_kernels,
-    convolutions,
     copying,
+    directions,
     gpus,
     hashing,
     process_groups,
@@ -212,7 +212,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
     caches.enter_context(inductor_config.patch(fx_graph_cache=True))
     caches.enter_context(_floats_settled(fake_mode.shape_env))
-    caches.enter_context(convolutions.rule_of(graph.settings))
+    caches.enter_context(directions.compiled_as(graph.settings))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = broken_kernels.written_anew(
             lambda: standalone_compile(

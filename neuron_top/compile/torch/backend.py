@@ -28,9 +28,9 @@ from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import config_from_flags
 from neuron_top.compile.graphs import (
-    convolutions,
     copying,
     description,
+    directions,
     gpus,
     graph_file,
     hashing,
@@ -260,7 +260,7 @@ def _from_cache_as(
     """`copy`: what is compiled of the graph. `saved`: what its backward graph is compiled for."""
     wrapper = job.wrapper
     settings = _shareable_settings(job.patches, copy)  # anew: a backward graph is compiled when it is first needed
-    settings = convolutions.with_rule(settings, copy, direction)
+    settings = directions.with_direction(settings, direction)
     cut = cut_opaque(copy)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs import convolutions, copying, script_operators
+from neuron_top.compile.graphs import copying, script_operators
 from neuron_top.compile.graphs.hashing import NotCacheable, shape_environment
 from neuron_top.compile.torch.saved_strides import Stride, same_memory
 
@@ -48,12 +48,7 @@ def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
     from torch._inductor.graph import GraphLowering
 
     context = torch._guards.TracingContext.try_get()
-    if (
-        context is None
-        or context.fw_metadata is None
-        or not convolutions.found_in(gm)
-        or shape_environment(inputs) is not None
-    ):
+    if context is None or context.fw_metadata is None or not _convolves(gm) or shape_environment(inputs) is not None:
         return {}
     if len(list(copying.parts(gm))) > 1:  # a subgraph is traced for one order of what it is called with
         return {}
@@ -230,6 +225,10 @@ def _outputs(gm: fx.GraphModule) -> Sequence[Any]:
 
 def _output_values(gm: fx.GraphModule) -> list[Any]:
     return [node.meta.get("val") if isinstance(node, fx.Node) else None for node in _outputs(gm)]
+
+
+def _convolves(gm: fx.GraphModule) -> bool:
+    return bool(gm.graph.find_nodes(op="call_function", target=torch.ops.aten.convolution.default, sort=False))
 
 
 def _channels_last(node: fx.Node) -> Stride | None:
