@@ -37,8 +37,16 @@ def _on_ranks(name: str, compiler: Compiler) -> Any:
         return [torch.load(Path(folder, f"{rank}.pt"), weights_only=True) for rank in range(RANKS)]
 
 
+class Perceptron(nn.Sequential):
+    """Its own code calls its layers: of a wrapped module of PyTorch's own, Dynamo compiles nothing."""
+
+    def forward(self, given: Any) -> Any:
+        """Of the second layer."""
+        return self[2](self[1](self[0](given)))
+
+
 def _model() -> nn.Module:
-    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+    return Perceptron(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
 
 
 def _loss(model: Any) -> Any:
