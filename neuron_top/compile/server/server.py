@@ -303,7 +303,9 @@ def main() -> None:
         traceback.print_exc()
     finally:
         server.end()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # the job may be gone
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(status)  # the job waits for this end, and Python takes most of a second to take PyTorch apart
 
 
