@@ -68,7 +68,7 @@ def test_constants_compile_equal_ones_are_shared_and_different_ones_are_not(tmp_
     again = run(6, tmp_path)
     assert "Compilation Successfully Completed" not in again
     other = run(7, tmp_path)
-    assert 0 < other.count("Compilation Successfully Completed") <= 4  # the two functions with the table
+    assert 0 < other.count("Compilation Successfully Completed") <= 6  # of the two functions with the table
     assert "Using a cached neff at" in other
 
 
