@@ -290,17 +290,15 @@ def main() -> None:
     os.dup2(null, 0)
     os.dup2(2, 1)
     server = Server(parent, requests, replies)
-    status = 1
+    status = 0
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
         _get_ready()
         gc.freeze()  # a fork that looks for garbage would copy all that was imported
         server.serve()
-        status = 0
-    except SystemExit:
-        status = 0
-    except BaseException:  # noqa: BLE001 (it is printed, and ends this process)
+    except Exception:  # noqa: BLE001 (it is printed, and ends this process)
         traceback.print_exc()
+        status = 1
     finally:
         server.end()
         with contextlib.suppress(OSError):  # the job may be gone
