@@ -29,13 +29,13 @@ def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
     from torch._inductor import compile_fx
 
     direction = settings.get(_DIRECTION, INFERENCE)
+    if direction == INFERENCE:
+        yield
+        return
 
     def compile_inner(*graph: Any, **how: Any) -> Any:
         how |= {"is_inference": False, "is_backward": direction == BACKWARD}
         return compile_fx.compile_fx_inner(*graph, **how)
 
-    if direction == INFERENCE:
-        yield
-        return
     with mock.patch.object(compile_fx, "compile_fx", partial(compile_fx.compile_fx, inner_compile=compile_inner)):
         yield

@@ -30,7 +30,6 @@ from neuron_top.compile.compilers.inductor import config_from_flags
 from neuron_top.compile.graphs import (
     copying,
     description,
-    directions,
     gpus,
     graph_file,
     hashing,
@@ -40,6 +39,7 @@ from neuron_top.compile.graphs import (
     torch_settings,
     vector_instructions,
 )
+from neuron_top.compile.graphs.directions import BACKWARD, FORWARD, INFERENCE, with_direction
 from neuron_top.compile.torch import (
     chosen_strides,
     dispatch_cache,
@@ -118,9 +118,9 @@ def neurontop(
         _all_ready(job),
     ):
         return aot_autograd(
-            fw_compiler=compiler("forward"),
-            bw_compiler=compiler("backward"),
-            inference_compiler=compiler("inference"),
+            fw_compiler=compiler(FORWARD),
+            bw_compiler=compiler(BACKWARD),
+            inference_compiler=compiler(INFERENCE),
             decompositions=select_decomp_table,
             partition_fn=compile_fx.partition_fn,
             keep_inference_input_mutations=True,
@@ -202,14 +202,14 @@ def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | No
 
 def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
     """A graph that AOTAutograd made, as a function; that of a forward graph may come later (see `_all_ready`)."""
-    if direction == "backward":
+    if direction == BACKWARD:
         _keep_buffers()
     if not any(node.op.startswith("call_") for node in gm.graph.nodes):
         return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
     try:
         return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
     except CompileError as failure:
-        if direction == "backward" and torch._functorch.config.force_non_lazy_backward_lowering:
+        if direction == BACKWARD and torch._functorch.config.force_non_lazy_backward_lowering:
             return _here(functools.partial(_raise, failure))  # compiled early; perhaps nobody goes backward
         raise
 
@@ -238,9 +238,9 @@ def _or_in_job(
 def _from_cache(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
     """The function of a graph that can be cached. Raises NotCacheable, NotSerializable, CompileError."""
     copy = copying.copied(gm)
-    if direction == "backward":
+    if direction == BACKWARD:
         inputs = chosen_strides.laid_out(copy, inputs)
-    if direction != "forward":
+    if direction != FORWARD:
         return _from_cache_as(job, direction, gm, inputs, copy, saved_strides.NOTHING)
     inputs = chosen_strides.laid_out(copy, inputs, chosen_strides.of_saved(gm, inputs))
     other = chosen_strides.reported(gm, copy)
@@ -259,8 +259,8 @@ def _from_cache_as(
 ) -> CachedGraph:
     """`copy`: what is compiled of the graph. `saved`: what its backward graph is compiled for."""
     wrapper = job.wrapper
-    settings = _shareable_settings(job.patches, copy)  # anew: a backward graph is compiled when it is first needed
-    settings = directions.with_direction(settings, direction)
+    found = _shareable_settings(job.patches, copy)  # anew: a backward graph is compiled when it is first needed
+    settings = with_direction(found, direction)
     cut = cut_opaque(copy)
     inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
     graph, renamed = _graph(job, settings, direction, copy, inputs_left)
@@ -278,7 +278,7 @@ def _from_cache_as(
     if runner := loading.known(graph):
         return function(runner)
     machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(graph.key))
-    if direction != "forward" or hashing.shape_environment(inputs_left) is not None:
+    if direction != FORWARD or hashing.shape_environment(inputs_left) is not None:
         return function(loading.load(wrapper, graph, inputs_left))  # compilers assume things of sizes that may change
     beside = CompileBeside(wrapper, graph)
     job.beside.append(beside)

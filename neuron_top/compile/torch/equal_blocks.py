@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neuron_top.compile import side_channel
+from neuron_top.compile.graphs.directions import BACKWARD
 from neuron_top.compile.torch.worker_memory import Watch
 from neuron_top.events import GraphReused
 
@@ -27,7 +28,7 @@ def counting(run: Runner, module: str, watch: Watch | None) -> Runner:
     A backward graph serves the same blocks as its forward graph, and is not counted.
     """
     listened = os.environ.get(side_channel.DIRECTORY)
-    if not listened or watch is None or watch.direction == "backward" or not watch.static:
+    if not listened or watch is None or watch.direction == BACKWARD or not watch.static:
         return run
     return _Counted(run, module, watch.static)
 

@@ -15,6 +15,7 @@ import torch
 from torch import fx
 
 from neuron_top.compile.graphs import own_code, torch_settings
+from neuron_top.compile.graphs.directions import BACKWARD, INFERENCE
 
 _KEYED_BY_UUID = (
     "post_grad_custom_pre_pass",
@@ -49,7 +50,7 @@ def one(
 
     with torch._inductor.config.patch(_patches(patches)):
         extra = compile_fx.create_compiler_config_extra(*_arguments(compile_fx.create_compiler_config_extra, captured))
-        if direction == "backward":
+        if direction == BACKWARD:
             return compile_fx.compile_fx_backward(gm, list(inputs), compiler_config_extra=extra)
         return compile_fx.compile_fx_forward(
             gm,
@@ -57,7 +58,7 @@ def one(
             num_orig_model_outputs=compile_fx.get_num_model_outputs(captured),
             num_example_inputs=captured_inputs,
             compiler_config_extra=extra,
-            is_inference=direction == "inference",
+            is_inference=direction == INFERENCE,
         )
 
 

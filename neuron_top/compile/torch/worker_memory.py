@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
 from neuron_top.compile import side_channel
+from neuron_top.compile.graphs.directions import BACKWARD, FORWARD
 from neuron_top.compile.torch import worker_gpu
 from neuron_top.events import GpuMemory, WorkerMemoryReported
 
@@ -232,7 +233,7 @@ def watch(direction: str) -> Watch | None:
     if context is None or context.fw_metadata is None:
         return None
     metadata = context.fw_metadata
-    kept = metadata.num_forward if direction == "forward" else None
+    kept = metadata.num_forward if direction == FORWARD else None
     return Watch(direction, tuple(metadata.static_input_indices), kept)
 
 
@@ -240,7 +241,7 @@ def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]
     """`run` of a compiled graph, measuring what it is given and keeps; unchanged where nobody listens."""
     if watch is None or not _listened():
         return run
-    if watch.direction == "backward":
+    if watch.direction == BACKWARD:
         return _watched_backward(run)
     return _WatchedForward(run, watch.static, watch.first_kept)
 
