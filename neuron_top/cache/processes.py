@@ -31,8 +31,8 @@ VARIABLES = (
     "HF_HUB_CACHE",
 )
 """Environment variables that name a cache or a work folder."""
-SHELLS = frozenset({"bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh"})
-STARTERS = frozenset({"run", "compile"})
+_SHELLS = frozenset({"bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh"})
+_STARTERS = frozenset({"run", "compile"})
 """Commands of ours that start a job or a compiler; all others only look, or lock what they change."""
 
 
@@ -56,11 +56,11 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
         """True for a shell that waits for a person, and for one of ours that only looks: what they hand on to those
         that they start is no use of a cache by themselves. A shell that carries out a script may start a job soon."""
         words = [os.path.basename(word) for word in self.command]
-        if words and words[0].lstrip("-") in SHELLS:
+        if words and words[0].lstrip("-") in _SHELLS:
             return all(word.startswith("-") for word in words[1:])
         if words and words[0].startswith("python"):
             words = words[2:] if words[1:2] == ["-m"] else words[1:]
-        return words[:1] in (["neurontop"], ["neuron_top"]) and not STARTERS.intersection(words[1:2])
+        return words[:1] in (["neurontop"], ["neuron_top"]) and not _STARTERS.intersection(words[1:2])
 
     @property
     def modules(self) -> frozenset[str]:

@@ -445,10 +445,10 @@ class TopApp(App[int], inherit_bindings=False):
 
     def action_command_palette(self) -> None:
         """The command palette, in the characters that may be drawn."""
-        from neuron_top.tui.palette import IDENTITY, AsciiPalette, Palette
+        from neuron_top.tui.palette import IDENTITY, AsciiCommandFinder, CommandFinder
 
         if self.screen.id != IDENTITY:
-            self.push_screen(AsciiPalette() if self.render_theme.is_ascii else Palette())
+            self.push_screen(AsciiCommandFinder() if self.render_theme.is_ascii else CommandFinder())
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""

@@ -9,14 +9,14 @@ IDENTITY = "--command-palette"
 PLACEHOLDER = "commands, jobs, graphs, cores, ranks, recordings, cache entries"
 
 
-class Palette(CommandPalette):
+class CommandFinder(CommandPalette):
     """Finds commands, and things by their names."""
 
     def __init__(self) -> None:
         super().__init__(id=IDENTITY, placeholder=PLACEHOLDER)
 
 
-class AsciiPalette(Palette):
+class AsciiCommandFinder(CommandFinder):
     """The same in ASCII: its bars of blocks, its glass and its dots would be holes or question marks there."""
 
     def on_mount(self) -> None:

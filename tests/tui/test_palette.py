@@ -6,7 +6,7 @@ import pytest
 
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.palette import Palette
+from neuron_top.tui.palette import CommandFinder
 
 from . import feeds
 
@@ -20,7 +20,7 @@ async def test_with_ascii_the_palette_has_no_other_character(query: str, monkeyp
         await pilot.press("ctrl+p", *query)
         for _ in range(40):
             await pilot.pause(0.05)
-        assert isinstance(app.screen, Palette)
+        assert isinstance(app.screen, CommandFinder)
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
     assert [line for line in lines if not line.isascii()] == []
     assert any("|" in line for line in lines), "it is drawn"
@@ -31,6 +31,6 @@ async def test_the_palette_says_what_it_finds_and_opens_once() -> None:
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("ctrl+p", "ctrl+p")
         await pilot.pause()
-        assert sum(isinstance(screen, Palette) for screen in app.screen_stack) == 1
+        assert sum(isinstance(screen, CommandFinder) for screen in app.screen_stack) == 1
         shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
     assert "recordings, cache entries" in shown
