@@ -8,7 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.events import AdviceKind
-from neuron_top.run.alerts import AlertKind, Limits, RaisedAlert, raised
+from neuron_top.run.alerts.alert import AlertKind, Limits, RaisedAlert
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.cores import BUSY, SMOOTH_SECONDS
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run

@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.diagnose import CauseClass
-from neuron_top.run.alerts import AlertKind
+from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.estimate import Range
 from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.severity import Severity

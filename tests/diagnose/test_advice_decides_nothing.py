@@ -12,7 +12,7 @@ from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.events.diagnosis import CauseClass, Diagnosis
 from neuron_top.ingest.advised import diagnose
 from neuron_top.ingest.log_diagnosis import LogDiagnosis
-from neuron_top.run.alerts import raised
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.model import Run
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState

@@ -7,7 +7,8 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.events.diagnosis import Confidence, Diagnosis, JobEnd
-from neuron_top.run.alerts import AlertKind, raised
+from neuron_top.run.alerts.alert import AlertKind
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.log_activity import QUIET_SECONDS, SILENT_SECONDS
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState

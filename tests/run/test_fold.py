@@ -20,7 +20,8 @@ from neuron_top.events import (
     decode,
     encode,
 )
-from neuron_top.run.alerts import AlertKind, raised
+from neuron_top.run.alerts.alert import AlertKind
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.fold import Fold
 from neuron_top.run.model import Run
 from tests.foundation.test_events import made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top import events as ev
 from neuron_top.events import AnyEvent, LogGeneration
-from neuron_top.run.alerts import AlertKind
+from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.model import Run
 from neuron_top.views.alerts import alerts
 from tests.run.samples import A

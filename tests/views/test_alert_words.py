@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from neuron_top.events import CachedFailureHit, CompileFailed, LockWaited, RunStarted, TrialRunStarted
-from neuron_top.run.alerts import AlertKind, raised
+from neuron_top.run.alerts.alert import AlertKind
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.model import Run
 from neuron_top.views import alerts as words
 

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.run.alerts import Limits, raised
+from neuron_top.run.alerts.alert import Limits
+from neuron_top.run.alerts.raised import raised
 from neuron_top.run.model import Run
 from neuron_top.tui.drawing import cells_in
 from neuron_top.tui.panels.device_rows import device_rows

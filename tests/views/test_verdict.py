@@ -8,7 +8,7 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.events.levels import LogLevel
-from neuron_top.run.alerts import AlertKind
+from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.log_activity import ENDED_WELL_SECONDS, SILENT_SECONDS
 from neuron_top.run.model import Run
 from neuron_top.views.diagnosis import sentence_part

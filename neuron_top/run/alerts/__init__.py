@@ -1,0 +1,1 @@
+"""What needs a person: alerts, and the rules that raise them."""

@@ -1,0 +1,79 @@
+"""All alerts of a run as it is, so that each clears when it is no longer true.
+
+A rule is a function `(run, now, limits) -> alerts` in the module of what it is about; adding one is a kind, a name in
+RULES and its words in `views/alerts.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from neuron_top.run.alerts import caches, compiles, cores, job, nodes
+from neuron_top.run.alerts.alert import Limits, RaisedAlert
+from neuron_top.run.model import Run
+from neuron_top.run.severity import SEVERITIES, Severity
+
+Rule = Callable[[Run, float, Limits], Iterator[RaisedAlert]]
+
+RULES: tuple[Rule, ...] = (
+    cores.memory_exhausted,
+    job.workers_died,
+    compiles.failed_compiles,
+    compiles.failed_workers,
+    compiles.cached_failures,
+    compiles.lock_waits,
+    caches.disk_low,
+    cores.memory_headroom,
+    compiles.late_recompiles,
+    cores.idle_cores,
+    cores.telemetry_lost,
+    compiles.cache_unused,
+    caches.several_caches,
+    compiles.trial_run,
+    cores.advised,
+    compiles.recompiled,
+    nodes.silent_nodes,
+    nodes.compiled_again,
+    nodes.lost_holders,
+    nodes.differing_nodes,
+    nodes.slow_nodes,
+    nodes.skewed_clocks,
+)
+
+
+def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAlert, ...]:
+    """All alerts that hold at `now`: that the job failed, then worst first, then oldest first."""
+    bounds = limits or Limits()
+    first = tuple(job.job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
+    now = run.effective_now(now)
+    found = _grouped_by_device(alert for rule in RULES for alert in rule(run, now, bounds))
+    if not first and not any(alert.severity is Severity.ERROR for alert in found):
+        found += job.error_lines(run)
+    found.sort(key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key))
+    return (*first, *found)
+
+
+def _grouped_by_device(found: Iterable[RaisedAlert]) -> list[RaisedAlert]:
+    """Alerts of the same kind and severity about cores of one device (workers without a device: of one node) as one.
+
+    The group's key does not name its cores, so it stays while cores come and go.
+    """
+    groups: dict[tuple[str, ...], list[RaisedAlert]] = {}
+    for alert in found:
+        key = (alert.kind.value, alert.severity.value, _device_of(alert)) if alert.core is not None else (alert.key,)
+        groups.setdefault(key, []).append(alert)
+    return [alerts[0] if len(alerts) == 1 else _most_so("\t".join(key), alerts) for key, alerts in groups.items()]
+
+
+def _device_of(alert: RaisedAlert) -> str:
+    node = (alert.core or "").partition("/")[0]
+    return f"{node} device {alert.device}" if alert.device is not None else node
+
+
+def _most_so(key: str, alerts: list[RaisedAlert]) -> RaisedAlert:
+    """All of them as the one that is most so: the fullest, the idlest."""
+    first = min(alerts, key=lambda alert: alert.share if alert.share is not None else 1.0)
+    since = [alert.since for alert in alerts if alert.since is not None]
+    return msgspec.structs.replace(first, key=key, count=len(alerts), since=min(since, default=None))
