@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from dash import Dash, Input, Output, State, dcc, html, no_update
@@ -15,51 +15,38 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.alert_panel import alert_panel, may_act
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, stacked_bar, table, tile
+from neuron_top.dashboard.compiles_panel import Compiles, compiles_panel, run_compiles
+from neuron_top.dashboard.components import attributes, chart, left_out, note, panel, tile
+from neuron_top.dashboard.core_lines import core_lines
 from neuron_top.dashboard.exhausted_panel import exhausted_summary
-from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import CHART_REST, FRESH_SECONDS, LIVE, FeedRegistry
 from neuron_top.dashboard.idle_panel import drop_zone, idle_panel
+from neuron_top.dashboard.live_tiles import TEXTS, TILES, tile_texts
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, marked
 from neuron_top.dashboard.pinned_log import pinned_log
 from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.dashboard.shared_answers import SharedAnswers
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.alerts import AlertAct
-from neuron_top.units import (
-    UNKNOWN,
-    clock_text,
-    count_text,
-    counted,
-    duration_text,
-    number_text,
-    percent_text,
-    range_text,
-)
-from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
-from neuron_top.views.colors import Hue
+from neuron_top.units import counted
 from neuron_top.views.core_metrics import SHARES, UTILIZATION
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import CorePage, core_page
-from neuron_top.views.counts import graph_parts, graph_words, lookup_words
 from neuron_top.views.device_map import device_map, shown_metric, summary_text
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
 from neuron_top.views.log_rows import grouped
-from neuron_top.views.main_panel import MainPanel, main_panels
+from neuron_top.views.main_panel import main_panels
 from neuron_top.views.missing import Subject, missing, missing_text
-from neuron_top.views.model import CoreKind, GraphState, Mark, Run
+from neuron_top.views.model import Mark, Run
 from neuron_top.views.overview import Overview, TrainingCard, overview
-from neuron_top.views.progress import CacheCard, RunningGraph, fetch_words
 from neuron_top.views.runs import RunRow
-from neuron_top.views.timeline import Timeline, folded, whole_timeline
 from neuron_top.views.trends import Trends, trends
 from neuron_top.views.verdict import VerdictState, untold, verdict
 from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "", "Overview"
 LINES_SHOWN = 40
-RUNNING_SHOWN = 20
 HEAT_MOVES = (
     *(("data", place, "z") for place in (0, 4)),
     *(("data", place, axis) for place in (1, 2, 3) for axis in ("x", "y")),
@@ -67,11 +54,6 @@ HEAT_MOVES = (
 """What of the heat map changes with every sample: values, old values in gray, and which cells are marked."""
 
 CONTROLS = [Input("live-measure", "value"), Input("live-axis", "value"), Input("live-smooth", "value")]
-TILES = (
-    ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"), ("live-speed", "Throughput"),
-    ("live-graphs", "Graphs"), ("live-rate", "Cache hit rate"), ("live-busy", "Cores busy"),
-)  # fmt: skip
-TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
 PARTS = (
     "live-reason",
     "live-idle",
@@ -88,16 +70,6 @@ PARTS = (
     "live-heat-words",
 )
 CHARTS = ("live-heat", "live-kinds", "live-timeline", "live-answers")
-_PART_CLASSES = {
-    GraphState.HIT: "hit",
-    GraphState.COMPILED: "done",
-    GraphState.FAILED: "failed",
-    GraphState.CACHED_FAILURE: "failed",
-    GraphState.COMPILING: "running",
-    GraphState.WAITING: "waiting",
-    GraphState.EXTRACTED: "left",
-}
-"""Style of each part of the bar of graphs."""
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
 
@@ -213,7 +185,7 @@ def render(
     exhausted: ExhaustedMemory | None = None,
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
-    whole: dict[str, Any] = _texts(view)
+    whole: dict[str, Any] = tile_texts(view)
     whole["live-reason"] = reason_panel(view)
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
@@ -223,7 +195,7 @@ def render(
     whole["live-exhausted"] = (
         exhausted_summary(exhausted, colors, "live-exhausted-kinds") if exhausted is not None else None
     )
-    whole["live-compile"] = _compile(view, compiles, run)
+    whole["live-compile"] = compiles_panel(view, compiles, run)
     whole["live-training-name"] = "Serving" if view.training.serves else "Training"
     whole["live-throughput-name"] = ", ".join(filter(None, ("Throughput", series.throughput_unit)))
     whole["live-only"] = _only(series, view.training)
@@ -243,7 +215,7 @@ def render(
     )
     whole["live-timeline"] = compile_figures.lanes(compiles.lanes, compiles.marks, colors)
     whole["live-answers"] = PageChart(compile_figures.rate(compiles.lookups, colors, 200, compiles.lanes))
-    whole["live-core"] = AppendChart(_core_lines(core, colors))
+    whole["live-core"] = AppendChart(core_lines(core, colors))
     whole["live-losses"] = training_figures.loss(series, axis, smooth, colors)
     whole["live-throughput"] = training_figures.throughput(series, axis, smooth, colors)
     return whole
@@ -288,134 +260,9 @@ def selected_core(run: Run, now: float, key: str) -> CorePage | None:
     return core_page(run, now, key, since=now)
 
 
-class Compiles(NamedTuple):
-    """What the charts of compiles show; workers that did the same are one lane."""
-
-    lanes: Timeline
-    marks: tuple[CacheLookup, ...]
-    """The lookups of these lanes."""
-    lookups: tuple[CacheLookup, ...]
-
-
-def run_compiles(run: Run, now: float) -> Compiles:
-    """All of the run."""
-    lookups = cache_lookups(run, now)
-    return Compiles(*folded(whole_timeline(run, now), lookups), lookups)
-
-
 def nodes_of(view: Overview) -> list[str]:
     """The nodes that cores were seen on."""
     return sorted({row.node for row in view.cores if row.node})
-
-
-def _texts(view: Overview) -> dict[str, str]:
-    head, training, cache, compiling = view.header, view.training, view.cache, view.compile
-    busy = [row.utilization for row in view.cores if row.utilization is not None and not row.stale]
-    values = {
-        "live-elapsed": (clock_text(head.elapsed) if head.elapsed is not None else UNKNOWN, head.node),
-        "live-step": (
-            count_text(training.step),
-            f"of {count_text(training.total_steps)}"
-            if training.total_steps
-            else _ago(training.since_last if head.active else None),
-        ),
-        "live-loss": (
-            number_text(training.loss),
-            f"learning rate {number_text(training.learning_rate, 3)}" if training.learning_rate is not None else "",
-        ),
-        "live-speed": (
-            count_text(round(training.throughput))
-            if training.throughput is not None and training.throughput >= 1000
-            else number_text(training.throughput, 3),
-            _speed_words(training),
-        ),
-        "live-graphs": (
-            count_text(compiling.total),
-            ", ".join(part.text for part in graph_parts(compiling)) or ("none" if head.over else "none yet"),
-        ),
-        "live-rate": (percent_text(cache.hit_rate), _cache_words(cache)),
-        "live-busy": (
-            percent_text(sum(busy) / len(busy) if busy else None),
-            _cores_words(
-                sum(row.kind is CoreKind.NEURON for row in view.cores), head.workers, silence_text(view.cores, view.now)
-            ),
-        ),
-    }
-    return {
-        f"{name}{part}": text for name, pair in values.items() for part, text in zip(("", "-sub"), pair, strict=True)
-    }
-
-
-def _speed_words(training: TrainingCard) -> str:
-    """What the number is: charts end at the last report, which the median of the recent ones need not be."""
-    if training.throughput is not None:
-        return " · ".join(filter(None, (training.throughput_unit, "recent median")))
-    return f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""
-
-
-def _cores_words(cores: int, workers: int, silence: str) -> str:
-    counts = [counted(count, word) for count, word in ((cores, "core"), (workers, "worker")) if count]
-    return "; ".join(filter(None, (", ".join(counts), silence)))
-
-
-def _cache_words(cache: CacheCard) -> str:
-    answers = f"of graphs; {lookup_words(cache)}"
-    fetched = fetch_words(cache.fetches) if cache.fetches is not None else ""
-    return f"{answers} · {fetched}" if fetched else answers
-
-
-def _ago(seconds: float | None) -> str:
-    return f"last {duration_text(seconds)} ago" if seconds is not None else ""
-
-
-def _compile(view: Overview, compiles: Compiles, run: str) -> Any:
-    """The bar of graphs and what compiles now; left out where nothing was compiled, which the tiles say."""
-    card = view.compile
-    others = card.failed, card.cached_failures, card.running, card.waiting, card.extracted, card.interrupted
-    if not card.done and not any(others):
-        return left_out()
-    parts = [(part.word, part.count, _PART_CLASSES[part.state]) for part in graph_parts(card, _PART_CLASSES)]
-    words = graph_words(card)
-    more = f"; {card.left} left" if card.left else ""
-    if card.estimate is not None:
-        span = range_text(card.estimate.low, card.estimate.high)
-        more += f"; {span} for those that run ({card.estimate.ground})"
-    share = (
-        f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
-        if card.seconds
-        else ""
-    )
-    return [
-        stacked_bar(parts, total=sum(count for _n, count, _c in parts), label=words),
-        html.P(f"{words}{more}.{share}"),
-        _under_way((*card.running, *card.waiting)[:RUNNING_SHOWN], run),
-        html.Span(className=_drawn_charts(view, compiles), hidden=True),
-    ]
-
-
-def _under_way(graphs: Sequence[RunningGraph], run: str) -> Any:
-    """A line per graph; what is not known of any of them has no column."""
-    columns: dict[str, Callable[[RunningGraph], Any]] = {
-        "graph": lambda graph: graph_link(graph.key, run),
-        "state": lambda graph: graph.state,
-        "worker": lambda graph: compile_figures.worker_text(graph.rank, graph.pid),
-        "elapsed": lambda graph: duration_text(round(graph.elapsed)) if graph.elapsed is not None else UNKNOWN,
-        "time left": lambda graph: range_text(graph.left.low, graph.left.high) if graph.left is not None else UNKNOWN,
-    }
-    cells = {name: [text(graph) for graph in graphs] for name, text in columns.items()}
-    known = {name: column for name, column in cells.items() if set(map(str, column)) != {UNKNOWN}}
-    right = [place for place, name in enumerate(known) if name in ("elapsed", "time left")]
-    rows = list(zip(*known.values(), strict=True))
-    return table(list(known), rows, caption="Graphs being compiled", right=right) if rows else None
-
-
-def _drawn_charts(view: Overview, compiles: Compiles) -> str:
-    """Which charts of compiles say something, as classes for the style sheet: the timeline while it is what matters
-    most, the rate once it is no straight line.
-    """
-    has_timeline = main_panels(view)[0] is MainPanel.TIMELINE and bool(compiles.lanes.lanes)
-    varies = len({lookup.kind is LookupResult.HIT for lookup in compiles.lookups}) > 1
-    return f"{'timeline' if has_timeline else 'no-timeline'} {'rate' if varies else 'no-rate'}"
 
 
 def _only(series: Trends, training: TrainingCard) -> Any:
@@ -444,34 +291,6 @@ def _without_cause(view: Overview) -> Sequence[Mark]:
 
 def _line(text: str, level: str, count: str) -> Any:
     return html.Li([html.Code(text), html.Span(count and f" {count}", className="quiet")], className=level)
-
-
-def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
-    if core is None:
-        return figures.empty(colors, "no core selected", 240)
-    most = max((value for _time, value in core.recent_memory), default=None)
-    unit, size = figures.byte_unit(core.row.capacity or most)
-    used = figures.line("utilization", core.recent_utilization, colors.accent)
-    orange = colors.hues[Hue.ORANGE]
-    memory = figures.line(f"memory, {unit}", core.recent_memory, orange, scale=1 / size, yaxis="y2")
-    busiest = max(1.0, *(value for _time, value in core.recent_utilization))
-    shares = {"tickformat": ".0%", "range": [0, busiest * 1.02]}
-    layout_ = figures.layout(colors, 240, showlegend=True, yaxis=shares)
-    layout_["yaxis2"] = {
-        "automargin": True,
-        "overlaying": "y",
-        "side": "right",
-        "tickmode": "auto",
-        "showgrid": False,
-        "rangemode": "tozero",
-        "ticksuffix": f" {unit}",
-        "tickfont": {"color": colors.quiet},
-    }
-    if core.row.capacity:
-        layout_["yaxis2"]["range"] = [0, core.row.capacity / size * 1.02]
-    layout_["uirevision"] = core.row.key
-    layout_["xaxis"] |= figures.moments(used["x"])
-    return {"data": [used, memory], "layout": layout_}
 
 
 def _no_cores(view: Overview) -> str:

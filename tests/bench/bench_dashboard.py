@@ -17,6 +17,7 @@ from dash._utils import to_json
 from neuron_top import events as ev
 from neuron_top.dashboard import figures, page_diff
 from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.compiles_panel import run_compiles
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
 from neuron_top.views.device_map import shown_metric
@@ -43,7 +44,7 @@ def reported(name: str, value: float, unit: str, bound: float) -> None:
 def rendered(feed: StillFeed) -> dict[str, Any]:
     """The live page with one core chosen."""
     core = feed.read(lambda run, now: live.selected_core(run, now, "trn1/neuron/3"))
-    return live.render(feed.read(overview), core, feed.read(trends), feed.read(live.run_compiles), "utilization", DARK)
+    return live.render(feed.read(overview), core, feed.read(trends), feed.read(run_compiles), "utilization", DARK)
 
 
 def one_update() -> None:

@@ -10,7 +10,8 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.dashboard import figures, memory_figures
 from neuron_top.dashboard.chart_colors import DARK
-from neuron_top.dashboard.pages import live, memory
+from neuron_top.dashboard.core_lines import core_lines
+from neuron_top.dashboard.pages import memory
 from neuron_top.views.core_metrics import UTILIZATION
 from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import core_page
@@ -96,12 +97,12 @@ def test_there_is_no_choice_of_metrics_where_one_is_reported() -> None:
 
 def test_both_axes_of_one_core_reach_from_nothing_to_everything() -> None:
     core = fed(2).read(lambda run, now: core_page(run, now, "trn1/neuron/0"))
-    layout = live._core_lines(core, DARK)["layout"]
+    layout = core_lines(core, DARK)["layout"]
     assert layout["yaxis"]["range"] == [0, 1.02]
     assert layout["yaxis2"]["range"] == [0, pytest.approx(16 * 1.02)]
     assert layout["yaxis2"]["ticksuffix"] == " GiB"
     core = worker(memory=500 * MIB).read(lambda run, now: core_page(run, now, run_key(run)))
-    drawn = live._core_lines(core, DARK)
+    drawn = core_lines(core, DARK)
     assert drawn["data"][1]["name"] == "memory, MiB"
     assert drawn["data"][1]["y"][0] == 500
 

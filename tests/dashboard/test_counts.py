@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.compiles_panel import run_compiles
 from neuron_top.dashboard.pages import cache, live, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.services.demo import demo_settings
@@ -40,7 +41,7 @@ def test_overview_compile_cache_runs_and_status_agree() -> None:
         service = RunService(settings)
         view = service.read_end(LAST, overview)
         lookups = service.read_end(LAST, cache_lookups)
-        compiled = service.read_end(LAST, live.run_compiles)
+        compiled = service.read_end(LAST, run_compiles)
         graphs = service.read_end(LAST, graph_table)
         lanes = service.read_end(LAST, timeline)
         series, whole = service.read_end(LAST, trends), service.read_end(LAST, summary)

@@ -29,10 +29,12 @@ from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.app import PAGES
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT, ChartColors, contrast, readable
+from neuron_top.dashboard.compiles_panel import run_compiles
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.index import index_page
+from neuron_top.dashboard.live_tiles import TEXTS
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
@@ -62,9 +64,7 @@ def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
     core = feed.read(lambda run, now: core_page(run, now, key)) if key else None
     view = live.of_node(feed.read(overview), node)
     exhausted = feed.read(lambda run, _now: exhausted_memory(run.cores.exhausted))
-    return live.render(
-        view, core, feed.read(trends), feed.read(live.run_compiles), "utilization", DARK, exhausted=exhausted
-    )
+    return live.render(view, core, feed.read(trends), feed.read(run_compiles), "utilization", DARK, exhausted=exhausted)
 
 
 def words_of(component: Any) -> str:
@@ -77,7 +77,7 @@ def words_of(component: Any) -> str:
 
 
 def test_the_live_page_has_a_value_for_every_slot_also_before_anything_was_seen() -> None:
-    wanted = {*live.TEXTS, *live.PARTS, *live.CHARTS, *live.TRACKS}
+    wanted = {*TEXTS, *live.PARTS, *live.CHARTS, *live.TRACKS}
     assert set(lived(StillFeed())) == wanted == set(lived(full(32), "trn1/neuron/3"))
 
 
@@ -569,7 +569,7 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     feed = full(4)
     late = feed.read(lambda run, now: overview(run, now + 60))
     core = feed.read(lambda run, now: core_page(run, now + 60, late.cores[0].key))
-    whole = live.render(late, core, feed.read(trends), feed.read(live.run_compiles), "utilization", DARK)
+    whole = live.render(late, core, feed.read(trends), feed.read(run_compiles), "utilization", DARK)
     assert whole["live-busy"] == "—"
     assert "no data for 1 m 01 s" in whole["live-busy-sub"]
     assert "no data for 1 m 01 s; last " in whole["live-core-words"]
@@ -604,9 +604,9 @@ def test_where_nothing_runs_the_page_says_what_to_do_and_what_was_recorded() -> 
     feed = StillFeed()
     view = feed.read(overview)
     reported = words_of(
-        live.render(
-            view, None, feed.read(trends), feed.read(live.run_compiles), "utilization", DARK, runs=recordings()
-        )["live-idle"]
+        live.render(view, None, feed.read(trends), feed.read(run_compiles), "utilization", DARK, runs=recordings())[
+            "live-idle"
+        ]
     )
     assert "neurontop run -- torchrun --nproc_per_node=4 train.py" in reported
     assert "bert-tp" in reported
