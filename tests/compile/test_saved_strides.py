@@ -43,13 +43,13 @@ twice.register_fake(torch.empty_like)
 twice.register_autograd(lambda _context, gradient: twice(gradient))
 """
 """Its graphs are compiled in the job, the forward one when the backward one has been compiled."""
-NO_TRACE = {"NEURONTOP_SKIP_TRACE": "1"}
+EVERY_GRAPH_TRACED = {"NEURONTOP_SKIP_TRACE": "0"}
 
 
 @pytest.mark.parametrize(
     ("dynamic", "rows", "before", "settings"),
     [
-        (False, (2,), "twice = lambda x: x * 2", ({}, {}, NO_TRACE, NO_TRACE)),
+        (False, (2,), "twice = lambda x: x * 2", ({}, {}, EVERY_GRAPH_TRACED)),
         (True, (2, 5, 3), "twice = lambda x: x * 2", ({},)),
         (False, (2,), OWN_OPERATOR, ({},)),
     ],

@@ -67,7 +67,9 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CacheService:
     later = time.time() + 10 * caches.DAY
     taken = s3.take
     monkeypatch.setattr(s3, "take", lambda bucket: taken(bucket, later))
-    return CacheService(Settings(state_dir=str(tmp_path / "state")), assume_exclusive=True, in_use=lambda root: None)
+    return CacheService(
+        Settings(state_dir=str(tmp_path / "state")), assume_exclusive=True, grace_seconds=0.0, in_use=lambda root: None
+    )
 
 
 def paths(service: CacheService, root: str, *wanted: State) -> list[str]:
