@@ -35,7 +35,11 @@ _STEPS = (
 )  # fmt: skip
 _NO_STEPS = (b"?it/s", b"?s/it")
 """A progress bar before its first step."""
-_COMPILES = (b"compiler status pass", b"successfully completed for", b"using a cached neff")
+_RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
+_BEFORE_RATE = b"0123456789. "
+_COMPILES = (
+    b"compiler status pass", b"successfully completed for", b"using a cached neff", b"autotune benchmarking takes",
+)  # fmt: skip
 _FAILURES = tuple(
     dict.fromkeys(
         (*recognizers.WORDS, *general.WORDS, b"failed compilation with", b"cached failed neff", b"in the previous run")
@@ -217,7 +221,7 @@ class Diagnoser:
         if self._signs is None:
             matches = _PROGRESS_SEARCH.find_matches_as_indexes(block.lower())
             self._signs = (
-                [end for index, _, end in matches if index < len(_STEPS)],
+                [end for index, start, end in matches if index < len(_STEPS) and _is_step(block, index, start, end)],
                 [end for index, _, end in matches if 0 <= index - len(_STEPS) < len(_COMPILES)],
             )
         return self._signs
@@ -445,6 +449,11 @@ def _failures(block: bytes) -> list[int]:
     ]
     codes = [found.end() - 1 for found in _OLD_CODE.finditer(lower)]
     return sorted(ends + codes) if codes else ends
+
+
+def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
+    """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`)."""
+    return index not in _RATES or (block[start - 1 : start] in _BEFORE_RATE and not block[end : end + 1].isalpha())
 
 
 def _common_indent(block: bytes) -> int:

@@ -21,7 +21,8 @@ _SUCCESS = late_pattern(
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
     r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
-    r"|Compiled \d+ models?\b|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
+    r"|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
+    r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
 )
 """What programs say at the end when all went well."""
 _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
@@ -29,6 +30,8 @@ _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\
 
 
 _BUT = late_pattern(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
+_NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
+"""In front of what would be success: it is said of a time to come."""
 _NONE = late_pattern(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
 
 
@@ -68,4 +71,7 @@ def _last_success(lines: Sequence[LastLine]) -> int | None:
 
 
 def _says(text: str) -> bool:
-    return bool(_SUCCESS.search(text)) and (not _BUT.search(text) or bool(_NONE.search(text)))
+    found = _SUCCESS.search(text)
+    if found is None or _NOT_YET.search(text, 0, found.start()):
+        return False
+    return not _BUT.search(text) or bool(_NONE.search(text))
