@@ -14,7 +14,7 @@ import msgspec
 
 from neuron_top.diagnose.advice import ERROR_LINE, FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
-from neuron_top.diagnose.statements import COMPILERS_SOURCE, Speaker, Statement
+from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -23,7 +23,7 @@ from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
-    b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
+    b"failed", b"panicked", b"(0) ", b"nccl warn", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
@@ -102,6 +102,21 @@ _EVENT = late_pattern(r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|Reason
 """What kubectl prints of a pod: its events, and why it waits."""
 _PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
 """What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
+_WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
+"""What PyTorch lists below the exception of a checkpoint that does not fit."""
+_NCCL_FAILED = late_pattern(
+    r"(?i)^(?!.{0,200}\bcan lead to\b).{0,400}?\b(?:fail(?:ed|ure)?|errors?|abort\w*|closed|refused|timed? ?out"
+    r"|timeout|mismatch|unhandled|not found|no socket interface)\b"
+)
+"""What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
+_ROOTS = late_pattern(r"^\d+ root error\(s\) found")
+"""TensorFlow's heading of the errors that follow, each with its number."""
+_ROOT = late_pattern(
+    r"\(0\) (?i:cancell?ed|unknown|invalid[ _]?argument|deadline[ _]?exceeded|not[ _]?found|already[ _]?exists"
+    r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
+    r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
+)
+"""The first of them, with its status."""
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
@@ -167,6 +182,10 @@ def judge(statement: Statement) -> CauseVerdict | None:
         return exception(statement, raised)
     if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+    if statement.function == NCCL and statement.level is LogLevel.NOTSET:
+        if _NCCL_FAILED.search(statement.text) is None:
+            return None
+        return CauseVerdict(CauseClass.COLLECTIVE, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     return _by_check(statement) or _by_level(statement) or _by_opening(statement)
 
 

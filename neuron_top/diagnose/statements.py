@@ -59,7 +59,7 @@ class Statement(msgspec.Struct):
     indented: bool = False
     """More than the log as a whole: pages and test runners indent all of it."""
     function: str = ""
-    """Of the runtime: component and function."""
+    """Of the runtime: component and function; of NCCL its name."""
 
     host: str = ""
     """What a launcher puts in front of the lines of one machine or task."""
@@ -91,13 +91,24 @@ _COLLECTIVES = late_pattern(
     re.DOTALL,
 )
 _GLOG = late_pattern(
-    r"\[?(?P<level>[IWEF])(?:\d{4})?\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
+    r"\[?(?P<level>[IWEF])(?:\d{4})?\d{3,4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,20}\s+)?"
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
     r"|\[?(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
+    r"|(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,9} )?(?P<ray>[IWECFD]) \d{1,10} \d{1,10}\] (?:\([\w.-]{1,60}\) )?"
+    r"\S{1,300}\.(?:cc|h|cpp):\d{1,6}:\s*"
 )
 """glog's (a newer one has the year too) and klog's header, PyTorch's (whose month has no leading zero, or no stamp),
-Abseil's, the one of NxD's core, and XLA's whose stamp is gone."""
+Abseil's, the one of NxD's core, XLA's whose stamp is gone, and that of Ray's C++."""
+_NCCL = late_pattern(
+    r"(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] )?[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? \[-?\d{1,6}\] "
+    r"(?:\S{1,200}[: ]\d{1,6} )?NCCL (?P<level>INFO|WARN|TRACE|ERROR|ABORT) +"
+)
+"""NCCL's own header. What it warns of are its errors; whether they are failures, their words say."""
+NCCL = "NCCL"
+"""Stands for the function of its statements."""
+_WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
+"""How GitHub Actions and Azure Pipelines mark the lines of a step."""
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
@@ -147,10 +158,12 @@ _SUFFIX = late_pattern(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
 _ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
 _BAR = late_pattern(
-    r"\s*(?:[^|\n%]{1,80}[:)] *)?\d{1,3}%\|[^|]{0,400}\|\s*\d+\S{0,9}/\d+\S{0,9} "
-    r"\[(?:[^\[\]\n]{1,400}\](?=\S)|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=\S))"
+    r"\s*(?:(?:[^|\n%]{1,80}[:)] *)?\d{1,3}%\|[^|]{0,400}\|)?\s*\d+\S{0,9}/\d+\S{0,9} "
+    r"\[\d*:?\d+:\d\d<(?:[^\[\]\n]{1,400}\](?=\S)"
+    r"|[^\[\]\n]{1,400}?(?=(?:slurmstepd|srun): |Error executing job with |Traceback \(most)"
+    r"|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=[^\s,]))"
 )
-"""A progress bar that something was printed behind, without a line end between."""
+"""A progress bar that something was printed behind, without a line end between, or in the middle of it."""
 _JOINED_FRAME = late_pattern(r"\s+(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
 _JOINED_BEGIN = ("Traceback (most", 'File "')
 _JOINED_EXCEPTION = late_pattern(r"\s+(?=(?:[A-Za-z_]\w{0,80}\.){0,6}\w{0,80}(?:Error|Exception): \S)")
@@ -255,7 +268,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
     elif record.shape is base.RUNTIME:
         _read_runtime(statement)
     else:
-        bar = _BAR.match(text) if "%|" in text else None
+        bar = _BAR.match(text) if "it/s" in text or "s/it" in text else None
         if bar is not None:
             statement.text, statement.indent = text[bar.end() :], 0
         _read_header(statement)
@@ -303,7 +316,8 @@ def _glog(statement: Statement) -> bool:
     found = _GLOG.match(statement.text.lstrip())
     if found is None:
         return False
-    statement.level = LogLevel.named(found["level"] or found["short"] or found["xla"])
+    level = found["level"] or found["short"] or found["xla"] or found["ray"]
+    statement.level = LogLevel.FATAL if level == "C" else LogLevel.named(level)  # Ray's: what it checked did not hold
     file = found["file"] or ""
     statement.speaker = Speaker.TOOL if file.endswith(".go") else Speaker.FRAMEWORK
     if COMPILERS_SOURCE.search(file):
@@ -311,6 +325,27 @@ def _glog(statement: Statement) -> bool:
     statement.text = statement.text.lstrip()[found.end() :]
     if not statement.level.is_error and statement.text.startswith(_TORCH_WARNING):
         statement.text = statement.text.removeprefix(_TORCH_WARNING)
+    return True
+
+
+def _nccl(statement: Statement) -> bool:
+    found = _NCCL.match(statement.text)
+    if found is None:
+        return False
+    level = LogLevel.named(found["level"])
+    statement.level = LogLevel.NOTSET if level is LogLevel.WARNING else level
+    statement.speaker = Speaker.COLLECTIVES
+    statement.function = NCCL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _workflow(statement: Statement) -> bool:
+    found = _WORKFLOW.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.named(found["level"])
+    statement.text = statement.text[found.end() :]
     return True
 
 
@@ -418,4 +453,17 @@ def _level(statement: Statement) -> bool:
     return True
 
 
-_READERS = (_glog, _native, _compiler, _bare_runtime, _kernel, _tool, _logrus, _logfmt, _stamp, _level)
+_READERS = (
+    _glog,
+    _nccl,
+    _workflow,
+    _native,
+    _compiler,
+    _bare_runtime,
+    _kernel,
+    _tool,
+    _logrus,
+    _logfmt,
+    _stamp,
+    _level,
+)
