@@ -18,7 +18,7 @@ from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.messages import CompilerMessage
-from neuron_top.diagnose.recognizers import ReasonGiven
+from neuron_top.diagnose.recognizers import ReasonGiven, Weight
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
@@ -78,6 +78,8 @@ _BEFORE, _BEHIND = 3, 5
 """Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
+_LINES_TO_TAKE_BACK = 2
+"""Between an error line and the one which says that it was overcome, or that the program aborts for it."""
 _MOST_MODULES = 64
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
@@ -307,13 +309,32 @@ class Diagnoser:
         if statement.speaker is Speaker.COMPILER and messages.BANNER.search(statement.text):
             self._message = CompilerMessage(statement, is_cached=False)
             return None
+        if general.takes_back(statement):
+            self._take_back(statement)
+            return None
         verdict = general.judge(statement)
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
         return self._add(statement, verdict) if verdict is not None else None
 
-    def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding:
+    def _take_back(self, statement: Statement) -> None:
+        """Error lines without a known meaning, of which the program says now that it went on."""
+        for finding in self._findings.all:
+            is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
+            if is_vague and not finding.terminal:
+                finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+
+    def _announced(self, statement: Statement) -> None:
+        """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""
+        for finding in self._findings.all:
+            is_near = 0 < statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+            if is_near and finding.verdict.row is None and finding.weight is Weight.MESSAGE:
+                finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT)
+
+    def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding | None:
         verdict = general.exception(statement, raised, self._tracebacks.raised_in(statement))
+        if general.is_lost_connection(raised, verdict) and self._tracebacks.is_in_thread(statement):
+            return None
         finding = self._add(statement, verdict)
         finding.terminal = True
         self._tracebacks.found(
@@ -376,7 +397,9 @@ class Diagnoser:
         finding, is_new = self._findings.add(statement, verdict, self._progress)
         finding.terminal |= verdict.row is not None and verdict.row.name in recognizers.TERMINAL
         finding.terminal |= general.ends_process(statement.text)
-        finding.terminal |= statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK  # aborts
+        if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
+            finding.terminal = True
+            self._announced(statement)
         if is_new:
             self._add_evidence(finding, block)
         return finding

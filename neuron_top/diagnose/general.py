@@ -27,7 +27,8 @@ WORDS: tuple[bytes, ...] = (
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
-    b"ret_check failure", b"non-ok-status",
+    b"ret_check failure", b"non-ok-status", b"ignoring this", b"skipping this", b"falling back",
+    b"continuing without", b"continuing anyway",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -60,6 +61,9 @@ _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from "
     r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
+    r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:fatal|error) {1,4}: (?=\S)"
+    r"|(?:Status message|(?:Failure|Exit|Termination) (?:reason|message)): "
+    r"(?=.{0,200}?(?i:fail|error|unable|cannot|could not))"
     r"|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
 )
 _REPORTED = late_pattern(
@@ -94,12 +98,15 @@ _FAILED = late_pattern(
 _HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
 """The heading of torchrun's report: the worker that ended is named below it."""
 WHAT = late_pattern(r"what\(\): {1,4}\S")
-_SIGNAL = late_pattern(r"exitcode\s{1,4}: -\d|traceback : Signal \d")
-"""torchrun's report of a worker that a signal ended, below its headings."""
+_SIGNAL = late_pattern(r"exitcode\s{1,4}: -?[1-9]|traceback : Signal \d")
+"""torchrun's report of how a worker ended, below its headings."""
 _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 """A line of the status with which XLA's service fails, below its heading."""
-_EVENT = late_pattern(r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|Reason:\s{1,20}[A-Z]\w{1,40}$")
-"""What kubectl prints of a pod: its events, and why it waits."""
+_EVENT = late_pattern(
+    r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|\"?[Rr]eason\"?:\s{1,20}\"?[A-Z]\w{1,40}\"?,?$"
+    r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
+)
+"""What kubectl prints of a pod: its events, why it waits, and how it ended."""
 _PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
 """What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
@@ -120,7 +127,8 @@ _ROOT = late_pattern(
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
-    r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
+    r"|pip's dependency resolver)|not a git repository|OFI plugin initNet|aws-ofi-nccl init"
+    r"|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
@@ -130,6 +138,13 @@ NOISE = late_pattern(
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
 """Error lines that are none."""
+_OVERCAME = late_pattern(
+    r"(?:\[[\w/.: -]{1,40}\] )?(?:(?:Ignoring|Skipping) (?:this|it)\b|Falling back (?:to|on)\b"
+    r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
+)
+"""What a program says of the error in front of it: that it goes on."""
+_TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
+"""What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
@@ -170,6 +185,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
         return judge(msgspec.structs.replace(statement, text=text))
     if _PROBE.search(statement.text):
         return None
+    if statement.level.is_error and _TEST_NAME.match(statement.text):
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
         verdict = _by_row(row, _doubt(statement, row))
@@ -180,6 +197,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     raised = EXCEPTION.match(statement.text)
     if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
         return exception(statement, raised)
+    if _ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     if statement.function == NCCL and statement.level is LogLevel.NOTSET:
@@ -187,6 +206,11 @@ def judge(statement: Statement) -> CauseVerdict | None:
             return None
         return CauseVerdict(CauseClass.COLLECTIVE, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     return _by_check(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def takes_back(statement: Statement) -> bool:
+    """Whether it says that the error which was just reported has been overcome."""
+    return _OVERCAME.match(statement.text) is not None
 
 
 def rest_of_banner(statement: Statement) -> CauseVerdict | None:
@@ -218,6 +242,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
         return CauseVerdict(cause_class, Weight.CASCADE, row.name if row else "", Confidence.LOW, ReasonGiven.MISSING)
+    if _ROOTS.match(raised["text"] or ""):
+        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
@@ -237,6 +263,12 @@ def ends_process(text: str) -> bool:
 def is_named_as_exception(raised: re.Match[str]) -> bool:
     """Whether the name ends as those of exceptions do."""
     return _NAMED.search(raised["type"]) is not None
+
+
+def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
+    """Whether an exception only says that the other side of a connection has gone."""
+    is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]
+    return verdict.weight is Weight.CASCADE and (verdict.cause_class is CauseClass.COLLECTIVE or is_end)
 
 
 def announces(raised: re.Match[str]) -> bool:
@@ -280,7 +312,7 @@ def _is_support(statement: Statement) -> bool:
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
     torchrun's report is, XLA's status, and what kubectl says of a pod."""
-    is_said = any(shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT))
+    is_said = any(shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, _ROOT, _WEIGHTS))
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 

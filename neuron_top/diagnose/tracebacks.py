@@ -24,6 +24,8 @@ _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
 _IGNORED = "Exception ignored in"
+_IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
+"""How Python's threads head the traceback of what ended them; the process goes on."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
 _STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
@@ -47,6 +49,8 @@ _LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b
 _LEADS_STAMP = late_pattern(r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 _MOST_LINES = 500
 _MOST_PROCESSES = 512
+_FRAMES_OF_A_TRACEBACK = 3
+"""So many frames at the end of a log are the middle of a traceback, though its heading is cut off."""
 _LINK_LINES = 12
 """Lines behind an exception in which its chain may go on."""
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
@@ -84,10 +88,13 @@ class _Open:
         self.last = 0
         """Number of the last line that was its own."""
         self.ignored = ignored
+        self.in_thread = False
+        """It ended a thread beside the main one."""
         self.level = header[0]
         self.header = header
         """What stood in front of its heading, or nothing: a logger may put it in front of each line."""
         self.in_frames = True
+        self.frames = 0
         self.headless = False
         """Its heading was cut off: what looks like a frame may be of a stack that somebody printed for information."""
         self.names_source = False
@@ -118,6 +125,7 @@ class Tracebacks:
         self._open: dict[Process, _Open] = {}
         self._lines = 0
         self._ignores_next = False
+        self._next_in_thread = False
         self._leads: dict[str, _Lead] = {}
         self._since_frame: int | None = None
         """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
@@ -153,6 +161,9 @@ class Tracebacks:
             return TracebackPart.INSIDE, None
         if _IGNORED in statement.text:
             self._ignores_next = True
+            return TracebackPart.INSIDE, None
+        if _IN_THREAD.match(statement.text):
+            self._next_in_thread = True
             return TracebackPart.INSIDE, None
         if state is None:
             return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
@@ -216,6 +227,9 @@ class Tracebacks:
             return True
         state = self._begin(statement.process, statement)
         state.headless = state.names_source = True
+        state.frames = 1
+        if not front.strip():
+            state.indent = max(0, statement.indent - len(_FRAMES_INDENT))
         return True
 
     def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:
@@ -240,7 +254,8 @@ class Tracebacks:
         return state
 
     def _mark_frame(self, state: _Open) -> None:
-        if not (state.ignored or state.headless or state.level.is_mild):
+        is_stack = not state.headless or state.frames >= _FRAMES_OF_A_TRACEBACK
+        if is_stack and not (state.ignored or state.level.is_mild):
             self._since_frame = 0
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
@@ -249,7 +264,8 @@ class Tracebacks:
             self._leads.clear()
         state = _Open(ignored=self._ignores_next, header=(statement.level, statement.speaker))
         state.last = self._lines
-        self._ignores_next = False
+        state.in_thread = self._next_in_thread
+        self._ignores_next = self._next_in_thread = False
         self._open[key] = state
         return state
 
@@ -268,6 +284,7 @@ class Tracebacks:
                 state.level, state.relayed = LogLevel.NOTSET, True
             state.names_source = statement.text.startswith("File ")
             if state.names_source:
+                state.frames += 1
                 state.raised_in = _whose(statement.text)
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
@@ -303,6 +320,11 @@ class Tracebacks:
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
+
+    def is_in_thread(self, statement: Statement) -> bool:
+        """Whether the exception that was just read ended a thread beside the main one."""
+        state = self._open.get(statement.process)
+        return state is not None and state.in_thread
 
     def raised_in(self, statement: Statement) -> RaisedIn:
         """Whose code raised the exception that was just read."""
