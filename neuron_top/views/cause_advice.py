@@ -82,6 +82,9 @@ OF_ROWS: dict[str, str] = {
     "smaller batch, or more GPUs; nvidia-smi shows what else is on it",
     "an assertion on a GPU": "A number is out of range in a kernel (token ids, class labels, positions): check the "
     "data against the sizes of tables; CUDA_LAUNCH_BLOCKING=1, or the same batch on the CPU, shows where",
+    "a GPU's driver does not answer": "The loaded module of the GPU's driver and its library differ, or the container "
+    "may not use the device: load the module anew (reboot the machine), start the container again with the host's "
+    "driver, then run nvidia-smi",
     "no GPU": "The program asks for a GPU that this machine or this PyTorch does not have: choose the device (on "
     "Neuron: xla), or install a driver and a PyTorch that match (nvidia-smi)",
     "NCCL refuses the ranks": "Give each rank a device of its own and a number below the size of the world: check "
@@ -172,6 +175,8 @@ OF_ROWS: dict[str, str] = {
     "full: df and dmesg show it; mount it again, then go on from the last whole checkpoint",
     "a file is damaged": "The file is not whole, or none at all (cut off while it was written, a pointer of Git "
     "LFS): compare its size with the source's, and download or save it again",
+    "a checkpoint does not fit the model": "The checkpoint was saved from a model of other sizes or names: compare its "
+    "configuration, the degrees of parallelism it was saved with, and which weights are left out or renamed",
     "too many open files": "The limit of open files or threads is reached: raise it (ulimit -n, ulimit -u), run fewer "
     "workers of the data loader, or torch.multiprocessing.set_sharing_strategy('file_system')",
     "no permission": "The user of the job may not use what the line names: correct owner and mode, or name a folder of "
@@ -199,6 +204,8 @@ OF_ROWS: dict[str, str] = {
     "AWS credentials or role), and ask for access to what the line names",
     "mpirun cannot start its daemons": "mpirun reaches a node but cannot run on it, and the log does not state why: "
     "try ssh to each host without a password, and see that each has the same Open MPI in its PATH",
+    "a call to another process was not answered": "The other process does not run, has not started yet, or is not "
+    "reached at that address and port: read its log first, then check the address, the port and the security group",
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
@@ -206,6 +213,12 @@ OF_ROWS: dict[str, str] = {
     "reason",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
+    "one choice of an autotuner": "A kernel that was tried does not fit this GPU; another one takes its place unless "
+    "none does: read the lines behind it",
+    "Slurm reports a task that was killed": "Slurm does not say who killed the task: its limit of memory, or a step "
+    "that ends since another task has ended. sacct shows State and MaxRSS, dmesg of the node the kernel's part",
+    "an event says that something failed": "The event only says that it failed: read the log of what it names",
+    "a count of what failed": "This only counts what failed: read the log of the one that failed first",
     "another worker ended": "This worker only noticed that another one had ended: read the lines of the one that ended "
     "first",
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "

@@ -21,8 +21,35 @@ CASCADES: tuple[Recognizer, ...] = (
         "Slurm stops the other tasks of a step",
         CauseClass.INTERRUPTED,
         Weight.CASCADE,
-        words("cancelled at|: terminated"),
-        r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\btasks? [\d,-]{1,80}: Terminated",
+        words("cancelled at|: terminated|force terminated"),
+        r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\btasks? [\d,-]{1,80}: Terminated|\bForce Terminated (?:job|StepId)",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "Slurm reports a task that was killed",
+        CauseClass.HOST_OOM,
+        Weight.CASCADE,
+        words(": killed"),
+        r"\btasks? [\d,-]{1,80}: Killed$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "an event says that something failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words('"failed"|status.failed'),
+        r'"name": ?"torchelastic\.[\w.]{1,40}\.FAILED"|(?i:"(?:job)?_?(?:state|status|phase)": ?"failed")',
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a count of what failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("number of errored|number of failed|total failed"),
+        r"^(?:Number of|Total) (?:errored|failed) (?:trials|jobs|tasks|workers|ranks|runs|tests|steps): [1-9]",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -44,8 +71,8 @@ CASCADES: tuple[Recognizer, ...] = (
         STOPS_WORKERS,
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
-        words("closing signal|forcefully exiting via"),
-        r"closing signal SIG|forcefully exiting via Signals\.SIG",
+        words("closing signal|forcefully exiting via|killing subprocess"),
+        r"closing signal SIG|forcefully exiting via Signals\.SIG|\bsigkill_handler\] Killing subprocess \d",
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,
@@ -132,12 +159,14 @@ CASCADES: tuple[Recognizer, ...] = (
         words(
             "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
             "|ed with code|ed with status|ed with return code"
-            "|back-off restarting|main process exited|failed with result|mpi_abort was"
+            "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
+            '|build stopped: |"exitcode": |exitcode: '
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"|\bbuild stopped: subcommand failed|\bexitcode\"?: [1-9]|application called MPI_Abort\("
             r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
-            r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
+            r"|non-?zero (?:exit )?(?:status|code)|non-zero exit \([1-9]|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),

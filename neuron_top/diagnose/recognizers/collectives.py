@@ -76,7 +76,10 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
         words("net/ofi"),
-        r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: )",
+        (
+            r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: "
+            r"|\bRC: -?[1-9]\d*, ERROR: )"
+        ),
         Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.MUCH,
@@ -90,7 +93,8 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|connect to |call to accept|rendezvous|clients joined|distbackenderror|diststoreerror|distnetworkerror"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
-            "|processgroup|process group|barrier|connectfullmesh|workers joined"
+            "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
+            "|socket timeout|to rendezvous"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
@@ -103,7 +107,9 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
-            r"|\bBuildGlobalComm failed"
+            r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
+            r"|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
+            r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
         ),
         Confidence.MEDIUM,
         any_level=True,

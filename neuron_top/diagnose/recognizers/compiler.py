@@ -152,8 +152,11 @@ COMPILER: tuple[Recognizer, ...] = (
         "native compile failed",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words("compilation failed:|compilationerror"),
-        r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S",
+        words("compilation failed:|compilationerror|inductorerror: |backendcompilerfailed: "),
+        (
+            r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S|\bInductorError: \S"
+            r"|\bBackendCompilerFailed: (?!.{1,200} raised:$)\S"
+        ),
     ),
     Recognizer(
         "internal compiler error",
@@ -239,7 +242,10 @@ COMPILER: tuple[Recognizer, ...] = (
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
         words("op_requires failed"),
-        r"OP_REQUIRES failed at tpu_\w+\.cc:\d+ : [A-Z_]{3,30}: (?!From /job|\S*neuronx?-cc compilation failed)\S",
+        (
+            r"OP_REQUIRES failed at tpu_\w+\.cc:\d+ : (?!RESOURCE_EXHAUSTED)[A-Z_]{3,30}: "
+            r"(?!From /job|\S*neuronx?-cc compilation failed)\S"
+        ),
         Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.SOME,

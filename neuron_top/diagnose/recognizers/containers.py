@@ -10,8 +10,11 @@ EVICTIONS: tuple[Recognizer, ...] = (
         "pod evicted",
         CauseClass.INTERRUPTED,
         Weight.REASON,
-        words("node was low on resource|evicted"),
-        r"[Nn]ode was low on resource|\bEvicted\b.{0,80}\b(?:kubelet|taint)|\b[Rr]eason:\s{1,20}\w*Evicted\b",
+        words("node was low on resource|evicted|node had condition"),
+        (
+            r"[Nn]ode (?:was low on resource|had condition: \[)|\bEvicted\b.{0,80}\b(?:kubelet|taint)"
+            r"|\b[Rr]eason:\s{1,20}\w*Evicted\b"
+        ),
         any_level=True,
     ),
     Recognizer(
@@ -34,10 +37,13 @@ CONTAINERS: tuple[Recognizer, ...] = (
         "a volume cannot be mounted",
         CauseClass.TOOL_ERROR,
         Weight.REASON,
-        words("mountvolume.|attach or mount volumes|attachvolume.|unable to mount volumes|volumes to attach"),
+        words(
+            "mountvolume.|attach or mount volumes|attachvolume.|unable to mount volumes|volumes to attach"
+            "|multi-attach error"
+        ),
         (
             r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to (?:attach or )?mount volumes"
-            r"|waiting for volumes to attach"
+            r"|waiting for volumes to attach|Multi-Attach error for volume"
         ),
         any_level=True,
         doubt=Doubt.MUCH,
@@ -46,8 +52,11 @@ CONTAINERS: tuple[Recognizer, ...] = (
         "the API of Kubernetes refuses",
         CauseClass.TOOL_ERROR,
         Weight.MESSAGE,
-        words("error from server"),
-        r"^Error from server(?: \(\w{1,60}\))?: \S",
+        words("error from server|logged in to the server|admission webhook"),
+        (
+            r"^Error from server(?: \(\w{1,60}\))?: \S|^You must be logged in to the server"
+            r"|\badmission webhook \S{1,200} denied the request"
+        ),
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,
     ),
@@ -82,12 +91,12 @@ CONTAINERS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
-            "|error response from daemon"
+            "|error response from daemon|create pod sandbox"
         ),
         (
             r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
             r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
-            r"|\b(?:Create|Run)ContainerError\b"
+            r"|\b(?:Create|Run)ContainerError\b|[Ff]ailed to create pod sandbox"
         ),
         any_level=True,
         doubt=Doubt.MUCH,

@@ -12,7 +12,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
-            "|environmentlocationnotfound"
+            "|environmentlocationnotfound|resolvepackagenotfound|unsatisfiableerror"
             "|no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
@@ -22,11 +22,12 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
             r"|[Uu]nable to locate a modulefile"
-            r"|\bEnvironment(?:Name|Location)NotFound\b"
+            r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\bUnsatisfiableError\b"
             r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
             r"|cannot open shared object file"
             r"|undefined symbol|command not found"
-            r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
+            r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
+            r"|ModuleNotFoundError|ImportError|PackageNotFoundError"
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"

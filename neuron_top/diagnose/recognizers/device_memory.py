@@ -22,15 +22,18 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "alloc device memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
-            "|resource_exhausted|resource exhausted|device memory|cache blocks|status=4"
+            "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
+            "|device memory|cache blocks|status=4|memory on device|not enough memory"
         ),
         (
             r"Failed to alloc(?:ate)? DEVICE memory|exceeded the max number of pages allowed|buffer in MLA DRAM"
             r"|No more pages for ring"
             r"|message=\"?Allocation Failure|\bnrt_\w+ status=4\b"
-            r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
+            r"|\bN(?:RT|ERR)_RESOURCE\b(?!.{0,80}\bcores?\b)|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
+            r"|\bResourceExhaustedError\b|\bOOM when allocating tensor\b"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
-            r"|No available memory for the cache blocks"
+            r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"
+            r"|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
         Confidence.MEDIUM,
     ),

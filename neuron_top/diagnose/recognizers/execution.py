@@ -7,6 +7,15 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 FALLBACKS: tuple[Recognizer, ...] = (
     Recognizer(
+        "one choice of an autotuner",
+        CauseClass.SCRIPT_ERROR,
+        Weight.CASCADE,
+        words("no valid triton configs"),
+        r"\bNo valid triton configs\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "fallback failed too",
         CauseClass.RUNTIME_EXEC,
         Weight.CASCADE,
@@ -16,7 +25,7 @@ FALLBACKS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
 )
-"""What only follows from the failure whose place it takes."""
+"""What only follows from the failure whose place it takes, and what is left out of a choice."""
 EXECUTION: tuple[Recognizer, ...] = (
     Recognizer(
         "hardware",

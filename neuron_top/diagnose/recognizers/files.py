@@ -11,7 +11,7 @@ DISKS: tuple[Recognizer, ...] = (
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
         words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
-        r"No space left on device|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
+        r"(?i:no space left on device)|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
     ),
 )
 FILES: tuple[Recognizer, ...] = (
@@ -42,6 +42,16 @@ FILES: tuple[Recognizer, ...] = (
             r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
         ),
         Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a checkpoint does not fit the model",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("in loading state_dict|key(s) in state_dict|copying a param"),
+        (
+            r"Error\(s\) in loading state_dict for \S|(?:Missing|Unexpected) key\(s\) in state_dict: "
+            r"|size mismatch for \S{1,300}: copying a param"
+        ),
     ),
     Recognizer(
         "too many open files",
@@ -75,7 +85,7 @@ FILES: tuple[Recognizer, ...] = (
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
         words(": syntax error"),
-        r": line \d+: syntax error\b|^(?:\S{0,200}/)?(?:sh|bash|dash): \d+: Syntax error: ",
+        r": line \d+: syntax error\b|^\S{1,300}: \d+: (?:\S{1,300}: )?Syntax error: ",
         Confidence.HIGH,
     ),
     Recognizer(

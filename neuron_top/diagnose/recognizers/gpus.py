@@ -11,11 +11,13 @@ GPUS: tuple[Recognizer, ...] = (
         CauseClass.RUNTIME_OOM,
         Weight.REASON,
         words(
-            "cuda out of memory|hip out of memory|xpu out of memory|error: out of memory|status_alloc_failed"
-            "|cudaerrormemoryallocation|triton error [cuda]"
+            "cuda out of memory|hip out of memory|xpu out of memory|npu out of memory|mlu out of memory"
+            "|musa out of memory|hpu out of memory|mps backend out of memory|error: out of memory"
+            "|status_alloc_failed|cudaerrormemoryallocation|triton error [cuda]"
         ),
         (
-            r"\b(?:CUDA|HIP|XPU)(?: error:)? out of memory|Triton Error \[CUDA\]: out of memory"
+            r"\b(?:CUDA|HIP|XPU|NPU|MLU|MUSA|HPU|MPS backend)(?: error:)? out of memory"
+            r"|Triton Error \[CUDA\]: out of memory"
             r"|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
             r"|\bcudaErrorMemoryAllocation\b"
         ),
@@ -42,14 +44,26 @@ GPUS: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "a GPU's driver does not answer",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words("initialize nvml|nvrm: api mismatch"),
+        r"Failed to initialize NVML: \S|NVRM: API mismatch: \S",
+    ),
+    Recognizer(
         "no GPU",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,
-        words("nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"),
+        words(
+            "nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"
+            "|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli"
+        ),
         (
             r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
             r"|not compiled with CUDA enabled"
             r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
+            r"|No (?:CUDA|HIP|XPU|NPU) GPUs are available|error from cudaGetDeviceCount\(\)|CUDA unknown error"
+            r"|nvidia-container-cli: (?:initialization|detection) error"
         ),
     ),
     Recognizer(
@@ -59,9 +73,12 @@ GPUS: tuple[Recognizer, ...] = (
         words(
             "cuda error:|hip error:|triton error [cuda]|unspecified launch failure"
             "|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
+            "|memory access fault by gpu|hsa_status_error|hiperror|nvrm: xid"
         ),
         (
-            r"\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: |unspecified launch failure"
+            r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node|\bHSA_STATUS_ERROR\w*"
+            r"|\bhipError(?!NotReady)[A-Z]\w+"
+            r"|\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: |unspecified launch failure"
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
             r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
         ),
@@ -82,9 +99,13 @@ GPUS: tuple[Recognizer, ...] = (
         "NCCL states no reason",
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
-        words("ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error"),
+        words(
+            "ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error|hccl error|hccl function error|error: hccl"
+            "|oneccl: "
+        ),
         (
-            r"\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
+            r"\boneCCL: .{1,200}\bEXCEPTION: |\bHCCL (?:function )?error\b|function error: Hccl\w+, error code is [1-9]"
+            r"|\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
             r"|NCCL error\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
         ),
         Confidence.LOW,

@@ -40,6 +40,8 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
             "|defaultcpuallocator|running out of memory|out of memory allocating"
+            "|exceeded limit|term_memlimit|memory usage limit"
+            "|: out of memory|memory limit|usage hard limit"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
@@ -48,6 +50,9 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
             r"|\bout of memory allocating \d+ bytes"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
+            r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
+            r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"
+            r"|(?i:\b(?:exceeded|gone over) (?:the |its |job )?mem(?:ory)? (?:usage )?(?:hard |soft )?limit)"
             r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
         ),
     ),

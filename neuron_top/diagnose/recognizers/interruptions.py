@@ -16,6 +16,9 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|canceled at|preempt|spot instance|spot training|signalexception|exitcode: -15|exitcode  : -15"
             "|exit code 143|exit code 130|code: 143|code: 130|code: -15|code: -2|status 143|status 130"
             "|stopping job|terminated by user"
+            "|operation was cancel|job was cancel|run was cancel"
+            "|exceeded limit|wallclock|walltime limit|: job killed|run time limit|job deleted at"
+            "|stopping - stopping|stopped - training"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (
@@ -26,10 +29,15 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
-            r"|terminated by user|interrupted by user|pod was evicted)"
-            r"|MaxRuntimeExceeded|active longer than specified deadline"
+            r"|terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted)"
+            r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b|MaxRuntimeExceeded"
+            r"|active longer than specified deadline"
             r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
             r"|code=killed, status=(?:15/TERM|2/INT)"
+            r"|\bwalltime \d+ exceeded limit\b"
+            r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"
+            r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
+            r"|[Jj]ob deleted at request of\b"
         ),
     ),
 )

@@ -29,10 +29,13 @@ NETWORK: tuple[Recognizer, ...] = (
             "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
             "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
+            "|forbidden: 403|unauthorized: 401|permission denied (|host key verification"
         ),
         (
             r"(?i:gated ?repo)|\b40[13] Client Error"
             r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
+            r"|\b(?:Forbidden: 403|Unauthorized: 401)\b|Permission denied \((?:publickey|password|gssapi|keyboard)"
+            r"|^Host key verification failed"
             r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
             r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
@@ -49,6 +52,17 @@ NETWORK: tuple[Recognizer, ...] = (
         ),
         Confidence.MEDIUM,
         ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "a call to another process was not answered",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("deadline_exceeded|unavailable: |statuscode.unavailable"),
+        (
+            r"^(?!.{0,4000}(?:another task died|heartbeat timeout|this or another task))(?:.*?)"
+            r"(?:\b(?:DEADLINE_EXCEEDED|UNAVAILABLE): |\bStatusCode\.(?:DEADLINE_EXCEEDED|UNAVAILABLE)\b)"
+        ),
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "network",

@@ -19,12 +19,13 @@ CORES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
-            "|nerr_resource_nc|ncs for the"
+            "|nerr_resource_nc|ncs for the|failed to allocate"
         ),
         (
             r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
             r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
-            r"|NERR_RESOURCE_NC\b|(?i:insuffici?ent NCs)"
+            r"|NERR_RESOURCE_NC\b|(?i:failed to allocate \d+ (?:logical |physical |neuron )?cores?\b)"
+            r"|(?i:insuffici?ent NCs)"
         ),
     ),
 )
@@ -33,8 +34,11 @@ SCHEDULING: tuple[Recognizer, ...] = (
         "no node for a pod",
         CauseClass.TOOL_ERROR,
         Weight.REASON,
-        words("nodes are available:|incompatible with nodepool|to schedule pod"),
-        r"\b0/\d+ nodes are available: |(?:[Ff]ailed to|[Cc]ould not) schedule pod\b",
+        words("nodes are available|incompatible with nodepool|to schedule pod"),
+        (
+            r"\b0/\d+ nodes are available: |\bNo nodes are available that match all\b"
+            r"|(?:[Ff]ailed to|[Cc]ould not) schedule pod\b"
+        ),
         any_level=True,
         doubt=Doubt.MUCH,
     ),
@@ -73,8 +77,13 @@ SCHEDULING: tuple[Recognizer, ...] = (
         "Slurm refuses a job",
         CauseClass.TOOL_ERROR,
         Weight.MESSAGE,
-        words("batch job submission failed|unable to create step|unable to submit batch"),
-        r"(?:Batch job submission failed|Unable to (?:create step for job \S{1,40}|submit batch job)): \S",
+        words(
+            "batch job submission failed|unable to create step|unable to submit batch|submit error (|job not submitted"
+        ),
+        (
+            r"(?:Batch job submission failed|Unable to (?:create step for job \S{1,40}|submit batch job)): \S"
+            r"|\bsubmit error \(\S|\bJob not submitted\b"
+        ),
         Confidence.HIGH,
     ),
     Recognizer(

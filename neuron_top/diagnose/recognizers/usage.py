@@ -17,7 +17,7 @@ USAGE: tuple[Recognizer, ...] = (
             "|flag provided but|unexpected keyword argument '-|: unbound variable|.py: error: |argument -|argument {"
             "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
-            "|unknown command line flag|could not consume arg"
+            "|unknown command line flag|could not consume arg|unexpected argument '"
         ),
         (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
@@ -28,7 +28,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
             r"|flags parsing error:|unknown command line flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
-            r"|could not consume arg"
+            r"|could not consume arg|unexpected argument '-"
         ),
     ),
     Recognizer(
