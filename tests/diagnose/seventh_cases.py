@@ -422,8 +422,8 @@ OTHERS = (
         "script_error",
         """
 I20261218 09:35:42.463377 3029784 store.cpp:41] Number of GPUs: 4
-E20261218 09:47:16.837333 3029991 model.cpp:53] Tensor file "/data/wide/tensor.data_0" does not exist
->>>F20261218 09:47:16.837400 3029991 store.cpp:120] Check failed: model->Initialize(path) == 0
+>>>E20261218 09:47:16.837333 3029991 model.cpp:53] Tensor file "/data/wide/tensor.data_0" does not exist
+F20261218 09:47:16.837400 3029991 store.cpp:120] Check failed: model->Initialize(path) == 0
 Aborted (core dumped)
 """,
         "failed",

@@ -6,6 +6,7 @@ import pytest
 
 from neuron_top.ingest.advised import diagnose
 from tests.diagnose.cases import CASES, Case
+from tests.diagnose.eighth_cases import EIGHTH_CASES
 from tests.diagnose.fifth_cases import FIFTH_CASES
 from tests.diagnose.fourth_cases import FOURTH_CASES
 from tests.diagnose.later_cases import LATER_CASES
@@ -16,7 +17,7 @@ from tests.diagnose.third_cases import THIRD_CASES
 
 @pytest.mark.parametrize(
     "case",
-    [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES],
+    [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES, *EIGHTH_CASES],
     ids=lambda case: case.name,
 )
 def test_the_cause_of_a_log_is_named(case: Case) -> None:
