@@ -78,6 +78,8 @@ _BEFORE, _BEHIND = 3, 5
 """Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
+_POD = late_pattern(r"\bpod/[\w.-]{1,253}")
+"""Where events of several pods stand in one table, each names its pod."""
 _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome, or that the program aborts for it."""
 _MOST_MODULES = 64
@@ -309,13 +311,22 @@ class Diagnoser:
         if statement.speaker is Speaker.COMPILER and messages.BANNER.search(statement.text):
             self._message = CompilerMessage(statement, is_cached=False)
             return None
-        if general.takes_back(statement):
-            self._take_back(statement)
+        if self._overcomes(statement):
             return None
         verdict = general.judge(statement)
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
         return self._add(statement, verdict) if verdict is not None else None
+
+    def _overcomes(self, statement: Statement) -> bool:
+        """Whether it says that something goes on, or goes well after all; what was found before is marked so."""
+        if general.takes_back(statement):
+            self._take_back(statement)
+            return True
+        row = general.done_after_all(statement)
+        if row:
+            self._done_after_all(statement, row)
+        return bool(row)
 
     def _take_back(self, statement: Statement) -> None:
         """Error lines without a known meaning, of which the program says now that it went on."""
@@ -323,6 +334,12 @@ class Diagnoser:
             is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
             if is_vague and not finding.terminal:
                 finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+
+    def _done_after_all(self, statement: Statement, row: str) -> None:
+        for finding in self._findings.all:
+            if finding.verdict.row is not None and finding.verdict.row.name == row:
+                pod = _POD.search(finding.text)
+                finding.recovered |= pod is None or pod[0] in statement.text
 
     def _announced(self, statement: Statement) -> None:
         """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""
@@ -395,7 +412,9 @@ class Diagnoser:
         said_at = block.find(statement.text[:_RECOGNIZABLE].encode(), position, len(block) if end < 0 else end)
         self._mark_progress(block, max(position, said_at))
         finding, is_new = self._findings.add(statement, verdict, self._progress)
-        finding.terminal |= verdict.row is not None and verdict.row.name in recognizers.TERMINAL
+        if verdict.row is not None:
+            finding.terminal |= verdict.row.name in recognizers.TERMINAL
+            finding.recovered &= verdict.row.name not in general.DONE_LATER
         finding.terminal |= general.ends_process(statement.text)
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True

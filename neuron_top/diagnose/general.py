@@ -28,7 +28,7 @@ WORDS: tuple[bytes, ...] = (
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"ignoring this", b"skipping this", b"falling back",
-    b"continuing without", b"continuing anyway",
+    b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -105,8 +105,9 @@ _STATUS = late_pattern(r"OP_REQUIRES failed at |\(\d{1,4}\) [A-Z_]{2,30}: ")
 _EVENT = late_pattern(
     r"(?:Warning|Normal)\s{1,20}[A-Z]\w{2,40}\s{1,20}\d|\"?[Rr]eason\"?:\s{1,20}\"?[A-Z]\w{1,40}\"?,?$"
     r"|\"(?:[Ss]tate|[Ss]tatus|[Pp]hase|Err)\": ?\"|\"?[Ee]xitCode\"?: [1-9]|Exit Code:\s{1,20}[1-9]"
+    r"|[Mm]essage:\s{1,20}\S"
 )
-"""What kubectl prints of a pod: its events, why it waits, and how it ended."""
+"""What kubectl prints of a pod: its events, why it waits, and how it ended; and what Snakemake prints of a job."""
 _PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
 """What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
@@ -143,6 +144,13 @@ _OVERCAME = late_pattern(
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
 )
 """What a program says of the error in front of it: that it goes on."""
+_DONE_AFTER_ALL = (
+    ("no node for a pod", late_pattern(r"\bSuccessfully assigned \S+ to \S")),
+    ("image cannot be pulled", late_pattern(r"\bSuccessfully pulled image\b")),
+    ("a volume cannot be mounted", late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b")),
+)
+"""What Kubernetes prints when it could do later what a row says that it could not."""
+DONE_LATER = frozenset(row for row, _ in _DONE_AFTER_ALL)
 _TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -211,6 +219,11 @@ def judge(statement: Statement) -> CauseVerdict | None:
 def takes_back(statement: Statement) -> bool:
     """Whether it says that the error which was just reported has been overcome."""
     return _OVERCAME.match(statement.text) is not None
+
+
+def done_after_all(statement: Statement) -> str:
+    """The row of what could not be done before, and has been done now; empty if there is none."""
+    return next((row for row, shape in _DONE_AFTER_ALL if shape.search(statement.text)), "")
 
 
 def rest_of_banner(statement: Statement) -> CauseVerdict | None:
@@ -354,7 +367,7 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
 def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
     """What an error line means that nobody knows; one that ends in a colon is the heading of what it announces."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
-    if statement.text.endswith(":"):
+    if statement.text.endswith((":", " -", " - ")):
         return CauseVerdict(cause_class, Weight.CASCADE, advice, Confidence.LOW, ReasonGiven.MISSING)
     return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 

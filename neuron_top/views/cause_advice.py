@@ -177,6 +177,10 @@ OF_ROWS: dict[str, str] = {
     "LFS): compare its size with the source's, and download or save it again",
     "a checkpoint does not fit the model": "The checkpoint was saved from a model of other sizes or names: compare its "
     "configuration, the degrees of parallelism it was saved with, and which weights are left out or renamed",
+    "a worker over its budget of memory": "The worker was started again since it held more memory than it may: give "
+    "each worker more memory or fewer threads, or make the partitions of the data smaller",
+    "a server does not load a model": "The server names the model and what is missing: compare its folder (version, "
+    "name of the file, configuration) with what the back end expects, and the versions of driver and libraries",
     "too many open files": "The limit of open files or threads is reached: raise it (ulimit -n, ulimit -u), run fewer "
     "workers of the data loader, or torch.multiprocessing.set_sharing_strategy('file_system')",
     "no permission": "The user of the job may not use what the line names: correct owner and mode, or name a folder of "

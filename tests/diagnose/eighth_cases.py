@@ -402,4 +402,128 @@ MACHINES = (
         "git where there is no repository", "", "fatal: not a git repository (or any of the parent directories): .git\n"
     ),
 )
-EIGHTH_CASES = (*NCCL, *HEADERS, *TAKEN_BACK, *ABORTS, *BATCH, *MACHINES)
+PLATFORMS = (
+    Case(
+        "a job of Slurm that a workflow reports",
+        "interrupted",
+        """
+Error in rule fit:
+>>>    message: SLURM-job '77' failed, SLURM status is: 'TIMEOUT'. See the log.
+    jobid: 4
+WorkflowError:
+At least one job did not finish.
+""",
+        "failed",
+    ),
+    Case(
+        "how a job ended, in the words of Slurm's reports",
+        "host_oom",
+        "Job ID: 77\nCluster: wide\n>>>State: OUT_OF_MEMORY (exit code 0)\n",
+    ),
+    Case("a letter of Slurm", "interrupted", ">>>Slurm Job_id=77 Name=fit Failed, Run time 00:10:02, TIMEOUT\n"),
+    Case("a letter of Slurm, of a job that ended well", "", "Slurm Job_id=7 Ended, Run time 00:10:02, COMPLETED\n"),
+    Case(
+        "a container that YARN ends",
+        "host_oom",
+        """
+26/05/02 10:00:01 INFO YarnAllocator: Completed container c_2 on host: wide (state: COMPLETE, exit status: -104)
+>>>26/05/02 10:00:01 ERROR Scheduler: Lost executor 1: Container killed for exceeding memory limits. 8 GB used.
+""",
+    ),
+    Case(
+        "a worker that holds too much",
+        "host_oom",
+        """
+>>>distributed.nanny - WARNING - Worker exceeded 95% memory budget.  Restarting
+distributed.nanny - WARNING - Restarting worker
+KilledWorker: ("('fit', 3)", 'tcp://192.0.2.7:41193')
+""",
+    ),
+    Case(
+        "a model that a server does not load",
+        "script_error",
+        """
+I0502 10:00:00.100000 81 server.cc:633]
++-------+---------+---------------------------------------------+
+| Model | Version | Status                                      |
++-------+---------+---------------------------------------------+
+>>>| wide  | 1       | UNAVAILABLE: Internal: no engine can be made |
++-------+---------+---------------------------------------------+
+error: creating server: Internal - failed to load all models
+""",
+    ),
+    Case(
+        "a launcher that only says that trainers ended",
+        "script_error",
+        """
+>>>FatalError: `Segmentation fault` is detected by the operating system.
+ERROR 2026-05-02 10:00:02,000 launch.py:3] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0] ended.
+""",
+        "failed",
+    ),
+    Case("an image that is not pulled", "tool_error", ">>>CannotPullContainerError: repository wide not found\n"),
+    Case(
+        "a container that is not made",
+        "tool_error",
+        'INFO:    Setting up\n>>>FATAL:   container creation failed: exec: "/usr/bin/wide": no such file or directory\n',
+    ),
+    Case("a program of another kind", "tool_error", ">>>init.go:228: exec user process caused: no such file\n"),
+    Case(
+        "a shell that is named by its path",
+        "script_error",
+        ">>>/bin/bash: /job/start.sh: Is a directory\n",
+    ),
+    Case(
+        "a queue that has no room",
+        "tool_error",
+        """
+Events:
+  Type     Reason         Age  From     Message
+  ----     ------         ---  ----     -------
+>>>  Warning  Unschedulable  16s  volcano  0/2 tasks in gang unschedulable: pod group is not ready, 2 minAvailable
+""",
+    ),
+    Case(
+        "a pod that got its node later, and its volume not",
+        "tool_error",
+        """
+Events:
+  Type     Reason            Age   From               Message
+  ----     ------            ----  ----               -------
+  Warning  FailedScheduling  7m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+  Normal   Scheduled         5m    default-scheduler  Successfully assigned default/wide-0 to node-7
+>>>  Warning  FailedMount       4m    kubelet            MountVolume.SetUp failed for volume "data": no such share
+""",
+    ),
+    Case(
+        "a pod that got its node, and another that did not",
+        "tool_error",
+        """
+>>>7m  Warning  FailedScheduling  pod/wide-1  0/3 nodes are available: 3 Insufficient cpu.
+5m  Normal   Scheduled         pod/wide-0  Successfully assigned default/wide-0 to node-7
+""",
+    ),
+    Case(
+        "a pod that got its node, and one that did not later",
+        "tool_error",
+        """
+Events:
+  ----     ------            ----  ----               -------
+>>>  Warning  FailedScheduling  7m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+  Normal   Scheduled         5m    default-scheduler  Successfully assigned default/wide-0 to node-7
+Events:
+  Warning  FailedScheduling  3m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+""",
+    ),
+    Case("a machine that was taken away", "interrupted", ">>>Host EC2 (instance i-0a1b2c3d) terminated.\n"),
+    Case(
+        "an error line that has no words",
+        "script_error",
+        """
+[ERROR] Thread-7 org.wide.Handler - 
+>>>org.wide.ServerError: the model has no version 3
+        at org.wide.Api.update(Api.java:413)
+""",
+    ),
+)
+EIGHTH_CASES = (*NCCL, *HEADERS, *TAKEN_BACK, *ABORTS, *BATCH, *MACHINES, *PLATFORMS)

@@ -83,12 +83,13 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "childfailederror|local_rank:|first observed failure|to enable traceback|error_file"
-            "|exit barrier"
+            "|exit barrier|out of all "
             "|exitcode  :|exitcode :|failures:"
         ),
         (
             r"ChildFailedError|failed \(exitcode: \d+\) local_rank|first observed failure"
             r"|exitcode\s*: [1-9]\d* \(pid|waiting on exit barrier"
+            r"|\bABORT!!! Out of all \d+ trainers"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -120,10 +121,11 @@ CASCADES: tuple[Recognizer, ...] = (
         "a worker failed, in its parent's words",
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
-        words("failed|died|crashed"),
+        words("failed|died|crashed|error executing process >"),
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
+            r"|^Error executing process > \S"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -135,7 +137,8 @@ CASCADES: tuple[Recognizer, ...] = (
         words(
             "enginecore failed|enginecore encountered|enginecore died|enginecore_dp0 died|enginecoreproc"
             "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
-            "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
+            "|root cause above|rayactorerror|killedworker|actordied|actor died|workercrashed|raytaskerror"
+            "|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
             "|shardcannotstart|shardfailed|webserverfailed"
         ),
@@ -144,7 +147,8 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|EngineDeadError"
             r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
             r"|see root cause above"
-            r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
+            r"|RayActorError|\bKilledWorker\b|ActorDied|actor died|WorkerCrashed|engine is dead"
+            r"|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError|training job failed"
             r"|\b(?:ShardCannotStart|ShardFailed|WebserverFailed)\b"
         ),

@@ -91,12 +91,17 @@ CONTAINERS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
-            "|error response from daemon|create pod sandbox"
+            "|error response from daemon|create pod sandbox|exec user process caused|container creation failed"
+            "|container start failed|cannotpull|cannotstart|cannotcreate|cannotinspect|resourceinitializationerror"
+            "|dockertimeouterror|taskfailedtostart"
         ),
         (
             r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
             r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
             r"|\b(?:Create|Run)ContainerError\b|[Ff]ailed to create pod sandbox"
+            r"|exec user process caused: |^(?:pyxis: )?container (?:creation|start) failed\b"
+            r"|\b(?:Cannot(?:Pull|Start|Create|Inspect)(?:ECR)?Container(?:Error)?|ResourceInitializationError"
+            r"|DockerTimeoutError|TaskFailedToStart): \S"
         ),
         any_level=True,
         doubt=Doubt.MUCH,

@@ -54,6 +54,16 @@ FILES: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a server does not load a model",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("failed to load '| unavailable: "),
+        r"\bfailed to load '[^']{1,300}' version \d{1,6}: \S|^\| [^|]{1,300}\| *\d{1,6} *\| UNAVAILABLE: \S",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "too many open files",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
@@ -97,7 +107,7 @@ FILES: tuple[Recognizer, ...] = (
             "|cannot execute"
         ),
         (
-            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:ba|da|z)?sh): .{1,400}: "
+            r"^(?:\S{1,300}: line \d+|(?:\([^)]{1,80}\) )?-?(?:/\S{1,200}/)?(?:ba|da|z)?sh): .{1,400}: "
             r"(?:No such file or directory|Permission denied|Is a directory"
             r"|Not a directory|bad interpreter: .{1,200}|cannot execute.{0,80})$"
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 HOST_MEMORY: tuple[Recognizer, ...] = (
@@ -25,6 +25,16 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "a worker over its budget of memory",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words("memory budget"),
+        r"\bexceeded \d{1,3}% memory budget",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "shared memory",
         CauseClass.HOST_OOM,
         Weight.REASON,
@@ -40,7 +50,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
             "|defaultcpuallocator|running out of memory|out of memory allocating"
-            "|exceeded limit|term_memlimit|memory usage limit"
+            "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
             "|: out of memory|memory limit|usage hard limit"
         ),
         (
@@ -52,6 +62,9 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
             r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
             r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"
+            r"|for exceeding memory limits|running beyond (?:physical|virtual) memory limits"
+            r"|(?i:slurm|job).{0,120}?(?i:state|status)(?: is)?\W{1,4}OUT_OF_MEMORY\b|^State: OUT_OF_MEMORY\b"
+            r"|\bRun time [\d:-]{4,20}, OUT_OF_MEMORY\b"
             r"|(?i:\b(?:exceeded|gone over) (?:the |its |job )?mem(?:ory)? (?:usage )?(?:hard |soft )?limit)"
             r"|exceeds the memory usage threshold|killing .{1,200} to avoid running out of memory"
         ),

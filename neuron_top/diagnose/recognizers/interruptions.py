@@ -5,6 +5,8 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass
 
+_STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
+"""Of a job, in Slurm's words, when it was ended from outside."""
 INTERRUPTIONS: tuple[Recognizer, ...] = (
     Recognizer(
         "stopped",
@@ -19,6 +21,8 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|operation was cancel|job was cancel|run was cancel"
             "|exceeded limit|wallclock|walltime limit|: job killed|run time limit|job deleted at"
             "|stopping - stopping|stopped - training"
+            "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
+            "|: deadline|state: cancelled|host ec2 (instance"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
         ),
         (
@@ -37,7 +41,9 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|\bwalltime \d+ exceeded limit\b"
             r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"
             r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
-            r"|[Jj]ob deleted at request of\b"
+            r"|[Jj]ob deleted at request of\b|\bHost EC2 \(instance \S{1,40}\) (?:terminated|stopped)"
+            rf"|(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{_STATES}|^State: {_STATES}"
+            rf"|\bRun time [\d:-]{{4,20}}, {_STATES}"
         ),
     ),
 )

@@ -59,7 +59,7 @@ NETWORK: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words("deadline_exceeded|unavailable: |statuscode.unavailable"),
         (
-            r"^(?!.{0,4000}(?:another task died|heartbeat timeout|this or another task))(?:.*?)"
+            r"^(?!\||.{0,4000}(?:another task died|heartbeat timeout|this or another task))(?:.*?)"
             r"(?:\b(?:DEADLINE_EXCEEDED|UNAVAILABLE): |\bStatusCode\.(?:DEADLINE_EXCEEDED|UNAVAILABLE)\b)"
         ),
         Confidence.MEDIUM,

@@ -34,10 +34,11 @@ SCHEDULING: tuple[Recognizer, ...] = (
         "no node for a pod",
         CauseClass.TOOL_ERROR,
         Weight.REASON,
-        words("nodes are available|incompatible with nodepool|to schedule pod"),
+        words("nodes are available|incompatible with nodepool|to schedule pod|gang unschedulable|quota insufficient"),
         (
             r"\b0/\d+ nodes are available: |\bNo nodes are available that match all\b"
-            r"|(?:[Ff]ailed to|[Cc]ould not) schedule pod\b"
+            r"|(?:[Ff]ailed to|[Cc]ould not) schedule pod\b|\btasks in gang unschedulable: "
+            r"|\bqueue resource quota insufficient\b"
         ),
         any_level=True,
         doubt=Doubt.MUCH,
