@@ -515,6 +515,22 @@ Events:
   Warning  FailedScheduling  3m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
 """,
     ),
+    Case(
+        "a transfer that libfabric could not make",
+        "collective",
+        ">>>libfabric:81:17085::efa:cq:handle_error():73<warn> err: 5, message: Invalid address My address: 1\n",
+    ),
+    Case(
+        "what libfabric says of a machine",
+        "",
+        "libfabric:81:1673:efa:core:to_rxr():5<warn> needs RDMA, not supported.\n",
+    ),
+    Case("a transfer that an adapter could not make", "collective", ">>>mlx5: wide-7: got completion with error:\n"),
+    Case(
+        "the stack of an error of MPI, whose head is cut off",
+        "collective",
+        ">>>MPIDI_wide_cq(902).............: OFI poll failed (events.h:902:cq:Input/output error))\n",
+    ),
     Case("a machine that was taken away", "interrupted", ">>>Host EC2 (instance i-0a1b2c3d) terminated.\n"),
     Case(
         "an error line that has no words",

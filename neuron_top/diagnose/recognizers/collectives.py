@@ -75,10 +75,11 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         "the network's plugin reports a failure",
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
-        words("net/ofi"),
+        words("net/ofi|<warn> |got completion with error"),
         (
             r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: "
-            r"|\bRC: -?[1-9]\d*, ERROR: )"
+            r"|\bRC: -?[1-9]\d*, ERROR: )|^libfabric:\S{1,200}<warn> .{0,80}\berr: [1-9]\d*, "
+            r"|\bmlx5: \S{1,100}: got completion with error\b"
         ),
         Confidence.MEDIUM,
         any_level=True,
@@ -94,7 +95,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
-            "|socket timeout|to rendezvous"
+            "|socket timeout|to rendezvous|mpidi_|mpir_"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
@@ -108,7 +109,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
             r"|(?<!::)\bDist(?:Backend|Store|Network)Error\b|ROOT_COMM_ID.{0,40}(?:not set|missing|invalid)"
             r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
-            r"|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
+            r"|^P?MPI\w{1,80}\(\d{1,5}\)\.{2,}: \S|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
             r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
         ),
         Confidence.MEDIUM,
