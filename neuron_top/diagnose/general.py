@@ -128,7 +128,8 @@ _ROOT = late_pattern(
 _PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
 NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
-    r"|pip's dependency resolver)|not a git repository|Error running git command|OFI plugin initNet|aws-ofi-nccl init"
+    r"|pip's dependency resolver)|not a git repository|Error running git command"
+    r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|NET/OFI|Exception ignored in"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"

@@ -23,7 +23,8 @@ _BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|gorout
 _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
-_IGNORED = "Exception ignored in"
+_IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$")
+"""How Python heads the traceback of what it goes on from: an object's end, or a line that could not be logged."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
 """How Python's threads head the traceback of what ended them; the process goes on."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
@@ -159,7 +160,7 @@ class Tracebacks:
         if begin is not None:
             self._heading(statement, begin.start())
             return TracebackPart.INSIDE, None
-        if _IGNORED in statement.text:
+        if _IGNORED.search(statement.text):
             self._ignores_next = True
             return TracebackPart.INSIDE, None
         if _IN_THREAD.match(statement.text):

@@ -179,6 +179,8 @@ OF_ROWS: dict[str, str] = {
     "configuration, the degrees of parallelism it was saved with, and which weights are left out or renamed",
     "a worker over its budget of memory": "The worker was started again since it held more memory than it may: give "
     "each worker more memory or fewer threads, or make the partitions of the data smaller",
+    "a build's command failed": "A package is built from its sources and its compiler failed: read the lines above in "
+    "the full output, check that compiler, CUDA and PyTorch match, or install a wheel that is built already",
     "a server does not load a model": "The server names the model and what is missing: compare its folder (version, "
     "name of the file, configuration) with what the back end expects, and the versions of driver and libraries",
     "too many open files": "The limit of open files or threads is reached: raise it (ulimit -n, ulimit -u), run fewer "

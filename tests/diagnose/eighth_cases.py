@@ -434,8 +434,8 @@ At least one job did not finish.
         "a worker that holds too much",
         "host_oom",
         """
->>>distributed.nanny - WARNING - Worker exceeded 95% memory budget.  Restarting
-distributed.nanny - WARNING - Restarting worker
+>>>wide.nanny - WARNING - Worker 3 exceeded 90% memory budget. It starts again
+wide.nanny - WARNING - Worker 3 starts
 KilledWorker: ("('fit', 3)", 'tcp://192.0.2.7:41193')
 """,
     ),
@@ -456,7 +456,7 @@ error: creating server: Internal - failed to load all models
         "a launcher that only says that trainers ended",
         "script_error",
         """
->>>FatalError: `Segmentation fault` is detected by the operating system.
+>>>FatalError: `Segmentation fault` has been seen.
 ERROR 2026-05-02 10:00:02,000 launch.py:3] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0] ended.
 """,
         "failed",
@@ -530,6 +530,55 @@ Events:
         "the stack of an error of MPI, whose head is cut off",
         "collective",
         ">>>MPIDI_wide_cq(902).............: OFI poll failed (events.h:902:cq:Input/output error))\n",
+    ),
+    Case(
+        "a package whose compiler failed, in the output that pip shows",
+        "script_error",
+        """
+  error: subprocess-exited-with-error
+  × python setup.py bdist_wheel did not run successfully.
+  │ exit code: 1
+  ╰─> [9 lines of output]
+      fatal: not a git repository (or any of the parent directories): .git
+      running build
+>>>      error: command '/usr/bin/wide-cc' failed with exit code 2
+      [end of output]
+  ERROR: Failed building wheel for wide
+""",
+        "failed",
+    ),
+    Case(
+        "a line that could not be logged, in a job that goes on",
+        "",
+        """
+Step 120/1000 loss 0.2
+--- Logging error ---
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 1114, in emit
+    self.flush()
+OSError: [Errno 116] Stale file handle
+Call stack:
+  File "/job/train.py", line 20, in <module>
+    log.info("saved")
+Message: 'saved'
+Arguments: ()
+""",
+    ),
+    Case(
+        "a level behind the name of a file",
+        "script_error",
+        ">>>2026-05-02 10:00:00,611 wide_executor.py ERROR - Event: pod-7f04 Failed\n",
+    ),
+    Case(
+        "a task that ran out of memory, in its platform's words",
+        "host_oom",
+        "2026-05-02 10:00:00.920 [12/fit/41 (pid 83)] Platform error:\n"
+        ">>>2026-05-02 10:00:00.920 [12/fit/41 (pid 83)] Task ran out of memory. Give the step more.\n",
+    ),
+    Case(
+        "a node that Slurm's controller gives up",
+        "interrupted",
+        ">>>[2026-05-02T02:15:03.786] update_node: node wide-7 reason set to: Health check of the scheduler failed\n",
     ),
     Case("a machine that was taken away", "interrupted", ">>>Host EC2 (instance i-0a1b2c3d) terminated.\n"),
     Case(

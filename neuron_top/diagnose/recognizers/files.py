@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Doubt, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 DISKS: tuple[Recognizer, ...] = (
@@ -89,6 +89,15 @@ FILES: tuple[Recognizer, ...] = (
             r"\bFileNotFoundError: (?!.{0,200}No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w"
             r"|libneuronpjrt-path))|\bcan't open file '.{1,400}No such file|\bNotADirectoryError: "
         ),
+    ),
+    Recognizer(
+        "a build's command failed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,
+        words("command '"),
+        r"^command '[^']{1,300}' failed\b",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "a script's syntax",

@@ -51,6 +51,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
             "|defaultcpuallocator|running out of memory|out of memory allocating"
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
+            "|ran out of memory"
             "|: out of memory|memory limit|usage hard limit"
         ),
         (
@@ -62,6 +63,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
             r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
             r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"
+            r"|\b(?i:task|job|container|pod|instance|machine) ran out of memory\b"
             r"|for exceeding memory limits|running beyond (?:physical|virtual) memory limits"
             r"|(?i:slurm|job).{0,120}?(?i:state|status)(?: is)?\W{1,4}OUT_OF_MEMORY\b|^State: OUT_OF_MEMORY\b"
             r"|\bRun time [\d:-]{4,20}, OUT_OF_MEMORY\b"

@@ -55,6 +55,7 @@ TERMINAL = frozenset(
         "launcher's report",
         "engine died",
         "exit status",
+        "a build's command failed",
         "compiler ended with a status",
         "stopped",
         "killed",
