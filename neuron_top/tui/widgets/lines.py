@@ -43,11 +43,12 @@ class Lines(Widget):
 
     def redraw(self) -> None:
         """Draw again and send the lines that differ from what is on the screen."""
-        if self.size != self._drawn_for:
+        size = self.size  # Textual looks for it on the screen each time
+        if size != self._drawn_for:
             self.refresh()
             return
-        before, self._strips = self._strips, self._filled()
-        changed = list(_changes(before, self._strips, self.size.width))
+        before, self._strips = self._strips, self._filled(size)
+        changed = list(_changes(before, self._strips, size.width))
         if changed:
             self.refresh(*changed)
 
@@ -64,7 +65,7 @@ class Lines(Widget):
         size = self.size
         if size != self._drawn_for:
             self._drawn_for = size
-            self._strips = self._filled()
+            self._strips = self._filled(size)
         strips = self._strips[crop.y : crop.bottom]
         strips += [Strip.blank(size.width, self.theme.text)] * (crop.height - len(strips))
         for wanted in self.get_line_filters():
@@ -80,8 +81,8 @@ class Lines(Widget):
         super().notify_style_update()
         self._drawn_for = Size(-1, -1)
 
-    def _filled(self) -> list[Strip]:
-        width, height = self.size
+    def _filled(self, size: Size) -> list[Strip]:
+        width, height = size
         if width <= 0 or height <= 0:
             return []
         strips = list(self.draw(width, height))[:height]
