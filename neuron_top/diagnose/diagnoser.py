@@ -13,13 +13,14 @@ from typing import NamedTuple
 import ahocorasick_rs
 import msgspec
 
-from neuron_top.diagnose import ending, general, messages, ranking, recognizers
+from neuron_top.diagnose import ending, general, messages, ranking, recognizers, steps_and_compiles
 from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.recognizers import ReasonGiven, Weight
 from neuron_top.diagnose.statements import Speaker, Statement, statements
+from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass
@@ -30,29 +31,11 @@ from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 _WINDOW = 1 << 20
-_STEPS = (
-    b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"tokens/s", b'" 200 ',
-)  # fmt: skip
-_NO_STEPS = (b"?it/s", b"?s/it")
-"""A progress bar before its first step."""
-_RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
-_BEFORE_RATE = b"0123456789. "
-_COMPILES = (
-    b"compiler status pass", b"successfully completed for", b"using a cached neff", b"autotune benchmarking takes",
-)  # fmt: skip
 _FAILURES = tuple(
     dict.fromkeys(
         (*recognizers.WORDS, *general.WORDS, b"failed compilation with", b"cached failed neff", b"in the previous run")
     )
 )
-
-
-def _engine(words: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
-    return ahocorasick_rs.BytesAhoCorasick(
-        words,
-        matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
-        implementation=ahocorasick_rs.Implementation.DFA,
-    )
 
 
 _SUPPORT = tuple(
@@ -63,8 +46,7 @@ _SUPPORT = tuple(
 """How lines begin that the runtime prints for its support, thousands a second: no words of a failure by themselves."""
 _SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
 """Advice that says why a device's memory is full; no failure by itself."""
-_FAILURE_SEARCH = _engine((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
-_PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES, *_NO_STEPS))
+_FAILURE_SEARCH = word_search((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _OLD_CODE = late_pattern(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = late_pattern(rb"\d{5,}|\d+[:.][\d:.]+")
 """Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
@@ -211,7 +193,7 @@ class Diagnoser:
         self._take_wanted(block)
         self._walk(block, _failures(block))
         if self._findings.all:
-            steps, compiles = self._signs_of_life(block)
+            steps, compiles = self._steps_and_compiles(block)
             self._base.steps += len(steps)
             self._base.compiles += len(compiles)
             self._progress = JobProgress(self._base.steps, self._base.compiles)
@@ -220,14 +202,10 @@ class Diagnoser:
         kept = block if len(block) >= _TAIL_BYTES else self._tail + block
         self._tail = kept[-_TAIL_BYTES:]
 
-    def _signs_of_life(self, block: bytes) -> tuple[list[int], list[int]]:
+    def _steps_and_compiles(self, block: bytes) -> tuple[list[int], list[int]]:
         """Where steps and compiles stand in the block; searched only where something has failed."""
         if self._signs is None:
-            matches = _PROGRESS_SEARCH.find_matches_as_indexes(block.lower())
-            self._signs = (
-                [end for index, start, end in matches if index < len(_STEPS) and _is_step(block, index, start, end)],
-                [end for index, _, end in matches if 0 <= index - len(_STEPS) < len(_COMPILES)],
-            )
+            self._signs = steps_and_compiles.found_in(block)
         return self._signs
 
     def _walk(self, block: bytes, marks: list[int]) -> None:
@@ -284,7 +262,7 @@ class Diagnoser:
 
     def _mark_progress(self, block: bytes, position: int) -> None:
         """Count what the job has done before this place."""
-        steps, compiles = self._signs_of_life(block)
+        steps, compiles = self._steps_and_compiles(block)
         self._progress = JobProgress(
             self._base.steps + bisect_right(steps, position), self._base.compiles + bisect_right(compiles, position)
         )
@@ -393,7 +371,7 @@ class Diagnoser:
     def _search_modules(self) -> None:
         """Look for the graphs that have failed from now on."""
         words = [module.encode() for module in self._modules]
-        self._module_search = _engine(tuple(words)) if words else None
+        self._module_search = word_search(tuple(words)) if words else None
 
     def _recovered_module(self, statement: Statement) -> None:
         """A graph that failed and was compiled, or found, later."""
@@ -491,11 +469,6 @@ def _failures(block: bytes) -> list[int]:
     ]
     codes = [found.end() - 1 for found in _OLD_CODE.finditer(lower)]
     return sorted(ends + codes) if codes else ends
-
-
-def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
-    """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`)."""
-    return index not in _RATES or (block[start - 1 : start] in _BEFORE_RATE and not block[end : end + 1].isalpha())
 
 
 def _common_indent(block: bytes) -> int:

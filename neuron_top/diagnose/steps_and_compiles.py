@@ -1,0 +1,42 @@
+"""What shows that a job goes on: steps that it trains, graphs that it compiles. Found in raw bytes, by whole blocks."""
+
+from __future__ import annotations
+
+import ahocorasick_rs
+
+_STEPS = (
+    b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"tokens/s", b'" 200 ',
+)  # fmt: skip
+_NO_STEPS = (b"?it/s", b"?s/it")
+"""A progress bar before its first step."""
+_RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
+_BEFORE_RATE = b"0123456789. "
+_COMPILES = (
+    b"compiler status pass", b"successfully completed for", b"using a cached neff", b"autotune benchmarking takes",
+)  # fmt: skip
+
+
+def word_search(words: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
+    """A search for all of these at once; where two begin at one place, the first of them is found."""
+    return ahocorasick_rs.BytesAhoCorasick(
+        words,
+        matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+        implementation=ahocorasick_rs.Implementation.DFA,
+    )
+
+
+_SEARCH = word_search((*_STEPS, *_COMPILES, *_NO_STEPS))
+
+
+def found_in(block: bytes) -> tuple[list[int], list[int]]:
+    """Where steps and where compiles stand, by the bytes behind each, in order."""
+    matches = _SEARCH.find_matches_as_indexes(block.lower())
+    return (
+        [end for index, start, end in matches if index < len(_STEPS) and _is_step(block, index, start, end)],
+        [end for index, _, end in matches if 0 <= index - len(_STEPS) < len(_COMPILES)],
+    )
+
+
+def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
+    """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`)."""
+    return index not in _RATES or (block[start - 1 : start] in _BEFORE_RATE and not block[end : end + 1].isalpha())
