@@ -53,8 +53,10 @@ class LogQuery:
 
     def at_least(self, level: LineLevel) -> LogQuery:
         """The same, of lines of this level and worse."""
+        if level is LineLevel.PLAIN:
+            return self
         worse = copy.copy(self)
-        worse.text, worse.marked = f"level:{level} {self.text}", self.marked or level is not LineLevel.PLAIN
+        worse.text, worse.marked = f"level:{level} {self.text}", True
         worse._terms = [_field("level", level), *self._terms]
         return worse
 

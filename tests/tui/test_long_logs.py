@@ -18,6 +18,7 @@ from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
 
@@ -185,6 +186,47 @@ async def test_e_jumps_to_errors_however_far_they_are(tmp_path: Path) -> None:
         assert [SPECIAL[number] for number in (20_000, 2000, 10)] == found
         await pilot.press("e")
         await until(pilot, lambda: here(view) == SPECIAL[2000])
+
+
+async def test_errors_go_round_and_it_is_said(tmp_path: Path) -> None:
+    async with following(tmp_path) as (app, pilot, view):
+        said = lambda: app.screen.query_one(KeyBar).draw(100, 1)[0].text  # noqa: E731
+        await pilot.press("e")
+        await until(pilot, lambda: here(view) == SPECIAL[10])
+        assert "from the top again" in said()
+        await pilot.press("E")
+        await until(pilot, lambda: here(view) == SPECIAL[20_000])
+        assert "from the end again" in said()
+        await pilot.press("e")
+        await until(pilot, lambda: here(view) == SPECIAL[10])
+        await pilot.press("slash", *"needle", "enter")
+        await until(pilot, lambda: here(view) == SPECIAL[20_000])
+        await pilot.press("e")
+        await until(pilot, lambda: "no other error" in said())
+        assert here(view) == SPECIAL[20_000]
+        await pilot.press("slash", *"hay!", "enter", "e")
+        await until(pilot, lambda: "no error" in said())
+
+
+async def test_n_goes_through_the_lines_that_the_filter_finds_and_round(tmp_path: Path) -> None:
+    async with following(tmp_path) as (app, pilot, view):
+        await pilot.press("slash", *"line 2999", "enter", "n")
+        await until(pilot, lambda: here(view) == "line 2999")
+        assert "from the top again" in app.screen.query_one(KeyBar).draw(100, 1)[0].text
+        await pilot.press("n")
+        assert here(view) == "line 12999"
+        await pilot.press("N", "N")
+        await until(pilot, lambda: here(view) == f"line {LINES - 1}")
+        assert "from the end again" in app.screen.query_one(KeyBar).draw(100, 1)[0].text
+
+
+async def test_the_last_line_is_the_first_that_a_jump_back_finds(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        with (tmp_path / "train.log").open("a") as log:
+            log.write("[rank1]: ValueError: the last of all\n")
+        await until(pilot, lambda: view.lines[-1].text.endswith("of all"))
+        await pilot.press("E")
+        assert here(view) == "[rank1]: ValueError: the last of all"
 
 
 async def test_a_filter_finds_lines_that_nobody_kept(tmp_path: Path) -> None:

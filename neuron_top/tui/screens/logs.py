@@ -11,7 +11,7 @@ from textual.widget import Widget
 from neuron_top.services.feeds import LineLevel
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
-from neuron_top.tui.widgets.log_view import LogView
+from neuron_top.tui.widgets.log_view import JumpEnd, LogView
 from neuron_top.views.model import Run
 
 
@@ -104,12 +104,23 @@ class LogsScreen(LiveScreen):
         self.log_view.only_marked()
 
     def action_next_match(self, by: int) -> None:
-        """The next marked line."""
-        self.log_view.jump(by, LineLevel.EVENT, lambda: self.notice("no further marked line"))
+        """The next line that matches the filter; without one, the next marked line."""
+        if self.log_view.matches_only:
+            self._jump(by, LineLevel.PLAIN, "match")
+        else:
+            self._jump(by, LineLevel.EVENT, "marked line")
 
     def action_next_error(self, by: int) -> None:
         """The next error."""
-        self.log_view.jump(by, LineLevel.ERROR, lambda: self.notice("no further error"))
+        self._jump(by, LineLevel.ERROR, "error")
+
+    def _jump(self, by: int, least: LineLevel, what: str) -> None:
+        words = {
+            JumpEnd.AROUND: "from the top again" if by > 0 else "from the end again",
+            JumpEnd.ALONE: f"no other {what}",
+            JumpEnd.NONE: f"no {what}",
+        }
+        self.log_view.jump(by, least, lambda end: self.notice(words[end]))
 
     def action_open(self) -> None:
         """The page of the graph that the line under the cursor is about."""

@@ -6,7 +6,8 @@ as they reach, whatever their size; new lines wait at its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
 
 from textual import events
 from textual.strip import Strip
@@ -21,6 +22,17 @@ from neuron_top.views.log_rows import LogRow, LogRows, grouped, single
 
 SEARCH_SECONDS = 0.01
 """Pause between two steps of a search: keys are answered in between."""
+
+
+class JumpEnd(Enum):
+    """Where a jump came to that did not simply find the next line."""
+
+    AROUND = auto()
+    """To a line that was reached from the other end of the log."""
+    ALONE = auto()
+    """To the line it began at: there is no other."""
+    NONE = auto()
+    """Nowhere: there is no such line."""
 
 
 class LogView(Lines, can_focus=True):
@@ -255,39 +267,83 @@ class LogView(Lines, can_focus=True):
         self.skip = max(0, self.skip + by)
         self.redraw()
 
-    def jump(self, by: int, least: LineLevel, missing: Callable[[], None]) -> None:
-        """To the next (1) or previous (-1) line of this level or worse; `missing` is called where there is none."""
-        self.hold()
-        rows = self.rows
-        start = self.cursor if self.cursor is not None else len(rows)
-        indices = range(start + 1, len(rows)) if by > 0 else range(start - 1, -1, -1)
-        wanted = least.and_worse()
-        found = next((index for index in indices if rows[index].line.level in wanted), None)
+    def jump(self, by: int, least: LineLevel, tell: Callable[[JumpEnd], None]) -> None:
+        """To the next (1) or previous (-1) line of this level or worse, beyond the last one from the other end again;
+        `tell` is called where it is not simply the next one."""
+        start = self.cursor if self.cursor is not None else len(self.rows)
+        if self.following:
+            self.hold()
+            start = len(self.rows)
+        self._search = None
+        ahead = range(start + 1, len(self.rows)) if by > 0 else range(start - 1, -1, -1)
+        found = self._first_row(least, ahead)
         if found is not None:
-            self._search = None
             self._to(found)
         elif self._window.at_end if by > 0 else self._window.at_start:
-            missing()
+            self._jump_around(by, start, least, tell)
         else:
-            self._search = self._window.search(by, least)
-            self._search_on(self._search, missing)
+            self._begin(
+                self._window.search(by, least),
+                self._to_found,
+                lambda: self._jump_around(by, start, least, tell),
+            )
 
-    def _search_on(self, search: Search, missing: Callable[[], None]) -> None:
+    def _first_row(self, least: LineLevel, indices: Iterable[int]) -> int | None:
+        wanted, rows = least.and_worse(), self.rows
+        return next((index for index in indices if rows[index].line.level in wanted), None)
+
+    def _jump_around(self, by: int, start: int, least: LineLevel, tell: Callable[[JumpEnd], None]) -> None:
+        """The same from the first line of all, or from the last."""
+
+        def arrive(search: Search, line: LogLine) -> None:
+            index = self._window.index((line.source, line.offset))
+            if index is not None and self._arrange().of_line[index] == start:
+                tell(JumpEnd.ALONE)
+            elif self._to_found(search, line):
+                tell(JumpEnd.AROUND)
+            else:
+                tell(JumpEnd.NONE)
+
+        def look_at_hand() -> None:
+            # Lines of another machine, or of a log that is gone, cannot be read again: the window is all there is.
+            every = range(len(self.rows))
+            found = self._first_row(least, every if by > 0 else reversed(every))
+            if found is not None:
+                self._to(found)
+            tell(JumpEnd.NONE if found is None else JumpEnd.ALONE if found == start else JumpEnd.AROUND)
+
+        self._begin(self._window.search_all(by, least), arrive, look_at_hand)
+
+    def _to_found(self, search: Search, line: LogLine) -> bool:
+        """To a line that a search came to; False where it is no more."""
+        place = (line.source, line.offset)
+        found = self._window.index(place)
+        if found is None:
+            found = self._window.take_around(search.at, place)
+        if found is not None:
+            self._to_line(found)
+        return found is not None
+
+    def _begin(self, search: Search, arrive: Callable[[Search, LogLine], object], missing: Callable[[], None]) -> None:
+        self._search = search
+        self._search_on(search, arrive, missing)
+
+    def _search_on(
+        self, search: Search, arrive: Callable[[Search, LogLine], object], missing: Callable[[], None]
+    ) -> None:
         if self._search is not search:  # something else was asked for meanwhile
             return
         line = search.step()
         if not search.ended:
-            self.set_timer(SEARCH_SECONDS, lambda: self._search_on(search, missing))
+            self.set_timer(SEARCH_SECONDS, lambda: self._search_on(search, arrive, missing))
             self.redraw()
             return
         self._search = None
-        place = (line.source, line.offset) if line is not None else None
-        found = self._window.take_around(search.at, place) if place is not None else None
-        if found is not None:
-            self._to_line(found)
+        if line is not None:
+            arrive(search, line)
         else:
             missing()
-            self.redraw()
+        self.redraw()
 
     def only_marked(self) -> None:
         """Show only lines that matter, or all again."""
@@ -319,6 +375,8 @@ class LogView(Lines, can_focus=True):
         came = self._kept_in_place(window.lengthen_up)
         if self.cursor is not None:
             self.cursor += came
+        elif not self.following and self.rows:
+            self.cursor = len(self.rows) - 1
         self.first = max(0, len(self.rows) - self.room)
         self.redraw()
         self.set_timer(SEARCH_SECONDS, self._fill)
@@ -327,6 +385,11 @@ class LogView(Lines, can_focus=True):
     def filtered(self) -> bool:
         """Whether something narrows what is shown."""
         return bool(self._window.query)
+
+    @property
+    def matches_only(self) -> bool:
+        """Whether a text that was typed narrows what is shown: then every line is a match."""
+        return bool(self._window.query.text) and not self.marked_only
 
     @property
     def current(self) -> LogLine | None:

@@ -173,6 +173,11 @@ class LogWindow:
         self._settle()
         return Search(self._feed, self.query.at_least(level), by, dict(self._top if by < 0 else self._bottom))
 
+    def search_all(self, by: int, level: LineLevel) -> Search:
+        """The same from the first line of all logs on, or from the last one back."""
+        self._settle()
+        return Search(self._feed, self.query.at_least(level), by, {})
+
 
 class Search:
     """A search under way."""
