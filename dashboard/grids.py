@@ -27,7 +27,7 @@ def column(field: str, head: str, width: int = 110, **more: Any) -> Column:
 
 
 def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any) -> Column:
-    """A column of numbers; `shown`: bytes, seconds, share, date or "" for as they are."""
+    """A column of numbers; `shown`: bytes, seconds, share, minute or "" for as they are."""
     format_ = {"valueFormatter": {"function": f"{shown}Text(params.value)"}} if shown else {}
     return (
         {"field": field, "headerName": head, "width": width, "type": "rightAligned", "filter": "agNumberColumnFilter"}
@@ -36,11 +36,17 @@ def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any
     )
 
 
+_CELL_MARGINS, _FILTER_BUTTON = 18, 34
+"""Pixels of a column beside its head's words; the first goes with `--ag-cell-horizontal-padding` in neurontop.css."""
+
+
 def _wide_enough(one: Column) -> Column:
-    """The column, at least as wide as its head; columns share the remaining width, by their `flex` if they have one."""
-    room = 34 if one.get("suppressHeaderFilterButton") else 68
-    least = max(one["width"], 7 * len(one["headerName"]) + room)
-    return {"flex": least, **{key: value for key, value in one.items() if value is not None}, "minWidth": least}
+    """The column, at least as wide as its head, else as its `minWidth` or width; columns share the remaining width, by
+    their `flex` if they have one."""
+    room = _CELL_MARGINS + (0 if one.get("suppressHeaderFilterButton") else _FILTER_BUTTON)
+    head = 7 * len(one["headerName"]) + room
+    least, usual = max(one["minWidth" if "minWidth" in one else "width"], head), max(one["width"], head)
+    return {"flex": usual, **{key: value for key, value in one.items() if value is not None}, "minWidth": least}
 
 
 def _explained(one: Column, word: str) -> Column:
@@ -57,46 +63,52 @@ GRAPH_COLUMNS = tuple(
     _narrow(one)
     for one in (
         column("active", "Order", 0, hide=True, sort="asc"),
-        column("graph", "Graph", 210), column("state", "State", 100),
-        _explained(number("seconds", "Compile time", "seconds", 120), "compile time"),
-        number("elapsed", "Elapsed", "seconds", 95),
-        _explained(number("left", "Time left", "seconds", 105), "time left"),
-        column("who", "Worker", 125),
-        _explained(number("lookups", "Lookups", width=100), "lookup"),
-        _explained(number("hits", "Hits", width=70), "hit"),
-        _explained(number("misses", "Misses", width=80), "miss"),
-        number("failures", "Failures", width=85),
-        _explained(number("wait", "Waited", "seconds", 90), "waited"),
-        _explained(number("bytes", "Artifact", "bytes", 100), "artifact"), column("message", "Failure", 90, flex=900),
+        column("graph", "Graph", 210, minWidth=100), column("state", "State", 100, minWidth=76),
+        _explained(number("seconds", "Compile time", "seconds", 120, minWidth=80), "compile time"),
+        number("elapsed", "Elapsed", "seconds", 95, minWidth=76),
+        _explained(number("left", "Time left", "seconds", 105, minWidth=76), "time left"),
+        column("who", "Worker", 125, minWidth=64),
+        _explained(number("lookups", "Lookups", width=100, minWidth=70), "lookup"),
+        _explained(number("hits", "Hits", width=70, minWidth=50), "hit"),
+        _explained(number("misses", "Misses", width=80, minWidth=60), "miss"),
+        number("failures", "Failures", width=85, minWidth=70),
+        _explained(number("wait", "Waited", "seconds", 90, minWidth=76), "waited"),
+        _explained(number("bytes", "Artifact", "bytes", 100, minWidth=76), "artifact"),
+        column("message", "Failure", 60, flex=260),
     )
 )  # fmt: skip
-"""What fits into 1440 pixels; operators, compiler and the rest stand in the drawer of a graph."""
+"""What fits into 1024 pixels; operators, compiler and the rest stand in the drawer of a graph."""
 
 RUN_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("star", "★", 40, filter=False), column("name", "Name", 140), column("tags", "Tags", 90),
-        column("state", "State", 175), number("started", "Started (UTC)", "date", 178, sort="desc"),
-        number("seconds", "Wall time", "seconds", 90), number("compile_share", "Compile share", "share", 132),
-        number("hit_rate", "Hit rate", "share", 80), number("graphs", "Graphs", width=86),
-        column("note", "Note", 105), number("bytes", "Size", "bytes", 95), column("node", "Node", 90),
+        column("star", "★", 34, filter=False), column("name", "Name", 140, minWidth=90),
+        column("tags", "Tags", 90, minWidth=54), column("state", "State", 175, minWidth=100),
+        number("started", "Started (UTC)", "minute", 135, sort="desc"),
+        number("seconds", "Wall time", "seconds", 90, minWidth=81),
+        number("compile_share", "Compile share", "share", 120, minWidth=116),
+        number("hit_rate", "Hit rate", "share", 80, minWidth=74), number("graphs", "Graphs", width=80, minWidth=64),
+        column("note", "Note", 105, minWidth=54), number("bytes", "Size", "bytes", 90, minWidth=72),
+        column("node", "Node", 90, minWidth=56),
     )
 )  # fmt: skip
-"""What fits into 1440 pixels, the newest run first; its command stands below the table, all of it in the exports."""
+"""What fits into 1024 pixels with every label filled in, the newest run first: words that are cut are whole on hover;
+the command stands below the table, all of it in the exports."""
 
 ENTRY_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("module", "Module", 160, filter=False, flex=345),
+        column("module", "Module", 160, filter=False, flex=345, minWidth=110),
         number("bytes", "Size", "bytes", 85, filter=False, sort="desc"), column("state", "State", 90, filter=False),
         number("age", "Unused for", "seconds", 100, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
-        column("compiler", "Compiler", 200, filter=False, flex=240),
-        number("artifact", "Artifact", "bytes", 88, filter=False), column("lock", "Lock", 100, filter=False),
-        column("failure", "Failure", 150, filter=False),
+        column("compiler", "Compiler", 200, filter=False, flex=240, minWidth=90),
+        number("artifact", "Artifact", "bytes", 88, filter=False),
+        column("lock", "Lock", 100, filter=False, minWidth=64),
+        column("failure", "Failure", 150, filter=False, minWidth=80),
     )
 )  # fmt: skip
-"""What fits into 1440 pixels, the largest entry first, whose size is seen on a phone too; the rest stands in the drawer
+"""What fits into 1024 pixels, the largest entry first, whose size is seen on a phone too; the rest stands in the drawer
 of an entry."""
 
 

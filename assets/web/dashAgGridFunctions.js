@@ -20,6 +20,6 @@
     return Math.floor(whole / 86400) + " d " + pad(Math.floor((whole % 86400) / 3600)) + " h";
   };
   functions.shareText = (value) => (known(value) ? Math.round(value * 100) + " %" : "—");
-  functions.dateText = (value) =>
-    known(value) ? new Date(value * 1000).toISOString().replace("T", " ").slice(0, 19) : "—";
+  functions.minuteText = (value) =>
+    known(value) ? new Date(value * 1000).toISOString().replace("T", " ").slice(0, 16) : "—";
 })();

@@ -5,7 +5,8 @@
   const WITH_GRID = /\/(compile|cache|runs)\/?$/, AGAIN_MS = 1000;
   const LEAST = 120, REST = 20;  // pixels: the words of an empty grid; borders, and a bar to scroll
   const ROW = 30;  // pixels: of the rows that the height of a page's grid was chosen for
-  const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"]};
+  const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"],
+    "runs-grid": ["star", "tags", "note", "node"]};
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
   if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;

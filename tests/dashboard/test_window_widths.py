@@ -1,4 +1,4 @@
-"""The overview by width: on a wall screen the log stands beside it, on a phone panels are headings that open."""
+"""Pages by width: on a wall screen the log stands beside the overview, on a phone panels fold, tables fit a laptop."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 
 from neuron_top.dashboard import pinned_log
+from neuron_top.events import RunStarted
 from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogLine
+from neuron_top.services.runs import RunService
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import SqliteStore
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
 from tests.dashboard.test_overview_compiles import compiling_events
 from tests.dashboard.test_pages import words_of
-from tests.tui.feeds import START, StillFeed, job, steps
+from tests.tui.feeds import START, StillFeed, full, job, steps
 
 RETRY = "2026-09-21 15:00:0{0}.0: WARN ||NRT||: retry {0} of 5"
 
@@ -89,4 +93,46 @@ def test_on_a_phone_the_first_panel_is_open_and_the_others_open_by_their_heading
         seen.page.set_viewport_size({"width": 1440, "height": 1000})
         seen.page.wait_for_selector("#live-losses", state="visible")
         assert (seen.complaints, seen.alerts) == ([], [])
+        seen.page.close()
+
+
+FITS = """(id) => {
+    const head = document.querySelector(id + " .ag-header-viewport");
+    return head.firstElementChild.scrollWidth <= head.clientWidth;
+}"""
+
+
+def record_with_labels(state: Path) -> None:
+    """A recording that fills every column of the table."""
+    run, at = "20260101-000000-llama3-70b-tp32-pp4-sweep-lr-3e-4", 1_767_225_600.0
+    closing = (
+        b'{"state":"failed","state_text":"failed (killed by SIGKILL)","compile_share":0.4,"hit_rate":0.9,"graphs":1214}'
+    )
+    with SqliteStore(Settings(state_dir=str(state)).state_path / "neurontop.db") as store:
+        started = RunStarted(run=run, name=run[16:], at=at, seen=at, node="ip-10-0-143-27.us-west-2.compute.internal")
+        store.begin(started)
+        store.append(run, [started], at)
+        store.finish(run, -9, at + 90_000, closing)
+    labels = RunService(Settings(state_dir=str(state)))
+    labels.label(run, starred=True, add_tags=("sweep", "bf16"), note="the schedule of learning rates was wrong")
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_tables_of_a_small_laptop_do_not_scroll_sideways(browser: Any, tmp_path: Path) -> None:
+    record_with_labels(tmp_path)
+    with serving(full(), tmp_path) as served:
+        seen = Watched(browser, viewport={"width": 1280, "height": 900})
+        for page, widths in (("runs", (1280, 1024)), ("cache", (1280, 1024)), ("compile", (1280, 1024))):
+            seen.page.goto(f"{served.address}{page}")
+            seen.page.wait_for_selector(f"#{page}-grid .ag-row")
+            for width in widths:
+                seen.page.set_viewport_size({"width": width, "height": 900})
+                seen.page.wait_for_function(FITS, arg=f"#{page}-grid")
+                seen.page.set_viewport_size({"width": 1280, "height": 900})
+        seen.page.goto(f"{served.address}runs")
+        heads = seen.page.locator("#runs-grid .ag-header-cell-text")
+        heads.last.wait_for()
+        assert heads.all_inner_texts()[-1] == "Node"
+        assert heads.evaluate_all("heads => heads.filter(head => head.scrollWidth > head.clientWidth).length") == 0
         seen.page.close()
