@@ -83,6 +83,15 @@ def percent_text(ratio: float | None) -> str:
     return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:.0f} %"
 
 
+def signed_percent_text(ratio: float | None) -> str:
+    """A change as a percentage: `+12 %`, `-3.1 %`; "" where there is none. The minus sign is the hyphen, as in every
+    number here: what is copied from a table or a sentence is then read as a number."""
+    if ratio is None:
+        return ""
+    text = percent_text(abs(ratio))
+    return f"{'-' if ratio < 0 else '+'}{text}"
+
+
 def count_text(value: int | None) -> str:
     """A whole number with thousands apart: `12,400`."""
     return UNKNOWN if value is None else f"{value:,}"

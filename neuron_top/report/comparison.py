@@ -10,7 +10,7 @@ from neuron_top.report.html import chart_section, listing, page, table_section, 
 from neuron_top.report.markdown import cell, rows
 from neuron_top.report.svg import Axis, BarShape, Point, lanes, lines
 from neuron_top.report.table import ReportColumn, ReportTable
-from neuron_top.units import bytes_text, number_text, percent_text
+from neuron_top.units import bytes_text, number_text, signed_percent_text
 from neuron_top.views.compare import TOTAL, CacheComparison, Comparison, Curves, MemoryPair, Pair
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.report_time import ReportStep
@@ -23,7 +23,7 @@ METRICS = (
     ReportColumn("", lambda row: row.label),
     ReportColumn("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
     ReportColumn("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
-    ReportColumn("change", lambda row: change_text(row.change), lambda row: row.change),
+    ReportColumn("change", lambda row: signed_percent_text(row.change), lambda row: row.change),
     ReportColumn("known how", lambda row: _basis(row)),
 )
 GRAPHS = (
@@ -37,18 +37,13 @@ MEMORY = (
     ReportColumn("peak per core, mean", lambda row: row.kind.replace("_", " ")),
     ReportColumn("A", lambda row: bytes_text(row.a), lambda row: row.a),
     ReportColumn("B", lambda row: bytes_text(row.b), lambda row: row.b),
-    ReportColumn("change", lambda row: change_text(row.change), lambda row: row.change),
+    ReportColumn("change", lambda row: signed_percent_text(row.change), lambda row: row.change),
 )
 ENVIRONMENT = (
     ReportColumn("", lambda row: row[0]),
     ReportColumn("A", lambda row: row[1]),
     ReportColumn("B", lambda row: row[2]),
 )
-
-
-def change_text(change: float | None) -> str:
-    """`+12 %`, `−3.1 %`."""
-    return "" if change is None else f"{'+' if change >= 0 else '−'}{percent_text(abs(change))}"
 
 
 def html(view: Comparison | CacheComparison) -> str:

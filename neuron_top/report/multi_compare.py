@@ -6,12 +6,12 @@ from html import escape
 
 from neuron_top.report.charts import Chart
 from neuron_top.report.columns import seconds_text
-from neuron_top.report.comparison import KIND_CLASSES, change_text
+from neuron_top.report.comparison import KIND_CLASSES
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
 from neuron_top.report.svg import LEFT, WIDTH, Axis, BarShape, lanes
 from neuron_top.report.table import ReportColumn, ReportTable
-from neuron_top.units import bytes_text, count_text, number_text
+from neuron_top.units import bytes_text, count_text, number_text, signed_percent_text
 from neuron_top.views.compare import TOTAL
 from neuron_top.views.metric import value_text
 from neuron_top.views.multi_compare import ComparedRun, MultiComparison
@@ -24,9 +24,9 @@ COLUMNS = (
     ReportColumn("run", lambda row: row.title),
     ReportColumn("cores", lambda row: count_text(row.cores), lambda row: row.cores),
     ReportColumn("memory per core", lambda row: bytes_text(row.memory), lambda row: row.memory),
-    ReportColumn("change", lambda row: change_text(row.memory_change), lambda row: row.memory_change),
+    ReportColumn("change", lambda row: signed_percent_text(row.memory_change), lambda row: row.memory_change),
     ReportColumn("throughput", lambda row: value_text(row.throughput, row.throughput_unit), lambda row: row.throughput),
-    ReportColumn("change ", lambda row: change_text(row.throughput_change), lambda row: row.throughput_change),
+    ReportColumn("change ", lambda row: signed_percent_text(row.throughput_change), lambda row: row.throughput_change),
     ReportColumn("step", lambda row: seconds_text(row.step_seconds), lambda row: row.step_seconds),
     ReportColumn("compiling", lambda row: seconds_text(row.compile_seconds), lambda row: row.compile_seconds),
     ReportColumn(
@@ -81,7 +81,7 @@ def chart(view: MultiComparison) -> Chart | None:
 
 
 def _words(row: ComparedRun, axis: Axis, index: int, reach: float) -> str:
-    change = f" ({change_text(row.throughput_change)})" if row.throughput_change is not None else ""
+    change = f" ({signed_percent_text(row.throughput_change)})" if row.throughput_change is not None else ""
     summary = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
     x = min(axis.x(reach) + 8, WIDTH - LEFT)
     return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(summary)}</text>'

@@ -11,7 +11,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import HITS
 from neuron_top.diagnose import Diagnosis
-from neuron_top.units import bytes_text, percent_text
+from neuron_top.units import bytes_text, signed_percent_text
 from neuron_top.views.diagnosis import one_line
 from neuron_top.views.metric import Provenance, Unit, value_text
 from neuron_top.views.report import Report
@@ -257,7 +257,7 @@ def _sentence(what: str, unit: str, a: float | None, b: float | None, change: fl
     if a == b or (change is not None and abs(change) < _SAME):
         return f"{what} stayed the same ({text(b)})."
     how = f"{'fell' if b < a else 'rose'} from {text(a)} to {text(b)}"
-    return f"{what} {how}" + (f" ({'+' if change > 0 else '−'}{percent_text(abs(change))})." if change else ".")
+    return f"{what} {how}" + (f" ({signed_percent_text(change)})." if change else ".")
 
 
 def _environment(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:

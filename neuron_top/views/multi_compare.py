@@ -8,7 +8,7 @@ from statistics import mean
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
-from neuron_top.units import bytes_text, percent_text
+from neuron_top.units import bytes_text, signed_percent_text
 from neuron_top.views.compare import failure_sentences
 from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
@@ -89,4 +89,4 @@ def _sentence(row: ComparedRun, first: ComparedRun) -> str:
 def _with_change(what: str, value: str, change: float | None) -> str:
     if change is None:
         return f"{what} is not known of both"
-    return f"{what} {value} ({'+' if change >= 0 else '−'}{percent_text(abs(change))})"
+    return f"{what} {value} ({signed_percent_text(change)})"

@@ -82,3 +82,7 @@ def test_small_shares_keep_a_digit() -> None:
         "10 %",
         "100 %",
     ]
+
+
+def test_changes_have_a_sign_that_machines_read_too() -> None:
+    assert [units.signed_percent_text(ratio) for ratio in (None, 0, 0.12, -0.031)] == ["", "+0 %", "+12 %", "-3.1 %"]

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, duration_text, number_text, percent_text
+from neuron_top.units import bytes_text, duration_text, number_text, signed_percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
 from neuron_top.views.metric import Unit, value_text
@@ -49,11 +49,6 @@ def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
     return strips
 
 
-def change_text(change: float | None) -> str:
-    """`+12 %`, `-3.1 %`; blank where it means nothing."""
-    return "" if change is None else f"{'+' if change >= 0 else '-'}{percent_text(abs(change))}"
-
-
 def _change(theme: Theme, change: float | None) -> Style:
     return theme.quiet if change is None or abs(change) < SAME else theme.strong
 
@@ -90,7 +85,7 @@ def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
     line = Line(theme, width).gap(2).put(pair.label, theme.quiet, LABEL)
     for value in (pair.a, pair.b):
         line.gap().put(value_text(value, pair.unit), theme.text, VALUE, right=True)
-    line.gap().put(change_text(pair.change), _change(theme, pair.change), CHANGE, right=True)
+    line.gap().put(signed_percent_text(pair.change), _change(theme, pair.change), CHANGE, right=True)
     known = (
         pair.a_provenance.value
         if pair.a_provenance == pair.b_provenance
@@ -109,7 +104,7 @@ def _memory(theme: Theme, pair: MemoryPair, largest: float, width: int) -> Strip
     for value in (pair.a, pair.b):
         line.gap().add(bar(theme, value / largest if value is not None else None, size, theme.hues[Hue.BLUE]))
         line.put(bytes_text(value), theme.text, 10, right=True)
-    return line.gap().put(change_text(pair.change), _change(theme, pair.change), 9, right=True).strip()
+    return line.gap().put(signed_percent_text(pair.change), _change(theme, pair.change), 9, right=True).strip()
 
 
 def _all_curves(theme: Theme, view: Comparison, width: int) -> list[Strip]:

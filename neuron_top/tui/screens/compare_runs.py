@@ -13,7 +13,7 @@ from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.panels.comparison import comparison_lines
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, count_text, duration_text, number_text
+from neuron_top.units import bytes_text, count_text, duration_text, number_text, signed_percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison
 from neuron_top.views.multi_compare import ComparedRun, MultiComparison
@@ -54,7 +54,7 @@ _MANY = (("Recording", 28), ("Throughput", 18), ("Step", 9), ("Compile", 9), ("L
 
 
 def _many_cells(row: ComparedRun) -> tuple[str, ...]:
-    change = f" {row.throughput_change:+.0%}" if row.throughput_change is not None else ""
+    change = f" {signed_percent_text(row.throughput_change)}" if row.throughput_change is not None else ""
     return (
         row.title,
         f"{number_text(row.throughput)}{change}",
