@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from neuron_top.tui.panels.comparison import comparison_lines
+from neuron_top.tui.screens.compare_runs import overlay_lines
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.compare import Comparison, Pair
 from neuron_top.views.metric import Provenance, Unit
+from neuron_top.views.overlay import OverlaidRun
+from neuron_top.views.trends import StepValue
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -23,3 +26,24 @@ def test_metrics_have_a_head_and_say_how_they_are_known_where_there_is_room(widt
     assert head.index("A") == value.index("45.2 s") + len("45.2 s") - 1
     assert "…" not in value
     assert ("measured" in value) is (width == 120)
+
+
+def overlaid(title: str, losses: list[float]) -> OverlaidRun:
+    values = tuple(StepValue(step, float(step), loss) for step, loss in enumerate(losses))
+    return OverlaidRun(id=title, title=title, loss=values, throughput=(), throughput_unit="")
+
+
+def test_curves_that_run_through_one_place_are_named() -> None:
+    falling, same, rising = [4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0], [1.0, 2.5, 3.5, 4.0]
+    drawn = [
+        strip.text
+        for strip in overlay_lines(
+            Theme(DARK, UNICODE), [overlaid(*run) for run in (("a", falling), ("b", same), ("c", rising))], 80
+        )
+    ]
+    (head,) = [number for number, line in enumerate(drawn) if line.startswith("Loss by step")]
+    assert drawn[head].rstrip().endswith("* several of A, B")
+    chart = "".join(drawn[head + 1 : head + 13])
+    assert (chart.count("*"), chart.count("C"), chart.count("A")) == (4, 4, 0)
+    apart = [overlaid("a", falling), overlaid("c", rising)]
+    assert "*" not in "".join(strip.text for strip in overlay_lines(Theme(DARK, UNICODE), apart, 80))

@@ -73,6 +73,8 @@ def _lines(theme: Theme, view: Comparison | str, width: int) -> list[Strip]:
 
 
 ROWS = 12
+SEVERAL = "*"
+"""Where curves run through the same cell: a letter would hide the others."""
 _HUES = tuple(Hue)
 
 
@@ -105,27 +107,34 @@ def overlay_lines(theme: Theme, view: Sequence[OverlaidRun] | str, width: int) -
 
 
 def _panel(theme: Theme, title: str, curves: Sequence[Sequence[StepValue]], width: int) -> list[Strip]:
-    """A letter where a curve runs; the axis of steps is that of all."""
+    """A letter where a curve runs, SEVERAL where more than one does; the axis of steps is that of all."""
     placed = [[(_at(index, value), value.value) for index, value in enumerate(curve)] for curve in curves]
     every = [point for curve in placed for point in curve]
-    strips = [Line(theme, width).strip(), rule(theme, width, title)]
     if not every:
-        return [*strips, Line(theme, width).gap(2).put("None of them printed any.", theme.quiet).strip()]
+        head = [Line(theme, width).strip(), rule(theme, width, title)]
+        return [*head, Line(theme, width).gap(2).put("None of them printed any.", theme.quiet).strip()]
     first, last = min(x for x, _y in every), max(x for x, _y in every)
     low, high = min(y for _x, y in every), max(y for _x, y in every)
     label = max(len(number_text(low)), len(number_text(high)))
     room = max(1, width - label - 3)
-    cells: list[list[int | None]] = [[None] * room for _row in range(ROWS)]
+    cells: list[list[set[int]]] = [[set() for _column in range(room)] for _row in range(ROWS)]
     for number, curve in enumerate(placed):
         for x, y in curve:
             column = round((x - first) / ((last - first) or 1) * (room - 1))
             row = round((high - y) / ((high - low) or 1.0) * (ROWS - 1))
-            cells[row][column] = number
+            cells[row][column].add(number)
+    shared = {number for row in cells for numbers in row if len(numbers) > 1 for number in numbers}
+    legend = f"{SEVERAL} several of {', '.join(LETTERS[number] for number in sorted(shared))}" if shared else ""
+    strips = [Line(theme, width).strip(), rule(theme, width, title, legend)]
     for row, marks in enumerate(cells):
         text = number_text(high) if row == 0 else number_text(low) if row == ROWS - 1 else ""
         line = Line(theme, width).put(text, theme.quiet, label, right=True).gap()
-        for mark in marks:
-            line.put(" ", theme.text) if mark is None else line.put(LETTERS[mark], theme.hues[_HUES[mark]])
+        for numbers in marks:
+            one = next(iter(numbers)) if len(numbers) == 1 else None
+            if one is not None:
+                line.put(LETTERS[one], theme.hues[_HUES[one]])
+            else:
+                line.put(SEVERAL if numbers else " ", theme.text)
         strips.append(line.strip())
     axis = Line(theme, width).to(label + 1).put(f"step {count_text(first)}", theme.quiet)
     return [*strips, axis.end(count_text(last), theme.quiet).strip()]
