@@ -204,6 +204,19 @@ def test_refused_commands_change_nothing_and_end_with_their_status(
     assert caches.everything(root) == before
 
 
+def test_a_wrong_name_of_a_plan_is_answered_with_where_names_are(root: Path, run: Run) -> None:
+    assert "nothing was done to this cache" in run("restore", "c1", root).stderr
+    for criteria in (("--state", "failed"), ("--older-than", "15d")):
+        assert run("evict", root, *criteria, "--yes").returncode == 0
+    plans = [each["plan"] for each in json.loads(run("journal", root, "--json").stdout)["plans"]]
+    wrong = next(letter for letter in "0123456789abcdef" if not any(plan.startswith(letter) for plan in plans))
+    assert "`neurontop cache journal` lists the names of all 2" in run("restore", wrong, root).stderr
+    unclear = run("restore", "xyz")
+    assert unclear.returncode == 3
+    assert "'xyz' is no name of a plan" in unclear.stderr
+    assert "no folder of a cache" in unclear.stderr
+
+
 def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: Path) -> None:
     assert run("evict", root, "--older-than", "15d", "--save-plan", tmp_path / "plan.json").returncode == 0
     assert len(entries(root)) == 6

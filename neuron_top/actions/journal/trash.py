@@ -262,10 +262,19 @@ class Trash:
 
     def history_of(self, plan: str) -> PlanHistory:
         """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
-        found = [history for history in self.entries() if history.begun.plan.startswith(plan)]
-        if len(found) != 1:
-            raise NothingToShow(f"{len(found) or 'no'} plans in {self.journal} begin with {plan!r}")
-        return found[0]
+        histories = self.entries()
+        found = [history for history in histories if history.begun.plan.startswith(plan)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(history.begun.plan for history in found)
+            raise NothingToShow(f"{len(found)} plans in {self.journal} begin with {plan!r}: {names}; name one of them")
+        problem = f"no plan in {self.journal} has a name that begins with {plan!r}"
+        raise NothingToShow(
+            f"{problem}; `neurontop cache journal` lists the names of all {len(histories)}"
+            if histories
+            else f"{problem}: nothing was done to this cache"
+        )
 
     def touched(self) -> dict[str, float]:
         """Entry → when a plan of ours last took files out of it: such a change is no sign of a client."""

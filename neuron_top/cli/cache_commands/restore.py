@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.errors import ReadOnlyMode
+from neuron_top.errors import NothingToShow, ReadOnlyMode
 from neuron_top.escapes import visible
 from neuron_top.services.cache_reader import BackendKind
-from neuron_top.services.caches import PlanHistory
+from neuron_top.services.caches import CacheService, PlanHistory
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan_sentences import LEFT, not_done_text
 
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     plan, given = _plan_and_root(arguments)
     root = service.resolve(given)
     if plan is None or arguments.dry_run:
-        history = service.last_undoable(root) if plan is None else service.backend(root).journal().history_of(plan)
+        history = _newest(service, root, given) if plan is None else service.backend(root).journal().history_of(plan)
         plan = history.begun.plan
         if arguments.json and arguments.dry_run:
             print_json({"plan": plan})
@@ -84,6 +85,18 @@ def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | Non
     if arguments.plan is not None and arguments.root is None and not _PLAN.match(arguments.plan):
         return None, arguments.plan
     return arguments.plan, arguments.root
+
+
+def _newest(service: CacheService, root: str, given: str | None) -> PlanHistory:
+    try:
+        return service.last_undoable(root)
+    except NothingToShow:
+        if given is None or "/" in given or Path(given).exists():
+            raise
+        raise NothingToShow(
+            f"{given!r} is no name of a plan (letters a to f and digits; `neurontop cache journal` lists them) and no "
+            "folder of a cache"
+        ) from None
 
 
 def _shown(history: PlanHistory) -> str:
