@@ -35,10 +35,13 @@ class PlainProgress:
         self._due = 0.0
         self._alerts: dict[str, str] = {}
         """Title by key of those that were reported."""
+        self._missing: dict[str, str] = {}
+        """By log, why nothing is read of it, as it was reported."""
 
     def show(self, view: Overview) -> None:
         """Print the lines that are due."""
         self._tell_alerts(view)
+        self._tell_missing(view)
         card = view.compile
         key = (
             len(card.running) + len(card.waiting) > 0,
@@ -63,6 +66,7 @@ class PlainProgress:
             self.show(view)
         else:
             self._tell_alerts(view)
+            self._tell_missing(view)
 
     def close(self, view: Overview) -> None:
         """Print where it ended, unless the last line said so."""
@@ -70,6 +74,13 @@ class PlainProgress:
         line = progress_line(view)
         if line != self._last_line and self._print(line):
             self._last_line = line
+
+    def _tell_missing(self, view: Overview) -> None:
+        now = {one.name: one.text for one in view.sources if not one.available and one.name.startswith("log:")}
+        for name, text in now.items():
+            if self._missing.get(name) != text and self._print(visible(text)):
+                self._missing[name] = text
+        self._missing = {name: text for name, text in self._missing.items() if name in now}
 
     def _tell_alerts(self, view: Overview) -> None:
         now = {alert.key: alert for alert in view.alerts}

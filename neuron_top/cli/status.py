@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.plain import overview_text
 from neuron_top.services.status import status
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    view = status(configuration.load()[0], arguments.run)
+    view = status(configuration.load()[0], arguments.run, standard_input_bytes(), log_stderr)
     print_json(view) if arguments.json else print_text(overview_text(view))
     ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
     failed = view.compile.failed > 0 if view.diagnosis is None else view.diagnosis.failed

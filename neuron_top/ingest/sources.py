@@ -42,6 +42,7 @@ _LAST_LINES_BYTES = 16 * 1024
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 _AWAITED = "no such file yet, it is read as soon as it is there"
+_SILENT_PIPE = "nothing was written to this pipe yet, it is read as soon as something is"
 
 
 class LogFiles:
@@ -108,8 +109,7 @@ class LogFiles:
                 if not self._from_end and _holds_something(path):
                     _emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
-            problem, awaited = self._tails[key].problem, self._tails[key].awaited
-            text = f"{problem.strerror}: {key}" if problem else f"{_AWAITED}: {key}" if awaited else ""
+            text = self._missing(self._tails[key])
             if text != self._problems.get(key, ""):
                 self._problems[key] = text
                 name = f"log:{key}"
@@ -117,6 +117,15 @@ class LogFiles:
         # What a folder offered first may be old; what turns up later is new and is read from its beginning.
         self._from_end = False
         self._looked = True
+
+    def _missing(self, tail: FileTail) -> str:
+        """Why there is nothing of a log, in words; "" where there is something, or may be."""
+        if tail.problem is not None:
+            return f"{tail.problem.strerror}: {tail.path}"
+        if tail.awaited:
+            return f"{_AWAITED}: {tail.path}"
+        # At the first look nobody has tried to read it yet.
+        return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""
 
     def _takes_whole(self, key: str) -> bool:
         """Whether this is no log that grows: one that was rotated, beside the log that it was, or compressed.

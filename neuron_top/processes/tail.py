@@ -51,7 +51,7 @@ class FileTail:
         """Why the path cannot be read now (no permission, a folder); None when it can, or is only missing."""
         self._descriptor: int | None = None
         self._identity: tuple[int, int] | None = None
-        self._streams = False
+        self._streams = self._is_pipe = False
         self._position = 0
         self._fingerprint = b""
         self._vanished = False
@@ -71,6 +71,11 @@ class FileTail:
     def awaited(self) -> bool:
         """Whether nothing has ever stood under the path."""
         return self._identity is None and self.problem is None
+
+    @property
+    def is_silent_pipe(self) -> bool:
+        """Whether this is a pipe that nothing has come through yet: a writer may be missing."""
+        return self._is_pipe and self._position == 0
 
     @property
     def position(self) -> int:
@@ -129,7 +134,7 @@ class FileTail:
         if identity != self._identity:
             self._restart()
         self._descriptor, self._identity, self.problem = descriptor, identity, None
-        self._streams = not stat.S_ISREG(status.st_mode)
+        self._streams, self._is_pipe = not stat.S_ISREG(status.st_mode), stat.S_ISFIFO(status.st_mode)
         return descriptor
 
     def _restart(self) -> None:

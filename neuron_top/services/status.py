@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import IO
 
 import msgspec
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest import run_loader
+from neuron_top.processes.log_input import quiet
 from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.feeds import estimator
@@ -16,14 +19,20 @@ from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
 
-def status(settings: Settings, name: str | None = None) -> Overview:
-    """The overview of a recording or a log; without a name of the recording that is made now, else of workers that run
-    here, else of the last recording.
+def status(
+    settings: Settings,
+    name: str | None = None,
+    standard_input: IO[bytes] | None = None,
+    notify: Callable[[str], None] = quiet,
+) -> Overview:
+    """The overview of a recording or a log (`-`: `standard_input`); without a name of the recording that is made now,
+    else of workers that run here, else of the last recording. `notify`: takes remarks for the person.
 
     Raises NothingToShow, StoreUnusable, UsageError.
     """
     if name is not None and run_loader.is_log(name):
-        return _overview(settings, run_loader.read_logs([name], settings.history_seconds, diagnosed=True))
+        run = run_loader.read_logs([name], settings.history_seconds, standard_input, notify, diagnosed=True)
+        return _overview(settings, run)
     runs = RunService(settings)
     view = None
     if name is None:

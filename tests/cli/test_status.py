@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
@@ -48,6 +51,30 @@ def test_a_log_that_failed_is_exit_status_one(log: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out.startswith(
         "FAILED train.log · the program raised an error: ValueError: no such size"
     )
+
+
+def test_a_pipe_that_nobody_writes_to_is_said_to_be_awaited(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(log)
+
+    def write() -> None:
+        time.sleep(1.5)  # longer than a writer may take without a word
+        log.write_text(f"{HIT}\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert main(["status", str(log)]) == 0
+    writer.join()
+    told = capsys.readouterr()
+    assert told.err == f"neurontop: {log}: waiting until something writes to this pipe (Ctrl-C ends)\n"
+    assert "1 graph: 1 from the cache" in told.out
+
+
+def test_standard_input_is_read_where_it_is_named(log: Path) -> None:
+    command = [sys.executable, "-m", "neuron_top", "status", "-"]
+    done = subprocess.run(command, input=f"{HIT}\n", capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "standard input" in done.stdout
+    assert "1 graph: 1 from the cache" in done.stdout
 
 
 def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

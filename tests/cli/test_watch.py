@@ -142,6 +142,21 @@ def test_plain_lines_of_standard_input_end_with_it_and_carry_no_escapes(environ:
     assert "step 10/10, loss 2" in last
 
 
+def test_plain_says_of_which_logs_nothing_can_be_read_yet(environ: dict[str, str], tmp_path: Path) -> None:
+    missing, pipe = tmp_path / "later.log", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(
+        [*PROGRAM, "watch", "--plain", str(missing), str(pipe)], env=environ, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout)
+        awaited = {"no such file yet": str(missing), "nothing was written to this pipe yet": str(pipe)}
+        while awaited:
+            line = next(lines)
+            awaited = {words: path for words, path in awaited.items() if words not in line or path not in line}
+        process.terminate()
+
+
 def test_plain_reports_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
     wait = "2025-03-01 10:00:00.000123:  4242  [INFO]: Another process must be compiling "
     wait += f"{FOLDER}/{MODULES[2]}/model.neff been waiting for: 61.0 minutes\n"

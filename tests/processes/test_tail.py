@@ -103,9 +103,11 @@ def test_a_named_pipe_is_read_without_waiting_for_its_writer(tmp_path: Path) -> 
     os.mkfifo(pipe)
     tail = FileTail(pipe)
     assert tail.read() == []
+    assert tail.is_silent_pipe
     writer = os.open(pipe, os.O_WRONLY)
     os.write(writer, b"one\n")
     assert text_of(tail.read()) == b"one\n"
+    assert not tail.is_silent_pipe
     os.close(writer)
     assert tail.read() == []
 
