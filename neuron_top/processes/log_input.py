@@ -34,6 +34,20 @@ _XZ = b"\xfd7zXZ\0"
 _BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 _BEGINNINGS = (_GZIP, _ZSTD, _XZ, *_BZIP2)
 """What data of each compressor begins with."""
+_UNREAD = {
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x02\x21\x4c\x18": "lz4",
+    b"\x1f\x9d": "compress (.Z)",
+    b"\x1f\xa0": "compress (.Z)",
+    b"\x5d\0\0": "lzma",
+    b"LZIP\x01": "lzip",
+    b"\x89LZO\0": "lzop",
+    b"\xff\x06\0\0sNaPpY": "Snappy",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+}
+"""The same of compressors that we don't read, with their names."""
+_ALL_BEGINNINGS = (*_BEGINNINGS, *_UNREAD)
 _FRAME_READ = 1 << 16
 _FRAME_OUT = 1 << 20
 """Bytes that come out at a time."""
@@ -127,29 +141,27 @@ def _wait_for_a_writer(name: str, descriptor: int, notify: Notify) -> None:
 def _read(name: str, file: IO[bytes], notify: Notify) -> Iterator[bytes]:
     read = _reader(file)
     first = read(CHUNK_BYTES)
-    while first and any(len(first) < len(beginning) and beginning.startswith(first) for beginning in _BEGINNINGS):
+    while first and any(len(first) < len(beginning) and beginning.startswith(first) for beginning in _ALL_BEGINNINGS):
         more = read(CHUNK_BYTES)
         if not more:
             break
         first += more
-    if is_compressed(first):
+    if first.startswith(_BEGINNINGS):
         yield from _unpacked(name, first, file, notify)
         return
+    unread = next((compressor for beginning, compressor in _UNREAD.items() if first.startswith(beginning)), "")
+    if unread:
+        raise ValueError(f"it is packed with {unread}; unpack it first (gzip, zstd, xz and bzip2 are read as they are)")
     while first:
         yield first
         first = read(CHUNK_BYTES)
 
 
-def is_compressed(first: bytes) -> bool:
-    """Whether a file that begins with these bytes holds compressed data that we read."""
-    return first.startswith(_BEGINNINGS)
-
-
 def has_compressed_data(path: str) -> bool:
-    """Whether a plain file holds compressed data that we read; False where it cannot be opened."""
+    """Whether a plain file holds compressed data, that we read or not; False where it cannot be opened."""
     try:
         with open(open_plain(path, follow=True), "rb") as file:
-            return is_compressed(file.read(max(map(len, _BEGINNINGS))))
+            return file.read(max(map(len, _ALL_BEGINNINGS))).startswith(_ALL_BEGINNINGS)
     except OSError:
         return False
 

@@ -70,6 +70,39 @@ def test_every_command_reads_a_compressed_log(tmp_path: Path, ending: str, capsy
     assert len(read_logs([str(path)], 3600.0).compiles.graphs) == 50
 
 
+UNREAD = {
+    "lz4": (b"\x04\x22\x4d\x18\x64\x40\xa7", "lz4"),
+    "Z": (b"\x1f\x9d\x90\x68\xca", "compress (.Z)"),
+    "lzma": (b"\x5d\0\0\x80\0", "lzma"),
+    "zip": (b"PK\x03\x04\x0a\0", "zip"),
+}
+"""How files of compressors that are not read begin, as their commands write them, and their names."""
+
+
+@pytest.mark.parametrize("ending", UNREAD)
+def test_a_compressor_that_is_not_read_is_named_with_those_that_are(
+    tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beginning, name = UNREAD[ending]
+    path = tmp_path / f"train.log.{ending}"
+    path.write_bytes(beginning + os.urandom(300))
+    for command in ("tally", "diagnose", "report", "status", "explain", "check"):
+        assert main([command, str(path)]) == 2
+        told = capsys.readouterr()
+        assert f"it is packed with {name}; unpack it first (gzip, zstd, xz and bzip2 are read as they are)" in told.err
+        assert told.out == ""
+    feed = assembly.paths_feed(_settings(tmp_path), [str(path)])
+    feed.start(lambda: None)
+    try:
+        until(lambda: f"log:{path}" in feed.read(lambda run, _now: {*run.cores.sources}))
+        source = feed.read(lambda run, _now: run.cores.sources[f"log:{path}"])
+        assert not source.available
+        assert f"it is packed with {name}" in source.text
+        assert feed.log_tail(10) == []
+    finally:
+        feed.stop()
+
+
 def test_frames_that_follow_each_other_and_odd_portions_are_one_log(tmp_path: Path) -> None:
     data = hits(0, 300)
     for pack in PACKERS.values():
