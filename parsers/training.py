@@ -55,10 +55,11 @@ _LOSS = late_pattern(
     re.IGNORECASE,
 )
 _STEP = late_pattern(
-    r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?:\s?/\s?(\d{1,12}))?",
+    r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?!\d)"
+    r"(?:\s?/\s?(\d{1,12})(?!\d))?",
     re.IGNORECASE,
 )
-_EPOCH = late_pattern(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?:\.\d{1,12})?)", re.IGNORECASE)
+_EPOCH = late_pattern(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?!\d)(?:\.\d{1,12})?)", re.IGNORECASE)
 _RATE = late_pattern(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
 _THROUGHPUT = late_pattern(
     rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})"

@@ -114,7 +114,10 @@ def _state(record: RunRecord, closing: _Closing | None, recorder_alive: bool) ->
         return state, job_text(state)
     if closing is not None:
         with suppress(ValueError):
-            return JobState(closing.state.partition(" (")[0]), closing.state_text or closing.state
+            state = JobState(closing.state.partition(" (")[0])
+            # Versions before 0.2 had another word for the one end that has nothing to add.
+            ended_well = state is JobState.FINISHED
+            return state, job_text(state) if ended_well else closing.state_text or closing.state
     state = JobState.FINISHED if record.exit_code == 0 else JobState.FAILED
     return state, job_text(state, exit_code=record.exit_code)
 

@@ -11,6 +11,7 @@ _WORDS = {
     JobState.IDLE: "waiting for a job",
     JobState.EXTRACTING: "extracting graphs (trial run)",
     JobState.LOCK_WAIT: "waiting for a lock",
+    JobState.FINISHED: "completed",
 }
 
 

@@ -45,7 +45,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...]
     state: JobState
     state_text: str
-    """In words, as in the overview's header: `finished`, `failed (exit status 3)`, `killed (signal 9)`, …"""
+    """In words, as in the overview's header: `completed`, `failed (exit status 3)`, `killed (signal 9)`, …"""
     exit_code: int | None
     started: float | None
     finished: float | None

@@ -55,6 +55,15 @@ def test_a_step_is_read_as_printed(line: str, fields: dict[str, object]) -> None
     assert {name: getattr(step, name) for name in fields} == fields
 
 
+def test_of_a_number_that_is_too_long_no_part_is_taken() -> None:
+    (step,) = only(StepReported, read("epoch: 3 batch: 20240101123045 loss: 2.5\n"))
+    assert (step.step, step.epoch, step.loss) == (None, 3.0, 2.5)
+    (step,) = only(StepReported, read("epoch: 1721234567 step: 12 loss: 2.5\n"))
+    assert (step.step, step.epoch, step.loss) == (12, None, 2.5)
+    (step,) = only(StepReported, read("step: 12/20240101123045 | loss: 2.5\n"))
+    assert (step.step, step.total_steps) == (12, None)
+
+
 def test_a_diverged_loss_is_seen() -> None:
     (step,) = only(StepReported, read("{'loss': nan, 'epoch': 1.0}\n"))
     assert step.loss is not None

@@ -428,7 +428,7 @@ def recordings() -> tuple[RunRow, ...]:
             id="20260920-090000-bbbb",
             name="bert-tp",
             state=JobState.FINISHED,
-            state_text="finished",
+            state_text="completed",
             started=START - 90_000,
             finished=START - 89_000,
             seconds=1000.0,
