@@ -21,11 +21,11 @@ from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.entry_contents import operators_of
 from neuron_top.services.misses import MissService
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.graphs import GraphPage, graph_page
+from neuron_top.views.graphs import GraphPage, GraphRow, graph_page
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery, question
-from neuron_top.views.model import LineRef
+from neuron_top.views.model import LineRef, Precision
 from neuron_top.views.operators import Operators
 from neuron_top.views.words import entry_state_words, graph_state_words
 
@@ -63,7 +63,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
     one = page.row
     pairs = (
         ("state", _state_text(one.state, graph_state_words(one.state))),
-        ("compile time", f"{duration_text(one.seconds)} ({one.precision.value})"),
+        ("compile time", _compile_time(one)),
         ("compiler", one.compiler or "—"),
         ("flags", " ".join(page.flags) or "—"),
         ("inputs", "  ".join(page.inputs) or "—"),
@@ -99,6 +99,12 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
     return content
 
 
+def _compile_time(one: GraphRow) -> str:
+    if one.seconds is None:
+        return UNKNOWN
+    return f"{'at most ' if one.precision is Precision.BRACKETED else ''}{duration_text(one.seconds)} in this run"
+
+
 def entry_facts(one: EntryRow) -> Any:
     """What a cache says about an entry."""
     pairs = (
@@ -107,7 +113,7 @@ def entry_facts(one: EntryRow) -> Any:
         ("compiler", one.compiler or "no compiler folder"),
         ("size on disk", f"{bytes_text(one.bytes)}, artifact {bytes_text(one.artifact_bytes)}"),
         ("unused for", duration_text(one.age)),
-        ("compile time", duration_text(one.compile_seconds)),
+        ("compile time", one.compile_text),
         ("flags", one.flags),
         ("lock", one.lock),
         ("failure", one.failure),

@@ -11,6 +11,7 @@ from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.entry import Entry
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
+from neuron_top.units import UNKNOWN, duration_text
 from neuron_top.views.failure_advice import ADVICE
 from neuron_top.views.other_caches import OtherCache
 
@@ -41,6 +42,21 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
     changed: float | None = None
     """Newest change of any of its files."""
+    compile_recorded: bool = False
+    """`compile_seconds` is of a recorded run, as the cache's own record has none."""
+
+    @property
+    def compile_text(self) -> str:
+        """The compile time with what it is of."""
+        return compile_text(self.compile_seconds, recorded=self.compile_recorded)
+
+
+def compile_text(seconds: float | None, *, recorded: bool) -> str:
+    """The compile time of an entry with what it is of: a run counts the start of the compiler's process too, so that
+    both may stand beside each other and differ."""
+    if seconds is None:
+        return UNKNOWN
+    return f"{duration_text(seconds)} {'in a recorded run' if recorded else 'in the compiler alone'}"
 
 
 class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +94,7 @@ def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_
         advice=ADVICE[failure.cause] if failure is not None else "",
         problems=entry.problems,
         changed=entry.changed_at,
+        compile_recorded=entry.compile_seconds is None,
     )
 
 

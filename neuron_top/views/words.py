@@ -15,7 +15,8 @@ TERMS = {
     "cached failure": "A lookup that found a stored failure: it fails again without a compile.",
     "hit rate": "Share of graphs that came from the cache, so that nobody compiled them in this run. Each graph counts "
     "once; graphs that nobody has asked for yet do not count.",
-    "compile time": "Duration of the newest compile that ended. “at most” where the log shows only when it was over.",
+    "compile time": "Duration of the newest compile that ended. “at most” where the log shows only when it was over. "
+    "A run counts the start of the compiler's process too, the record in a cache the compiler alone.",
     "time left": "The longest that past compiles of this graph, or of ones of its size, suggest; empty without any.",
     "waited": "The longest that one process waited for another one's compile of this graph.",
     "compile share": "Share of the run's wall time in which at least one process compiled or waited for a compile.",

@@ -61,6 +61,17 @@ def test_screens_list_the_last_use_and_the_compile_time_that_recordings_know(
     assert entry_row(str(root), entry, now).age > 39 * 86_400, "by its own files alone"
 
 
+def test_a_compile_time_says_what_it_is_of(tmp_path: Path) -> None:
+    stats = {"model.inductor": b"x", "model.done": b"", "model.stats.json": b'{"compile_seconds": 7.0}'}
+    write_entry(tmp_path, {HLO_NAME: small_hlo(), **stats}, compiler="inductor-2.13.0+abcdef01", graph="a" * 20)
+    write_entry(tmp_path, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}, graph="b" * 20)
+    ours, sdk = sorted(scan(str(tmp_path)).entries, key=lambda entry: entry.module)
+    past = UsageHistory(compiled={ours.module: 7.4, sdk.module: 12.2})
+    assert entry_row("r", ours, 0.0, past).compile_text == "7.0 s in the compiler alone"
+    assert entry_row("r", sdk, 0.0, past).compile_text == "12.2 s in a recorded run"
+    assert entry_row("r", sdk, 0.0).compile_text == "—"
+
+
 MODULE = "MODULE_0123456789abcdef+d7517139"
 
 

@@ -22,6 +22,7 @@ from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import BackendKind, CacheBackend, Entry, UsageHistory
 from neuron_top.services.entry_contents import Contents, File, HloSummary, LocalGraph, Neff, contents_of
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text
+from neuron_top.views.entries import compile_text
 from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
 
@@ -117,7 +118,7 @@ def _head(entry: Entry, past: UsageHistory, size: str) -> str:
         ("state", f"{entry.state}: {MEANINGS[entry.state]}"),
         ("size", size),
         ("compiled", _when(entry.compiled_at, now)),
-        ("compile time", duration_text(past.compile_seconds(entry))),
+        ("compile time", compile_text(past.compile_seconds(entry), recorded=entry.compile_seconds is None)),
         ("last used", _last_used(entry, past, now)),
         ("flags", _flags(entry)),
     ]

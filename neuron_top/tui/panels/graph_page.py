@@ -104,7 +104,7 @@ def entry_facts(row: EntryRow) -> tuple[tuple[str, str], ...]:
         ("size", bytes_text(row.bytes)),
         ("artifact", bytes_text(row.artifact_bytes)),
         ("last used", f"{duration_text(row.age)} ago"),
-        ("compiled in", duration_text(row.compile_seconds)),
+        ("compile time", row.compile_text),
         ("flags", row.flags),
         ("lock", row.lock),
         ("failure", row.failure),
