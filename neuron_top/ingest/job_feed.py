@@ -94,7 +94,11 @@ class FleetJobFeed(LiveFeed):
 def job_feed(settings: Settings, job: str) -> FleetJobFeed:
     """The feed of a job over all its nodes, by the database's clock. Raises NothingToShow, StoreUnusable."""
     store = FleetStore(settings.store, insecure=settings.store_insecure)
-    return FleetJobFeed(settings, store, find_job(store, job))
+    try:
+        return FleetJobFeed(settings, store, find_job(store, job))
+    except BaseException:
+        store.close()
+        raise
 
 
 def _nodes(run: Run, now: float) -> list[str]:

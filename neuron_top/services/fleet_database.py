@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -25,14 +26,22 @@ class FleetDatabase:
         """Raises UsageError where no database is named. Connects with the first question."""
         check_named(settings)
         self._settings, self._connections = settings, connections
+        self._opening = threading.Lock()
+        self._opened: list[FleetStore] = []
+        self._closed = False
 
     @cached_property
     def _store(self) -> FleetStore:
         from neuron_top.store.postgres.fleet import FleetStore
 
-        return FleetStore(
+        store = FleetStore(
             self._settings.store, insecure=self._settings.store_insecure, pool=max(0, self._connections - 1)
         )
+        with self._opening:
+            self._opened.append(store)
+            if self._closed:
+                store.end()
+        return store
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +50,8 @@ class FleetDatabase:
         self.close()
 
     def close(self) -> None:
-        """Leave the database."""
-        if "_store" in self.__dict__:
-            self._store.close()
+        """Leave the database. A thread that still asks is refused, whenever it comes."""
+        with self._opening:
+            self._closed = True
+            for store in self._opened:
+                store.end()

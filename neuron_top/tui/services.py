@@ -5,9 +5,10 @@ None of the services is imported before the first frame.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from neuron_top.settings import Settings
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from neuron_top.services.caches import CacheService
     from neuron_top.services.fleet import FleetService
     from neuron_top.services.fleet_actions import FleetActions
+    from neuron_top.services.fleet_database import FleetDatabase
     from neuron_top.services.misses import MissService
     from neuron_top.services.reports import ReportService
     from neuron_top.services.runs import RunService
+
+    Fleet = TypeVar("Fleet", bound=FleetDatabase)
 
 
 class Services:
@@ -28,6 +32,9 @@ class Services:
     def __init__(self, settings: Settings, caches: Sequence[str] | None = ()) -> None:
         """`caches`: those that were named for this program, listed before the configured ones; None: list none."""
         self._settings, self._named_caches = settings, caches
+        self._closing = threading.Lock()
+        self._closed = False
+        self._connected: list[FleetDatabase] = []
 
     @cached_property
     def runs(self) -> RunService:
@@ -76,18 +83,26 @@ class Services:
         """Jobs and nodes of the fleet that the settings name."""
         from neuron_top.services.fleet import FleetService
 
-        return FleetService(self._settings)
+        return self._kept(FleetService(self._settings))
 
     @cached_property
     def fleet_actions(self) -> FleetActions:
         """Changes of the caches of that fleet. Raises UsageError where the settings name none."""
         from neuron_top.services.fleet_actions import FleetActions
 
-        return FleetActions(self._settings)
+        return self._kept(FleetActions(self._settings))
+
+    def _kept(self, service: Fleet) -> Fleet:
+        """A service that is closed with the program; at once where a thread asks for it after that."""
+        with self._closing:
+            self._connected.append(service)
+            if self._closed:
+                service.close()
+        return service
 
     def close(self) -> None:
         """Leave what was connected to."""
-        if "fleet" in self.__dict__:
-            self.fleet.close()
-        if "fleet_actions" in self.__dict__:
-            self.fleet_actions.close()
+        with self._closing:
+            self._closed = True
+            for service in self._connected:
+                service.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,13 +12,17 @@ import pytest
 from textual.pilot import Pilot
 from textual.strip import Strip
 
+from neuron_top.errors import NothingToShow
 from neuron_top.identity import machine_id
+from neuron_top.ingest.job_feed import job_feed
 from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreUnreachable
 from neuron_top.store.fleet_records import HeartbeatSteps, Spread
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import keys_for
 from neuron_top.tui.panels import fleet as panel
+from neuron_top.tui.services import Services
 from neuron_top.tui.theme import choose
 from neuron_top.views.fleet import metric_named
 from neuron_top.views.fleet_cells import fleet_cells
@@ -107,6 +113,28 @@ async def test_a_row_opens_its_node_with_what_history_needs(postgres_url: str) -
         text = await until(app, pilot, lambda text: "Attributes" in text)
         assert "history needs the site's Prometheus" in text
         assert "compiler" in text
+
+
+def test_a_thread_that_asks_after_the_end_makes_no_connection(postgres_url: str) -> None:
+    fill(postgres_url)
+    used, late = Services(Settings(store=postgres_url)), Services(Settings(store=postgres_url))
+    assert used.fleet.page().nodes
+    for services in (used, late):
+        services.close()
+        with pytest.raises(StoreUnreachable, match="has left the database"):
+            services.fleet.page()
+        with pytest.raises(StoreUnreachable, match="has left the database"):
+            services.fleet_actions.newest()
+
+
+def test_a_feed_of_a_job_that_is_not_there_leaves_no_connection(postgres_url: str) -> None:
+    fill(postgres_url)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(NothingToShow):
+            job_feed(Settings(store=postgres_url), "no such job")
+        gc.collect()
+    assert [one for one in told if one.category is ResourceWarning and "connection" in str(one.message)] == []
 
 
 async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:

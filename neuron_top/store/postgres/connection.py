@@ -79,6 +79,7 @@ class Database:
         self._conninfo = conninfo_of(address, insecure=insecure)
         self._prepared = prepared
         self._lock = threading.Lock()
+        self._ended = False
         self._one: Opened | None = None
         self._pool: psycopg_pool.ConnectionPool[Opened] | None = None
         if pool:
@@ -109,6 +110,12 @@ class Database:
         if self._pool is not None:
             self._pool.close()
 
+    def end(self) -> None:
+        """Close for good: a thread that asks later is refused, and leaves no connection that nobody closes."""
+        with self._lock:
+            self._ended = True
+        self.close()
+
     @contextmanager
     def connection(self) -> Iterator[Opened]:
         """A connection in autocommit mode. Raises StoreUnusable for whatever goes wrong with the database inside."""
@@ -126,12 +133,17 @@ class Database:
         with self._explained():
             return self._opened()
 
+    def _check_open(self) -> None:
+        if self._ended:
+            raise StoreUnreachable(f"{self.place}: this program has left the database")
+
     def _borrowed(self) -> AbstractContextManager[Opened]:
         return self._from_pool(self._pool) if self._pool is not None else self._only_one()
 
     @contextmanager
     def _only_one(self) -> Iterator[Opened]:
         with self._lock:
+            self._check_open()
             if self._one is None or self._one.closed or self._one.broken:
                 self._one = self._opened()
             yield self._one
@@ -139,6 +151,7 @@ class Database:
     @contextmanager
     def _from_pool(self, pool: psycopg_pool.ConnectionPool[Opened]) -> Iterator[Opened]:
         with self._lock:
+            self._check_open()
             if pool.closed:  # not opened yet
                 self._opened().close()  # says why it cannot be reached, which a pool only waits for
                 pool.open()

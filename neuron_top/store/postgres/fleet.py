@@ -70,6 +70,10 @@ class FleetStore:
         """Let go of the connections."""
         self._database.close()
 
+    def end(self) -> None:
+        """The same for good: whoever asks later is refused."""
+        self._database.end()
+
     # --- an agent writes ---
 
     def clock(self) -> float:
