@@ -67,6 +67,23 @@ async def test_a_graph_shows_its_entry_too_from_every_screen_that_names_it() -> 
         assert page_text(app) == first
 
 
+async def test_the_answer_to_why_it_missed_is_scrolled_to() -> None:
+    async with running("cache", size=(80, 20)) as (app, pilot):
+        await pilot.press("slash", *digits(MODULE), "enter", "down", "down", "enter")
+        await drawn(app, pilot)
+        page = app.screen.query_one(Page)
+        in_sight = lambda: "\n".join(strip.text for strip in page.draw(page.size.width, page.size.height))  # noqa: E731
+        await pilot.press("w")
+        await drawn(app, pilot)
+        why = page.text.splitlines().index(next(line for line in page.text.splitlines() if "Why it missed" in line))
+        assert why + 3 >= page.size.height, "else it is in sight anyway"
+        answer = page.text.splitlines()[why : why + 3]
+        assert all(line.strip() in in_sight() for line in answer)
+        await pilot.press("g")
+        await drawn(app, pilot)
+        assert page.first == 0, "it is scrolled to once"
+
+
 async def test_a_click_on_a_graph_at_work_opens_its_page() -> None:
     async with running() as (app, pilot):
         lines = app.screen.query_one("#compile")._strips

@@ -72,7 +72,7 @@ def _since(card: TrainingCard) -> str:
     if card.since_last is None:
         return ""
     word = "step" if card.step is not None or card.loss is not None else "report"
-    return f"last {word} {duration_text(card.since_last)} ago" if is_stale(card) else ""
+    return f"last {word} {whole_seconds_text(card.since_last)} ago" if is_stale(card) else ""
 
 
 def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:

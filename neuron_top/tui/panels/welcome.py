@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, fit_start, rule, safe
+from neuron_top.tui.drawing import Line, fit_start, rule, safe, without_backticks
 from neuron_top.tui.panels import alerts
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, duration_text
@@ -93,7 +93,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
         line = Line(theme, width).put(f"  {sign} ", style).put(source.name, theme.text, 18).gap()
-        text = safe(source.text or ("found" if source.available else "not found"))
+        text = safe(without_backticks(source.text) or ("found" if source.available else "not found"))
         first, *more = textwrap.wrap(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
         strips += [Line(theme, width).gap(_TEXT).put(part, theme.quiet).strip() for part in more]

@@ -9,11 +9,12 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import counted
 from neuron_top.views.miss_explanation import Misses, MissExplanation
 
+WHY_TITLE = "Why it missed"
 REASON_CELLS = 23
 """Cells in front of a reason."""
 
 
-def why_lines(theme: Theme, why: MissExplanation, width: int, title: str = "Why it missed") -> list[Strip]:
+def why_lines(theme: Theme, why: MissExplanation, width: int, title: str = WHY_TITLE) -> list[Strip]:
     """The likeliest cause in words, the others below it, and what the answer rests on."""
     strips = [rule(theme, width, title), *paragraph(theme, why.headline, width, theme.strong)]
     for reason in (one for one in why.reasons if one.text != why.headline):

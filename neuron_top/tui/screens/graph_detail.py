@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textual.strip import Strip
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.panels.graph_page import detail_lines
+from neuron_top.tui.panels.why import WHY_TITLE, why_lines
 from neuron_top.tui.screens.async_page import MissLookup
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
@@ -52,6 +53,8 @@ class GraphDetail(DetailPage):
         self._key, self._ask_at_once = key, why
         self._entries: Sequence[EntryRow] | None = [entry] if entry is not None else None
         self._lookup = MissLookup(self, answered=lambda: self.host.draw())
+        self._why_is_new = False
+        """It was asked, and was not scrolled to yet."""
         self._lines: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
 
     def on_mount(self) -> None:
@@ -86,6 +89,15 @@ class GraphDetail(DetailPage):
             self._lines = {positions: self.host.feed.log_lines(positions)}
         return ShownGraph(self._key, page, self._lines[positions], self._entries, self._lookup.explanation)
 
+    def show(self, view: Any) -> None:
+        """Draw it anew; the answer to why it missed is scrolled to once, as it may stand below the screen."""
+        super().show(view)
+        why = self._lookup.explanation
+        if self._why_is_new and why is not None:
+            self._why_is_new = False
+            title = next(n for n, line in enumerate(self.page.text.splitlines()) if line.startswith(WHY_TITLE))
+            self.page.reveal(title, len(why_lines(self.host.render_theme, why, self.size.width)) + 1)
+
     def action_why(self) -> None:
         """Ask the caches why it missed: as the run looked it up, else that of the entry."""
         query = self.host.feed.read(partial(question, key=self._key))
@@ -95,6 +107,7 @@ class GraphDetail(DetailPage):
         if query is None:
             self.notice("this graph did not miss in this run, or no log line names it")
         else:
+            self._lookup.explanation, self._why_is_new = None, True
             self._lookup.start(query)
 
 

@@ -65,7 +65,8 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
     if whole:
         line.add(bar(theme, size / whole, max(8, min(30, width - 70)), theme.load(size / whole))).gap()
         of = "of its budget of" if view.budget else "of its disk of"
-        share = percent_text(size / whole) if size / whole >= _LEAST_SHARE or not size else f"< {_LEAST_SHARE:.1%}"
+        is_tiny = 0 < size / whole < _LEAST_SHARE
+        share = f"< {percent_text(_LEAST_SHARE)}" if is_tiny else percent_text(size / whole)
         line.put(f"{share} {of} {bytes_text(whole)}", theme.quiet)
     if disk is not None:
         line.gap(2).put(f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))

@@ -61,9 +61,9 @@ class Page(Lines):
         self.first += by
         self.redraw()
 
-    def reveal(self, line: int) -> None:
-        """Scroll so that a line, and a few below it, can be seen."""
-        self.first = max(min(self.first, line), line + 4 - self.size.height)
+    def reveal(self, line: int, rows: int = 4) -> None:
+        """Scroll so that a line, and so many with it and below it as there is room for, can be seen."""
+        self.first = max(min(self.first, line), min(line, line + rows - self.size.height))
         self.redraw()
 
     def page(self, by: int) -> None:
