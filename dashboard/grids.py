@@ -82,7 +82,7 @@ GRAPH_COLUMNS = tuple(
 RUN_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("star", "★", 34, filter=False), column("name", "Name", 140, minWidth=90),
+        column("star", "★", 34, filter=False), column("name", "Name", 140, minWidth=100),
         column("tags", "Tags", 90, minWidth=54), column("state", "State", 175, minWidth=100),
         number("started", "Started (UTC)", "minute", 135, sort="desc"),
         number("seconds", "Wall time", "seconds", 90, minWidth=81),
@@ -98,7 +98,7 @@ the command stands below the table, all of it in the exports."""
 ENTRY_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("module", "Module", 160, filter=False, flex=345, minWidth=110),
+        column("module", "Module", 160, filter=False, flex=345, minWidth=150),
         number("bytes", "Size", "bytes", 85, filter=False, sort="desc"), column("state", "State", 90, filter=False),
         number("age", "Unused for", "seconds", 100, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
