@@ -132,7 +132,7 @@ def test_the_summary_at_the_end_of_a_run_begins_with_the_cause(tmp_path: Path) -
     assert blank == ""
     assert reason == "failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
     fine = neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print(1)", home=tmp_path)
-    assert "\n\nfine: finished\n" in f"\n{fine.stderr}"
+    assert "\n\nfine: completed\n" in f"\n{fine.stderr}"
 
 
 def test_the_status_of_a_job_that_ended_well_begins_with_its_name_and_has_no_cause(tmp_path: Path) -> None:
