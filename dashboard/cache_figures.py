@@ -66,6 +66,8 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "textinfo": "label+text",
         "textfont": {"color": [readable(fill, colors) for fill in fills], "size": 13},
+        # Of the root, where Plotly takes no list.
+        "outsidetextfont": {"color": readable(colors.line, colors), "size": 13},
         "marker": {
             "colors": fills,
             "line": {"color": colors.ground, "width": 1},

@@ -34,18 +34,19 @@ def _caches(view: EntryTable, disks: Mapping[str, Disk], budget: int | None) -> 
     rows = []
     for root, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         disk = disks.get(root)
-        limit = f"{percent_text(size / budget)} of {bytes_text(budget)}" if budget else "no budget set"
-        free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else "—"
-        rows.append((root, bytes_text(size), [_bar(size, budget), limit], free))
-    return table(("cache", "takes", "budget", "disk, free"), rows, caption="Where the caches are", right=(1,))
+        free = f"{bytes_text(disk.free)} of {bytes_text(disk.total)}" if disk is not None else UNKNOWN
+        of_budget = (_of_budget(size, budget),) if budget else ()
+        rows.append((root, bytes_text(size), *of_budget, free))
+    head = ("cache", "takes", *(("budget",) if budget else ()), "disk, free")
+    return table(head, rows, caption="Where the caches are", right=(1,))
 
 
-def _bar(size: int, budget: int | None) -> Any:
-    if not budget:
-        return None
+def _of_budget(size: int, budget: int) -> Any:
     name = "failed" if size > budget else "hit"
     parts = [("taken", min(size, budget), name), ("left", max(0, budget - size), "left")]
-    return stacked_bar(parts, total=budget, label=f"{percent_text(size / budget)} of its budget")
+    share = percent_text(size / budget)
+    bar = stacked_bar(parts, total=budget, label=f"{share} of its budget")
+    return [bar, f"{share} of {bytes_text(budget)}"]
 
 
 def _parts(parts: list[Reclaim]) -> list[Any]:

@@ -381,6 +381,7 @@ def test_words_on_the_treemap_stand_out_from_their_part(colors: ChartColors, by:
     pairs = set(zip(trace["textfont"]["color"], trace["marker"]["colors"], strict=True))
     assert min(contrast(word, fill) for word, fill in pairs) >= 3.5
     assert min(contrast(readable(fill, colors), fill) for fill in colors.heat) >= 3.5
+    assert contrast(trace["outsidetextfont"]["color"], colors.line) >= 3.5, "no list: Plotly warns"
     assert figure["layout"]["uniformtext"]["mode"] == "hide", "no words that are too small to be read"
 
 
