@@ -68,15 +68,17 @@ def test_a_training_step_has_inductors_results(program: str) -> None:
 def test_a_graph_is_compiled_for_what_its_settings_say(
     settings: dict[str, str], expected: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torch._inductor import compile_fx
+    from torch._inductor import compile_fx, config
 
     told: dict[str, bool] = {}
     monkeypatch.setattr(compile_fx, "compile_fx_inner", lambda *_, **how: told.update(how))
+    is_part = bool(expected)
     monkeypatch.setattr(
         compile_fx, "compile_fx", lambda inner_compile=None: inner_compile and inner_compile(is_inference=True)
     )
     with directions.compiled_as(settings):
         compile_fx.compile_fx()
+        assert config.use_joint_graph_passes is not is_part, "of the parts, the job did that to the whole"
     assert told == expected
 
 

@@ -4,6 +4,9 @@ A graph by itself is compiled as one of inference (`torch._inductor.standalone_c
 them the order of random numbers. On a GPU it turns images of convolutions to channels last where PyTorch leaves them in
 training, as for grouped convolutions, which are slower so. And only in a backward graph PyTorch gives operators that it
 has no code for contiguous inputs, since not all of them compute rightly with others.
+
+What PyTorch does to forward and backward together (`joint_graph_passes`), it did in the job, before it divided them. A
+graph of inference has had none of that; to do it to the parts once more takes a tenth of a second, and may change them.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def with_direction(settings: Mapping[str, Any], direction: str) -> dict[str, Any
 @contextlib.contextmanager
 def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
     """Within the block, graphs are compiled for what the settings say; without a word, for inference."""
-    from torch._inductor import compile_fx
+    from torch._inductor import compile_fx, config
 
     direction = settings.get(_DIRECTION, INFERENCE)
     if direction == INFERENCE:
@@ -37,5 +40,8 @@ def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
         how |= {"is_inference": False, "is_backward": direction == BACKWARD}
         return compile_fx.compile_fx_inner(*graph, **how)
 
-    with mock.patch.object(compile_fx, "compile_fx", partial(compile_fx.compile_fx, inner_compile=compile_inner)):
+    with (
+        config.patch(use_joint_graph_passes=False),
+        mock.patch.object(compile_fx, "compile_fx", partial(compile_fx.compile_fx, inner_compile=compile_inner)),
+    ):
         yield
