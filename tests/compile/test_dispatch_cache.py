@@ -142,6 +142,22 @@ def test_fingerprints_differ_with_autocast_gradient_mode_and_surroundings() -> N
     assert len(set(found)) == len(found)
 
 
+def test_fingerprints_differ_with_the_type_that_autocast_would_have_inside_the_graph() -> None:
+    def squared(x: Any) -> Any:
+        with torch.autocast("cpu"):
+            return x @ x
+
+    before = torch.get_autocast_dtype("cpu")
+    found = set()
+    try:
+        for dtype in (torch.bfloat16, torch.float16):
+            torch.set_autocast_dtype("cpu", dtype)
+            found.add(captured(squared, torch.zeros(4, 4)))
+    finally:
+        torch.set_autocast_dtype("cpu", before)
+    assert len(found) == 2
+
+
 @torch.library.custom_op("neurontop_test::twice", mutates_args=())
 def twice(x: torch.Tensor) -> torch.Tensor:
     """An operator of the script: its gradient can change without the captured graph changing."""

@@ -39,7 +39,7 @@ from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides,
 from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 6"
+_FORMAT = "neuron-top dispatch 7"
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
@@ -182,9 +182,9 @@ def _state_lines() -> Iterator[str]:
     yield f"operators {own_code.tables()}"
     yield f"functions {torch_functions.places()}"
     yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
-    for device in torch._C._autocast_supported_devices():
-        if torch.is_autocast_enabled(device):
-            yield f"autocast {device} {torch.get_autocast_dtype(device)} {torch.is_autocast_cache_enabled()}"
+    for device in torch._C._autocast_supported_devices():  # a graph may switch it on, with the type that is set for it
+        yield f"autocast {device} {torch.is_autocast_enabled(device)} {torch.get_autocast_dtype(device)}"
+    yield f"autocast cache {torch.is_autocast_cache_enabled()}"
     yield f"default {torch.get_default_device()} {torch.get_default_dtype()}"
 
 
