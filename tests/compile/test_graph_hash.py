@@ -82,6 +82,36 @@ def test_a_graph_of_symbolic_sizes_has_the_same_hash_in_a_compile_process() -> N
     assert first == second
 
 
+def test_hashes_differ_with_the_range_of_a_size_that_only_running_tells() -> None:
+    """Nothing but it tells the backward graphs apart, and code for a small range may be wrong for a large one."""
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+    def counted(x: Any, scale: Any) -> Any:
+        return torch.where(torch.arange(x.nonzero().shape[0]) < 5, scale.sin(), scale).sum()
+
+    def backward(most: int) -> str:
+        digests = []
+
+        def compiler(gm: Any, inputs: list[Any]) -> Any:
+            digests.append(hashing.digest_graph(gm, inputs, {}))
+            return make_boxed_func(gm)
+
+        torch.compiler.reset()
+        backend = aot_autograd(
+            fw_compiler=lambda gm, _: make_boxed_func(gm),
+            bw_compiler=compiler,
+            partition_fn=min_cut_rematerialization_partition,
+        )
+        with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+            torch.compile(counted, backend=backend)(torch.ones(most), torch.tensor(2.0, requires_grad=True)).backward()
+        (only,) = digests
+        return only
+
+    assert backward(200) == backward(200) != backward(2000)
+
+
 _shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 _numbers = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, width=32), st.booleans())
 

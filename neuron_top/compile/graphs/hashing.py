@@ -240,6 +240,8 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
         return
     for symbol, hint in sorted(environment.backed_var_to_val.items(), key=lambda item: str(item[0])):
         yield f"symbol {symbol} hint {hint} range {environment.var_to_range.get(symbol)}"
+    without_hint = environment.var_to_range.keys() - environment.backed_var_to_val.keys()  # known when the code runs
+    yield from sorted(f"symbol {symbol} range {environment.var_to_range[symbol]}" for symbol in without_hint)
     yield from sorted(f"replaced {old} by {new}" for old, new in environment.replacements.items())
     yield from sorted(f"divisible {fact}" for fact in environment.divisible)
     yield from sorted(f"guard {guard.expr}" for guard in environment.guards)
