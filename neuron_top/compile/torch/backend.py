@@ -2,7 +2,7 @@
 
 AOTAutograd splits what Dynamo captured into a forward and a backward graph (or an inference graph); each gets its key,
 is looked up, compiled in another process if need be, and its artifact is loaded here. Inductor's own passes and
-partitioner run on the way, so that the code is what `backend="inductor"` would generate.
+partitioner run before and on the way, so that the code is what `backend="inductor"` would generate.
 
 With `NEURON_EXTRACT_GRAPHS_ONLY=1` graphs are stored and nothing is computed: what runs gives tensors of the right
 shape, filled with zeros, so that the job goes on to its next graph.
@@ -41,6 +41,7 @@ from neuron_top.compile.graphs import (
 )
 from neuron_top.compile.graphs.directions import BACKWARD, FORWARD, INFERENCE, with_direction
 from neuron_top.compile.torch import (
+    before_trace,
     chosen_strides,
     dispatch_cache,
     equal_blocks,
@@ -113,7 +114,7 @@ def neurontop(
     with (
         V.set_fake_mode(fake_mode),
         torch._inductor.config.patch(patches),
-        torch._functorch.config.patch(unlift_effect_tokens=True),  # as Inductor, which takes no tokens as arguments
+        torch._functorch.config.patch(before_trace.settings()),
         _dispatch(job, gm, example_inputs),
         _all_ready(job),
     ):
@@ -124,7 +125,8 @@ def neurontop(
             decompositions=select_decomp_table,
             partition_fn=compile_fx.partition_fn,
             keep_inference_input_mutations=True,
-        )(gm, example_inputs)
+            **before_trace.passes(),
+        )(before_trace.changed(gm, example_inputs), example_inputs)
 
 
 def prepare() -> None:
