@@ -101,6 +101,8 @@ def neurontop(
     _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
         try:
+            if in_job.freezes(patches):
+                raise hashing.NotCacheable("the values of parameters are frozen into its code")
             _shareable_settings(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")

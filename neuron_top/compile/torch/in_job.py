@@ -1,8 +1,9 @@
 """Inductor in the job's own process, for what our cache cannot hold: the result is that of `backend="inductor"`.
 
-A captured graph as a whole where code of the script takes part in its compile, a single graph that AOTAutograd made
-where only that one cannot be kept. PyTorch's own caches are off, because their keys hold no lowerings, decompositions
-or kernels, except where everything that the script brings has a `uuid`: by that they key it, and share it rightly.
+A captured graph as a whole where code of the script or its parameters' values take part in its compile, a single graph
+that AOTAutograd made where only that one cannot be kept. PyTorch's own caches are off, because their keys hold no
+lowerings, decompositions or kernels, except where everything that the script brings has a `uuid`: by that they key it,
+and share it rightly.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ _KEYED_BY_UUID = (
     "custom_partitioner_fn",
 )
 """Fields of Inductor's configuration whose `uuid` is part of its own keys."""
+
+
+def freezes(patches: Mapping[str, Any]) -> bool:
+    """Whether Inductor makes constants of this job's parameters, as it does for inference where it is asked to."""
+    with torch._inductor.config.patch(dict(patches)):
+        return bool(torch._inductor.config.freezing) and not torch.is_grad_enabled()
 
 
 def whole(gm: fx.GraphModule, inputs: Sequence[Any], patches: Mapping[str, Any]) -> Callable[..., Any]:

@@ -1,0 +1,38 @@
+"""What our cache cannot hold is compiled as `backend="inductor"` does it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(600), pytest.mark.xdist_group("compiles")]
+
+FROZEN = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)).eval()
+model[1].running_mean.normal_()
+model[1].running_var.uniform_(0.5, 2)
+
+def inferred(backend):
+    torch._dynamo.reset()
+    with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+        return torch.compile(model, backend=backend)(images)
+
+images = torch.randn(2, 3, 8, 8)
+print(torch.equal(inferred("neurontop"), inferred("inductor")))
+"""
+
+
+def test_parameters_are_frozen_as_by_inductor_and_it_says_that_nothing_is_shared(own_caches: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FROZEN], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
+    said = "graph is compiled in the job, by Inductor alone: the values of parameters are frozen into its code"
+    assert done.stderr.count(said) == 1
+    assert not list(own_caches.rglob("model.done"))
