@@ -61,13 +61,13 @@ def test_the_passes_run_once_and_are_not_taken_for_code_of_the_script(own_caches
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method`:DeprecationWarning")  # of PyTorch's own modules
-@pytest.mark.parametrize("has_turn", [True, False])
+@pytest.mark.parametrize("runs_them", [True, False])
 def test_aotautograd_is_given_the_passes_or_a_graph_that_they_have_changed(
-    has_turn: bool, monkeypatch: pytest.MonkeyPatch
+    runs_them: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from torch._inductor import compile_fx
 
-    monkeypatch.setattr(before_trace, "_HAS_TURN", has_turn)
+    monkeypatch.setattr(before_trace, "_aotautograd_runs_them", lambda: runs_them)
     monkeypatch.setattr(compile_fx, "_recursive_pre_grad_passes", lambda graph, inputs: f"{graph} with {inputs}")
     given = before_trace.passes().get("pre_grad_passes", lambda graph, inputs: graph)
     assert given(before_trace.changed("graph", "inputs"), "inputs") == "graph with inputs"

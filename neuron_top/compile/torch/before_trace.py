@@ -6,17 +6,25 @@ picks another number where numbers are rounded. Others run only where a setting 
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch._functorch.config
+import torch._inductor.config
 from torch import fx
-from torch._functorch.aot_autograd import aot_module_simplified
 
 _PASSES = "pre_grad_passes"
-_HAS_TURN = _PASSES in inspect.signature(aot_module_simplified).parameters
-"""Whether AOTAutograd calls them itself, where it does not find the graph in its cache (PyTorch 2.13)."""
+
+
+@functools.cache
+def _aotautograd_runs_them() -> bool:
+    """Whether AOTAutograd calls the passes itself, where it does not find the graph in its cache (PyTorch 2.13)."""
+    from torch._functorch.aot_autograd import aot_module_simplified  # 0.2 s: the compile server starts before that
+
+    return _PASSES in inspect.signature(aot_module_simplified).parameters
 
 
 def settings() -> dict[str, Any]:
@@ -31,11 +39,11 @@ def passes() -> dict[str, Any]:
     """Arguments by which AOTAutograd gets Inductor's passes."""
     from torch._inductor.compile_fx import _recursive_pre_grad_passes
 
-    return {_PASSES: _recursive_pre_grad_passes} if _HAS_TURN else {}
+    return {_PASSES: _recursive_pre_grad_passes} if _aotautograd_runs_them() else {}
 
 
 def changed(gm: fx.GraphModule, inputs: Sequence[Any]) -> fx.GraphModule:
     """The captured graph after the passes, where AOTAutograd does not call them."""
     from torch._inductor.compile_fx import _recursive_pre_grad_passes
 
-    return gm if _HAS_TURN else _recursive_pre_grad_passes(gm, inputs)
+    return gm if _aotautograd_runs_them() else _recursive_pre_grad_passes(gm, inputs)
