@@ -195,7 +195,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if _PROBE.search(statement.text):
         return None
     if statement.level.is_error and _TEST_NAME.match(statement.text):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(CauseClass.SCRIPT_ERROR)
     row = None if _is_support(statement) else recognize(statement)
     if row is not None and not _is_prose(statement, row):
         verdict = _by_row(row, _doubt(statement, row))
@@ -209,11 +209,11 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if _ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(CauseClass.SCRIPT_ERROR)
     if statement.function == NCCL and statement.level is LogLevel.NOTSET:
         if _NCCL_FAILED.search(statement.text) is None:
             return None
-        return CauseVerdict(CauseClass.COLLECTIVE, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(CauseClass.COLLECTIVE)
     return _by_check(statement) or _by_level(statement) or _by_opening(statement)
 
 
@@ -255,9 +255,9 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
-        return CauseVerdict(cause_class, Weight.CASCADE, row.name if row else "", Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(cause_class, row.name if row else "")
     if _ROOTS.match(raised["text"] or ""):
-        return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(CauseClass.SCRIPT_ERROR)
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
@@ -293,6 +293,11 @@ def announces(raised: re.Match[str]) -> bool:
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
     return raised["type"].split(".")[-1] in _PROBES
+
+
+def _consequence(cause_class: CauseClass, advice: str = "") -> CauseVerdict:
+    """What only follows from a failure, or announces one: it counts where nothing else is said."""
+    return CauseVerdict(cause_class, Weight.CASCADE, advice, Confidence.LOW, ReasonGiven.MISSING)
 
 
 def _by_row(row: Recognizer, doubt: Doubt | None = None) -> CauseVerdict:
@@ -369,7 +374,7 @@ def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
     """What an error line means that nobody knows; one that ends in a colon is the heading of what it announces."""
     advice = ERROR_LINE if cause_class is CauseClass.SCRIPT_ERROR else ""
     if statement.text.endswith((":", " -", " - ")):
-        return CauseVerdict(cause_class, Weight.CASCADE, advice, Confidence.LOW, ReasonGiven.MISSING)
+        return _consequence(cause_class, advice)
     return CauseVerdict(cause_class, Weight.MESSAGE, advice, Confidence.LOW, doubt=Doubt.MUCH)
 
 
