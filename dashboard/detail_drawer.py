@@ -23,9 +23,9 @@ from neuron_top.services.entry_contents import operators_of
 from neuron_top.services.misses import MissService
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.graphs import GraphPage, GraphRow, graph_page
+from neuron_top.views.graphs import GraphPage, graph_page
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery, question
-from neuron_top.views.model import LineRef, Precision
+from neuron_top.views.model import LineRef
 from neuron_top.views.operators import Operators
 from neuron_top.views.words import entry_state_words, graph_state_words
 
@@ -63,7 +63,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
     one = page.row
     pairs = (
         ("state", _state_text(one.state, graph_state_words(one.state))),
-        ("compile time", _compile_time(one)),
+        ("compile time", f"{one.seconds_text} in this run" if one.seconds is not None else UNKNOWN),
         ("compiler", one.compiler or "—"),
         ("flags", " ".join(page.flags) or "—"),
         ("inputs", "  ".join(page.inputs) or "—"),
@@ -97,12 +97,6 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
     content.append(html.H3("Log lines"))
     content.append(text_block(lines) if lines else note("No log line of this graph is kept."))
     return content
-
-
-def _compile_time(one: GraphRow) -> str:
-    if one.seconds is None:
-        return UNKNOWN
-    return f"{'at most ' if one.precision is Precision.BRACKETED else ''}{duration_text(one.seconds)} in this run"
 
 
 def entry_facts(one: EntryRow) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
+from neuron_top.units import duration_text
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
 
 
@@ -55,6 +56,11 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     compiler: str | None
     message: str
     """First line of the failure's text."""
+
+    @property
+    def seconds_text(self) -> str:
+        """The compile time, with “at most” where it is only bounded."""
+        return f"{'at most ' if self.precision is Precision.BRACKETED else ''}{duration_text(self.seconds)}"
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):

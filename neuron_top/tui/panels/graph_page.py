@@ -150,9 +150,7 @@ def _standing(row: GraphRow) -> str:
     if row.left is not None:
         words.append(f"{range_text(row.left.low, row.left.high)} left, going by {row.left.ground}")
     if row.seconds is not None:
-        words.append(
-            f"compiled in {'at most ' if row.precision is Precision.BRACKETED else ''}{duration_text(row.seconds)}"
-        )
+        words.append(f"compiled in {row.seconds_text}")
     words.append(
         f"{counted(row.hits, 'hit')}, {counted(row.misses, 'miss', 'misses')}, {counted(row.failures, 'failure')}"
     )
