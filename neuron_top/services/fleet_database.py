@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from neuron_top.errors import UsageError
@@ -27,21 +26,21 @@ class FleetDatabase:
         check_named(settings)
         self._settings, self._connections = settings, connections
         self._opening = threading.Lock()
-        self._opened: list[FleetStore] = []
+        self._opened: FleetStore | None = None
         self._closed = False
 
-    @cached_property
+    @property
     def _store(self) -> FleetStore:
         from neuron_top.store.postgres.fleet import FleetStore
 
-        store = FleetStore(
-            self._settings.store, insecure=self._settings.store_insecure, pool=max(0, self._connections - 1)
-        )
         with self._opening:
-            self._opened.append(store)
-            if self._closed:
-                store.end()
-        return store
+            if self._opened is None:
+                self._opened = FleetStore(
+                    self._settings.store, insecure=self._settings.store_insecure, pool=max(0, self._connections - 1)
+                )
+                if self._closed:
+                    self._opened.end()
+            return self._opened
 
     def __enter__(self) -> Self:
         return self
@@ -53,5 +52,5 @@ class FleetDatabase:
         """Leave the database. A thread that still asks is refused, whenever it comes."""
         with self._opening:
             self._closed = True
-            for store in self._opened:
-                store.end()
+            if self._opened is not None:
+                self._opened.end()
