@@ -94,7 +94,8 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
             "marker": {"symbol": "triangle-down", "size": 10, "color": colors.warn},
             "text": [plain(text) for text in texts], "hovertemplate": "%{x}<br>%{text}<extra></extra>",
         })  # fmt: skip
-    return {"data": data, "layout": layout(colors, 200, yaxis={"rangemode": "tozero", "ticksuffix": f" {unit}"})}
+    heights = {"rangemode": "tozero", "ticksuffix": f" {unit}"}
+    return {"data": data, "layout": layout(colors, 200, xaxis={"nticks": 5, "tickangle": 0}, yaxis=heights)}
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:

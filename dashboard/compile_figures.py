@@ -7,7 +7,7 @@ from math import floor, log2
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color, state_marker
-from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
+from neuron_top.dashboard.figures import PERCENT, Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import UNKNOWN, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult
@@ -251,7 +251,7 @@ def rate(
         if left % apart:
             continue
         times.append(iso(lookup.time))
-        shares.append(round(hit / len(graphs), 4))
+        shares.append(round(100 * hit / len(graphs), 2))
         for kind, values in lines.items():
             values.append(sums[kind])
     color = {
@@ -294,9 +294,9 @@ def rate(
     figure["layout"]["yaxis2"] = {
         "overlaying": "y",
         "side": "right",
-        "range": [0, 1.02],
-        "tickformat": ".0%",
-        "dtick": 0.25,
+        **PERCENT,
+        "range": [0, 102],
+        "dtick": 25,
         "showgrid": False,
         "automargin": True,
     }

@@ -21,6 +21,8 @@ from neuron_top.views.model import CoreKind, Point
 
 Figure = dict[str, Any]
 GIB = 1024**3
+PERCENT: dict[str, Any] = {"ticksuffix": " %"}
+"""An axis of percent, spelled as `percent_text` does it."""
 LEGEND_ROW = 20
 """Pixels for each entry of a legend: a narrow panel gives each a row of its own."""
 WIDE = 128
@@ -97,7 +99,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         cells, names = ([list(column) for column in zip(*grid, strict=True)] for grid in (cells, names))
     cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
     shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
-    numbers = {"texttemplate": "%{z:.0%}"} if len(rows) <= NUMBERED and width <= 8 else {}
+    numbers = {"texttemplate": "%{z:.0f} %"} if len(rows) <= NUMBERED and width <= 8 else {}
     trace = {
         "type": "heatmap",
         "z": _values(cells, shares, stale=False),
@@ -107,14 +109,14 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         ],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
         "zmin": 0,
-        "zmax": 1,
+        "zmax": 100,
         "hoverongaps": False,
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0,
         "ygap": 2 if len(cells) <= 40 else 0,
-        "hovertemplate": "%{text}: %{z:.0%}<extra></extra>",
+        "hovertemplate": "%{text}: %{z:.0f} %<extra></extra>",
         "colorbar": {
-            "tickformat": ".0%",
+            **PERCENT,
             "thickness": 10,
             "outlinewidth": 0,
             "xpad": 24,
@@ -217,8 +219,14 @@ def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
 def _values(
     cells: Sequence[Sequence[CoreRow | None]], shares: Mapping[str, float], *, stale: bool
 ) -> list[list[float | None]]:
-    """The cells of cores that report, or of those that no longer do; shares by the keys of cores."""
-    return [[shares.get(row.key) if row is not None and row.stale is stale else None for row in line] for line in cells]
+    """The cells of cores that report, or of those that no longer do, in percent; shares by the keys of cores."""
+    return [
+        [
+            round(100 * shares[row.key], 1) if row is not None and row.stale is stale and row.key in shares else None
+            for row in line
+        ]
+        for line in cells
+    ]
 
 
 def core_name(row: CoreRow) -> str:

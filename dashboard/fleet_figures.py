@@ -6,7 +6,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors
-from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
+from neuron_top.dashboard.figures import PERCENT, Figure, empty, layout, line, plain
 from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet_cells import CellMark, FleetCell, FleetCells
@@ -130,7 +130,7 @@ def history_figure(page: NodePage, colors: ChartColors) -> Figure:
         line("median", history.median, colors.accent, scale=100.0),
         line("most busy core", history.high, colors.quiet, scale=100.0),
     ]
-    axes = {"yaxis": {"range": [0, 105], "ticksuffix": " %"}, "xaxis": {"type": "date"}}
+    axes = {"yaxis": {"range": [0, 105], **PERCENT}, "xaxis": {"type": "date"}}
     return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}
 
 
@@ -144,7 +144,7 @@ def core_history_figure(page: FleetCorePage, colors: ChartColors) -> Figure:
         line("memory", history.memory, colors.quiet, scale=1 / GIB) | {"yaxis": "y2"},
     ]
     axes = {
-        "yaxis": {"range": [0, 105], "ticksuffix": " %"},
+        "yaxis": {"range": [0, 105], **PERCENT},
         "yaxis2": {"overlaying": "y", "side": "right", "rangemode": "tozero", "ticksuffix": " GiB", "showgrid": False},
         "xaxis": {"type": "date"},
         "margin": {"r": 64},

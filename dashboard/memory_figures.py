@@ -9,6 +9,7 @@ from neuron_top.dashboard.chart_colors import ChartColors, memory_area, memory_m
 from neuron_top.dashboard.figures import (
     GIB,
     LEGEND_ROW,
+    PERCENT,
     Figure,
     byte_unit,
     capacity_line,
@@ -70,7 +71,7 @@ def busy_over_time(view: MemoryTable, colors: ChartColors) -> PageChart:
     """Utilization of all cores, where they are many."""
     if view.utilization is None or not view.utilization.times:
         return PageChart(empty(colors, "utilization of each core stands on the overview", 220))
-    return bands(view.utilization, colors, height=220, tickformat=".0%", range=[0, 1.05])
+    return bands(view.utilization, colors, scale=100, height=220, **PERCENT, range=[0, 105])
 
 
 def lines(view: MemoryTable, colors: ChartColors) -> Figure:
