@@ -51,6 +51,8 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     sampled: float | None
     stale: bool
     """Not sampled for longer than it should be: the values are old."""
+    ended: bool
+    """It is stale because it was a worker of a job that has ended."""
     trend: tuple[float, ...]
     """The last utilization samples, oldest first."""
 
@@ -82,17 +84,18 @@ def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
     sample = core.sample
     rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
     stale = is_stale(core.sampled, run.cores.period, now)
-    asked = core.version, rank, stale, run.training.step_seconds, trend
+    ended = stale and core.kind is CoreKind.LOCAL and run.job.finished is not None
+    asked = core.version, rank, stale, ended, run.training.step_seconds, trend
     known = _known.get(core)
     if known is None or known[0] != asked:
-        known = _known[core] = asked, _row(run, core, rank, stale, trend)
+        known = _known[core] = asked, _row(run, core, rank, trend, stale=stale, ended=ended)
     return known[1]
 
 
 _known: WeakKeyDictionary[Core, tuple[tuple[object, ...], CoreRow]] = WeakKeyDictionary()
 
 
-def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> CoreRow:
+def _row(run: Run, core: Core, rank: int | None, trend: int, *, stale: bool, ended: bool) -> CoreRow:
     sample = core.sample
     return CoreRow(
         key=core.key,
@@ -119,13 +122,14 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
         power=sample.power,
         sampled=core.sampled,
         stale=stale,
+        ended=ended,
         trend=core.recent_utilization.values(trend),
     )
 
 
 def silence_text(cores: Sequence[CoreRow], now: float) -> str:
-    """How long those that no longer report have been silent: `no data for 44 s`; "" while all report."""
-    stale = [core.sampled for core in cores if core.stale]
+    """How long those that no longer report have been silent: `no data for 44 s`; "" while all report or have ended."""
+    stale = [core.sampled for core in cores if core.stale and not core.ended]
     if not stale:
         return ""
     newest = max((time for time in stale if time is not None), default=None)

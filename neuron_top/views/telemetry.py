@@ -147,6 +147,7 @@ def _core_row(sample: CoreSample, kind: CoreKind) -> CoreRow:
         power=sample.power,
         sampled=None,
         stale=False,
+        ended=False,
         trend=(),
     )
 

@@ -106,7 +106,9 @@ def test_the_heat_map_shows_every_share_of_the_table(metric: CoreMetric) -> None
     (row,) = everything().read(overview).cores
     figure = figures.heat([row], shown_metric([row], metric.name), DARK)
     assert metric.share is not None
-    assert figure["data"][0]["z"] == [[pytest.approx(metric.share(row), abs=0.001)]]
+    share = metric.share(row)
+    assert share is not None
+    assert figure["data"][0]["z"] == [[pytest.approx(100 * share, abs=0.1)]]  # in percent
 
 
 def test_an_unknown_metric_is_a_dash_a_gap_or_absent_and_never_zero() -> None:

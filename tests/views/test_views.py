@@ -37,6 +37,8 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.store.records import CompileRecord, RunRecord
+from neuron_top.tui.panels.cores import use_text
+from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.overview import Overview, overview
@@ -145,6 +147,14 @@ def test_a_core_shows_headroom_peak_and_what_its_worker_reports_its_memory():
     assert (row.rank, row.memory, row.peak, row.headroom, row.kinds) == (2, 60, 80, 0.4, {"parameters": 30})
     assert (row.utilization, row.smoothed, row.stale) == (None, None, False)
     assert overview(run, 60.0).cores[0].stale
+
+
+def test_a_worker_is_no_longer_missed_once_its_job_has_ended():
+    sampled = CoresSampled(kind=CoreKind.LOCAL, cores=(CoreSample(core=0, pid=7, memory=80),), at=102.0)
+    row = overview(run_of(STARTED, sampled), 160.0).cores[0]
+    assert (use_text(row), silence_text([row], 160.0)) == ("stale", "no data for 58 s")
+    row = overview(run_of(STARTED, sampled, RunFinished(run="r", exit_code=0, at=103.0)), 160.0).cores[0]
+    assert (row.stale, use_text(row), silence_text([row], 160.0)) == (True, "ended", "")
 
 
 def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown():

@@ -20,7 +20,7 @@ from neuron_top.tui.drawing import (
     stacked,
     without_backticks,
 )
-from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, used_share
+from neuron_top.tui.panels.cores import Scale, kind_part, memory_bar, use_text, used_share
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
@@ -73,7 +73,7 @@ def filter_text(item: Item) -> str:
         percent_text(core.utilization),
         bytes_text(core.memory),
         " ".join(core.models),
-        "stale" if core.stale else "",
+        use_text(core) if core.stale else "",
     )
     return " ".join(word for word in words if word)
 
@@ -109,9 +109,14 @@ def _use(item: Item, theme: Theme, width: int) -> Cell:
 
 
 def _percent(item: Item, theme: Theme, width: int) -> Cell:
-    row = item.core or item.group
-    text = "stale" if row is not None and row.stale else percent_text(row.utilization if row is not None else None)
-    return [(text, theme.text if item.core is not None else theme.quiet)]
+    if item.core is not None:
+        return [(use_text(item.core), theme.text)]
+    group = item.group
+    return [(_group_text(group), theme.quiet)] if group is not None else []
+
+
+def _group_text(group: DeviceGroup) -> str:
+    return use_text(group.rows[0]) if group.stale else percent_text(group.utilization)
 
 
 def _memory(item: Item, theme: Theme, width: int) -> Cell:
@@ -202,7 +207,7 @@ def host_lines(view: CoreTable) -> int:
 def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The host, the machine's kind, executions and latency, on a line below the title."""
     cores = sum(len(group.rows) for group in view.groups)
-    stale = sum(row.stale for group in view.groups for row in group.rows)
+    stale = sum(row.stale and not row.ended for group in view.groups for row in group.rows)
     errors = _hardware_errors(view)
     words = (
         counted(cores, "core"),

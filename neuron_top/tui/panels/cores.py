@@ -106,7 +106,7 @@ def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, w
     line.put(f"r{core.rank}" if core.rank is not None else "", theme.quiet, 4)
     use, memory = _bar_widths(width)
     line.add(bar(theme, core.utilization, use, theme.faint if quiet else None)).gap()
-    line.put("stale" if quiet else percent_text(core.utilization), theme.quiet, 6, right=True).gap()
+    line.put(use_text(core), theme.quiet, 6, right=True).gap()
     line.add(memory_bar(theme, core, kinds, scale, memory)).gap()
     line.put(bytes_text(core.memory), theme.quiet if quiet else theme.load(used_share(core)), 9, right=True).gap()
     trend = min(60, max(0, width - line.used - (24 if width >= 130 else 0)))
@@ -114,6 +114,11 @@ def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, w
     if width >= 130:
         line.put(f"{core.pid if core.pid is not None else ''} {short_command(core.process)}".strip(), theme.quiet)
     return line.strip()
+
+
+def use_text(core: CoreRow) -> str:
+    """How busy a core is, or why nobody knows."""
+    return "ended" if core.ended else "stale" if core.stale else percent_text(core.utilization)
 
 
 def _bar_widths(width: int) -> tuple[int, int]:
