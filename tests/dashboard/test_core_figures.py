@@ -98,7 +98,7 @@ def test_there_is_no_choice_of_metrics_where_one_is_reported() -> None:
 def test_both_axes_of_one_core_reach_from_nothing_to_everything() -> None:
     core = fed(2).read(lambda run, now: core_page(run, now, "trn1/neuron/0"))
     layout = core_lines(core, DARK)["layout"]
-    assert layout["yaxis"]["range"] == [0, 1.02]
+    assert layout["yaxis"]["range"] == [0, 102]
     assert layout["yaxis2"]["range"] == [0, pytest.approx(16 * 1.02)]
     assert layout["yaxis2"]["ticksuffix"] == " GiB"
     core = worker(memory=500 * MIB).read(lambda run, now: core_page(run, now, run_key(run)))

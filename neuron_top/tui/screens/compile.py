@@ -19,6 +19,7 @@ from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
+from neuron_top.views.missing import has_compiles
 from neuron_top.views.model import Run
 from neuron_top.views.progress import CompileCard, cache_card
 from neuron_top.views.timeline import folded, timeline
@@ -107,8 +108,10 @@ class CompileScreen(TableScreen):
 
 
 def _card_lines(view: Any) -> int:
-    """The card's counts alone: the graphs at work have rows of their own here."""
+    """The card's counts alone: graphs at work have rows of their own here, and the table says where there is none."""
     card: CompileCard = view[0]
+    if not has_compiles(card, view[1]):
+        return 1
     return 3 + (view[1].fetches is not None) + (card.queue_total is not None) + card.trial_run
 
 
