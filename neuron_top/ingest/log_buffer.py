@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from neuron_top.events import AnyEvent
@@ -17,6 +17,8 @@ from neuron_top.ingest.log_line import PLAIN, STANDARD_INPUT, LineFacts, LogLine
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
+_Row = tuple[int, int, int, bytes, str, LineFacts]
+"""Order of arrival, offset, end, bytes without the line end, source, facts."""
 
 
 class _Log:
@@ -50,6 +52,8 @@ class LogBuffer:
         """By source, as which source the lines of the file are kept that it was before."""
         self._order = itertools.count()
         self._lock = threading.Lock()
+        self._shown: dict[int, tuple[LineFacts, LogLine]] = {}
+        """The lines of the last answer by their order: while a log grows, most of them are asked for again."""
 
     def add(self, source: str, offset: int, block: bytes, rest: bytes = b"") -> int:
         """Take a block of lines as a LineSplitter gives it, which stands at `offset` of a source, and what is
@@ -121,7 +125,7 @@ class LogBuffer:
             chosen = [source] if source is not None else list(self._logs if sources is None else sources)
             rows = [row for name in chosen if name in self._logs for row in self._last(name, count)]
             rows.sort(key=itemgetter(0))  # a log's own rows stand in their order: nearly as cheap as merging them
-            lines = [readable(name, offset, text, facts, end) for _, offset, end, text, name, facts in rows[-count:]]
+            lines = self._readable(rows[-count:])
             # A compiler's dots stand for minutes in a line that has no end yet.
             unfinished = [
                 readable(name, log.rest_offset, log.rest, end=log.end)
@@ -130,7 +134,16 @@ class LogBuffer:
             ]
             return [*lines, *unfinished][-count:]
 
-    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, int, bytes, str, LineFacts]]:
+    def _readable(self, rows: Sequence[_Row]) -> list[LogLine]:
+        before, self._shown = self._shown, {}
+        for order, offset, end, text, name, facts in rows:
+            known = before.get(order)
+            if known is None or known[0] is not facts or known[1].source != name:  # which `restart` may have renamed
+                known = facts, readable(name, offset, text, facts, end)
+            self._shown[order] = known
+        return [line for _facts, line in self._shown.values()]
+
+    def _last(self, source: str, count: int) -> Iterator[_Row]:
         log = self._logs[source]
         for order, offset, end, text in reversed(list(itertools.islice(reversed(log.lines), count))):
             yield order, offset, end, text, source, log.facts.get(offset, PLAIN)
