@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 
 import msgspec
 
@@ -142,6 +143,22 @@ def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> Gra
     until, over = run.effective_now(now), run.over(now)
     rows = tuple(graph_row(run, graph, until, known, over=over) for graph in run.compiles.graphs.values())
     return GraphTable(now=now, card=compile_card(run, now, known), rows=rows)
+
+
+def slowest_rows(run: Run, now: float, most: int) -> tuple[GraphRow, ...]:
+    """Failed graphs, then the slowest of those whose compile has ended; rows are made of these alone."""
+    until, over, estimator = run.effective_now(now), run.over(now), Estimator()
+    told: list[tuple[bool, float, Graph]] = []
+    for graph in run.compiles.graphs.values():
+        state, seconds = run.compiles.totals.summary(graph).state, graph.duration.seconds
+        if state in _BAD or (seconds is not None and (over or state not in _AT_WORK)):
+            told.append((state not in _BAD, -(seconds or 0.0), graph))
+    told.sort(key=itemgetter(0, 1))
+    return tuple(graph_row(run, graph, until, estimator, over=over) for _bad, _seconds, graph in told[:most])
+
+
+_BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)
+_AT_WORK = (GraphState.COMPILING, GraphState.WAITING)
 
 
 def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over: bool = False) -> GraphRow:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from neuron_top.run.graph import GraphState
 from neuron_top.run.model import Run
 from neuron_top.views.cache_lookups import CacheLookup, LookupResult, cache_lookups
 from neuron_top.views.overview import Overview
@@ -73,9 +72,9 @@ def details(run: Run, now: float) -> Details:
 
 
 def _graphs(run: Run, now: float) -> tuple[GraphRow, ...]:
-    from neuron_top.views.graphs import graph_table
+    from neuron_top.views.graphs import slowest_rows
 
-    return slowest(graph_table(run, now).rows)
+    return slowest_rows(run, now, SLOWEST)
 
 
 def _filled(run: Run) -> Mapping[str, int]:
@@ -89,14 +88,3 @@ def _ranks(run: Run) -> tuple[RankSeries, ...]:
     from neuron_top.views.rank_steps import series_of_run
 
     return tuple(series_of_run(run))
-
-
-def slowest(rows: Sequence[GraphRow]) -> tuple[GraphRow, ...]:
-    """Failed graphs, then the slowest of those whose compile has ended."""
-    told = [row for row in rows if row.state in _BAD or (row.state not in _ACTIVE and row.seconds is not None)]
-    told.sort(key=lambda row: (row.state not in _BAD, -(row.seconds or 0.0)))
-    return tuple(told[:SLOWEST])
-
-
-_BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)
-_ACTIVE = (GraphState.COMPILING, GraphState.WAITING)

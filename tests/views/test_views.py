@@ -40,7 +40,7 @@ from neuron_top.store.records import CompileRecord, RunRecord
 from neuron_top.tui.panels.cores import use_text
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table
-from neuron_top.views.graphs import graph_page, graph_table
+from neuron_top.views.graphs import graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
@@ -134,6 +134,21 @@ def test_time_left_is_shown_only_where_the_past_gives_ground_for_it():
     ranges = {graph.key: graph.left for graph in run_card.running}
     assert (ranges[A].low, ranges[A].high, ranges[B]) == (65.0, 115.0, None)
     assert card.estimate is None  # B may take for ever
+
+
+def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_that_ended():
+    def compiled(module: str, begun: float, seconds: float) -> tuple[AnyEvent, ...]:
+        ended = begun + seconds
+        return CompileBegan(module=module, pid=1, at=begun), CompileEnded(
+            module=module, pid=1, seconds=seconds, ok=True, at=ended
+        )
+
+    failed = CompileBegan(module=C, pid=1, at=101.0), CompileFailed(module=C, pid=1, at=102.0)
+    hit, going_on = CacheHit(module="MODULE_4+a", pid=1, at=103.0), CompileBegan(module="MODULE_5+a", pid=2, at=103.0)
+    run = run_of(STARTED, *compiled(A, 104.0, 5.0), *compiled(B, 110.0, 9.0), *failed, hit, going_on)
+    assert [row.module for row in slowest_rows(run, 120.0, 12)] == [C, B, A]
+    assert [row.module for row in slowest_rows(run, 120.0, 2)] == [C, B]
+    assert slowest_rows(run, 120.0, 12) == tuple(graph_page(run, 120.0, key).row for key in (C, B, A))
 
 
 def test_a_core_shows_headroom_peak_and_what_its_worker_reports_its_memory():
