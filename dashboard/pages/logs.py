@@ -26,7 +26,7 @@ from neuron_top.filters import Kept, newest_kept
 from neuron_top.services.feeds import Feed, LineLevel, LogLine, LogQuery
 from neuron_top.services.fleet import NodeLogs
 from neuron_top.units import bytes_text, counted
-from neuron_top.views.log_rows import alike_key, begins_record, columns
+from neuron_top.views.log_rows import columns, split_line
 from neuron_top.views.moments import LinePlace, place_at
 
 PATH, NAME = "logs", "Logs"
@@ -173,11 +173,10 @@ def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[li
 
 
 def _row(line: LogLine, graph: str) -> list[Any]:
-    split = columns(line)
-    key = f"{crc32(repr(alike_key(line, split)).encode()):x}" if split.message else ""
+    split, alike, begins = split_line(line)
+    key = f"{crc32(repr(alike).encode()):x}" if split.message else ""
     message = split.message if split.message != line.text else ""
     place = f"{line.source}:{line.offset}"
-    begins = begins_record(line, split)
     return [line.level, line.text, place, graph, split.time, split.who, split.component, message, key, begins]
 
 

@@ -122,22 +122,27 @@ class LogRow(NamedTuple, Generic[L]):
         return self.columns.who if len(self.who) <= 1 else f"{len(self.who)} ×"
 
 
+class SplitLine(NamedTuple):
+    """A line in columns, and how it goes together with others."""
+
+    columns: LogColumns
+    key: tuple[str, str, str]
+    """What equal lines have in common: warnings and errors may differ in numbers."""
+    begins: bool
+    """It stands for itself: lines below it that do not may belong to it."""
+
+
 def columns(line: ReadLine) -> LogColumns:
     """A line in columns."""
-    found = _split(line.text, line.level in _ROUGH)
-    return found._replace(who=f"r{line.rank}") if line.rank is not None else found
+    return split_line(line).columns
 
 
-def alike_key(line: ReadLine, split: LogColumns) -> tuple[str, str, str]:
-    """What equal lines have in common: warnings and errors may differ in numbers."""
-    rough = line.level in _ROUGH or split.message.startswith(_ROUGH_WORDS)
-    message = _DIGITS.sub("#", split.message) if rough else split.message
-    return split.component, line.level, message
-
-
-def begins_record(line: ReadLine, split: LogColumns) -> bool:
-    """Whether a line stands for itself: lines below it that do not belong to it."""
-    return split.begins or line.level in _ROUGH
+def split_line(line: ReadLine) -> SplitLine:
+    """A line in columns, with what it has in common with equal ones."""
+    split = _split(line.text, line.level)
+    if line.rank is None:
+        return split
+    return split._replace(columns=split.columns._replace(who=f"r{line.rank}"))
 
 
 class LogRows(NamedTuple, Generic[L]):
@@ -167,9 +172,7 @@ def grouped(lines: Iterable[L]) -> LogRows[L]:
     at: dict[tuple[str, str, str], int] = {}
     following: int | None = None
     for line in lines:
-        split = columns(line)
-        key = alike_key(line, split)
-        begins = begins_record(line, split)
+        split, key, begins = split_line(line)
         if not begins and following is not None and following < len(rows) and keys[following] == key:
             index = following
         else:
@@ -195,7 +198,14 @@ def _joined(row: LogRow[L], line: L, split: LogColumns) -> LogRow[L]:
 
 
 @lru_cache(maxsize=8192)
-def _split(text: str, has_level: bool) -> LogColumns:
+def _split(text: str, level: LineLevel) -> SplitLine:
+    split = _columns(text, level in _ROUGH)
+    rough = level in _ROUGH or split.message.startswith(_ROUGH_WORDS)
+    message = _DIGITS.sub("#", split.message) if rough else split.message
+    return SplitLine(split, (split.component, level, message), split.begins or level in _ROUGH)
+
+
+def _columns(text: str, has_level: bool) -> LogColumns:
     time = who = component = kept = ""
     at, dated = 0, False
     for _ in range(_MOST_PIECES):

@@ -218,7 +218,8 @@ class Board(Container):
     """The body: all panels, placed by their requests."""
 
     def __init__(self) -> None:
-        super().__init__(*(Panel(name) for name in PANELS), LogTail(), id="body")
+        self.panels = [Panel(name) for name in PANELS]
+        super().__init__(*self.panels, LogTail(), id="body")
         self._arranged = Arranged()
 
     @property
@@ -301,8 +302,9 @@ class OverviewScreen(LiveScreen):
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
         self._idle = is_idle(view.view)
-        self.query_one(Board).place(requests(view, self.size.width, self.size.height), main_panels(view.view))
-        for panel in self.query(Panel):
+        board = self.query_one(Board)
+        board.place(requests(view, self.size.width, self.size.height), main_panels(view.view))
+        for panel in board.panels:
             panel.show(view)
         log = self.query_one(LogTail)
         log.ended(last_line_text(view.view.header))
