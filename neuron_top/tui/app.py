@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Callback
 from textual.screen import Screen
 
 from neuron_top.errors import NeuronTopError
@@ -137,7 +138,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     def _draw_in_turn(self) -> None:
         """Draw after the messages that wait already: a key is answered before the next drawing."""
-        self.call_later(self.draw)
+        self.post_message(Callback(self.draw))  # call_later has Textual look at the method's signature each time
 
     @property
     def begun_seconds(self) -> float:
