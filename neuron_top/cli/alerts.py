@@ -28,7 +28,7 @@ from neuron_top.views.handled_alerts import AlertList, PastAlert
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `alerts`."""
-    acts = tuple(AlertAct)
+    acts = [act.value for act in AlertAct]
     parser.add_argument("action", nargs="?", choices=acts, metavar="|".join(acts), help="what to do about some of them")
     parser.add_argument("names", nargs="*", metavar="ALERT", help="which: keys or kinds, as the list shows them")
     parser.add_argument("--run", metavar="RUN", help="recording: id, unique prefix of one, name, or last")

@@ -139,7 +139,7 @@ def overview_text(view: Overview) -> str:
     rows += [("cache", _cache_words(place)) for place in view.cache.places]
     rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
-    rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
+    rows += [(alert.severity, f"{alert.title} · {alert.next_step}") for alert in view.alerts]
     return "\n".join([*verdict_lines(verdict(view)), title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 

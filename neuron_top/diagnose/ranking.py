@@ -195,6 +195,7 @@ def _cause(finding: Finding, source: str) -> Cause:
         confidence=confidence,
         advice="",
         evidence=tuple(sorted(finding.evidence, key=lambda line: line.line)),
+        stated=verdict.exit_code is None,
     )
 
 

@@ -54,7 +54,7 @@ class Evidence(msgspec.Struct, frozen=True):
     text: str
 
 
-class Cause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True, rename={"cause_class": "class"}):
     """One thing that went wrong, said once or often."""
 
     cause_class: CauseClass
@@ -71,6 +71,9 @@ class Cause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):
     confidence: Confidence
     advice: str
     evidence: tuple[Evidence, ...]
+    stated: bool = True
+    """False where only the exit status tells of a failure: then this is the log's last line, and its class a guess by
+    the status. Left out of JSON where it is true."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True):

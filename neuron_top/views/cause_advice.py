@@ -305,7 +305,7 @@ OF_CLASSES: dict[CauseClass, str] = {
 """Where no row knows the line."""
 REMARKS: dict[Remark, str] = {
     Remark.STORED: "{of_class}. {advice}",
-    Remark.ONLY_EXIT_CODE: "The job ended with exit code {exit_code}. {advice}",
+    Remark.ONLY_EXIT_CODE: "The job {ended}. {advice}",
     Remark.NOT_STATED: "The log does not state the reason; this is the nearest line. {advice}",
     Remark.LARGER_PAGES: "{advice}; the runtime itself recommends a larger Scratchpad page here: "
     "NEURON_SCRATCHPAD_PAGE_SIZE=1024 and NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024",
@@ -319,8 +319,13 @@ def advice_text(code: CauseAdvice) -> str:
     advice = OF_ROWS[code.row] if code.row else of_class
     for remark in Remark:
         if remark in code.remarks and not (remark is Remark.NOT_STATED and code.row in SAY_NOT_STATED):
-            advice = REMARKS[remark].format(advice=advice, of_class=of_class, exit_code=code.exit_code)
+            advice = REMARKS[remark].format(advice=advice, of_class=of_class, ended=_ended(code.exit_code))
     return advice
+
+
+def _ended(exit_code: int | None) -> str:
+    is_signal = exit_code is not None and exit_code < 0
+    return f"was ended by signal {-(exit_code or 0)}" if is_signal else f"ended with exit code {exit_code}"
 
 
 def worded(found: CodedDiagnosis) -> Diagnosis:

@@ -104,6 +104,11 @@ def describe(cause_class: CauseClass) -> str:
     return _WORDS[cause_class]
 
 
+def cause_text(cause_class: CauseClass, line: str, *, stated: bool = True) -> str:
+    """What went wrong, with the line of the log: that states it, or that is the last where none does."""
+    return f"{describe(cause_class)}: {line}" if stated else f"{_UNSTATED}; its last line: {line}"
+
+
 def one_line(diagnosis: Diagnosis) -> str:
     """A diagnosis on one line: `failed: the compiler was killed: <what the log says> (line 12)`."""
     view = diagnosis_view(diagnosis)
@@ -122,9 +127,8 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
         return _UNSTATED
     text = sentence_part(view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…")
     certainty = f", {view.certainty}" if view.certainty else ""
-    return (
-        f"{describe(diagnosis.causes[0].cause_class)}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
-    )
+    cause = diagnosis.causes[0]
+    return f"{cause_text(cause.cause_class, text, stated=cause.stated)} (line {count_text(cause.line)}{certainty})"
 
 
 def sentence_part(line: str) -> str:
@@ -154,12 +158,12 @@ def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
     return DiagnosisView(
         failed=diagnosis.failed,
-        verdict=f"{_ended(diagnosis)}: {describe(cause.cause_class)}",
+        verdict=f"{_ended(diagnosis)}: {describe(cause.cause_class) if cause.stated else _UNSTATED}",
         where=_where(cause),
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),
         next_step=cause.advice,
-        certainty=_CERTAINTY[cause.confidence],
+        certainty=_CERTAINTY[cause.confidence] if cause.stated else "",
         others=tuple(
             OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
             for other in others[:_MOST_OTHERS]
@@ -176,6 +180,8 @@ def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:
 
 
 def _where(cause: Cause) -> str:
+    if not cause.stated:
+        return f"line {count_text(cause.line)}, the last one"
     said = f", said {count_text(cause.count)} times" if cause.count > 1 else ""
     if not cause.ranks:
         return f"line {count_text(cause.line)}{said}"

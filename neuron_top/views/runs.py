@@ -11,7 +11,7 @@ from neuron_top.events.diagnosis import CauseClass
 from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
-from neuron_top.views.diagnosis import describe
+from neuron_top.views.diagnosis import cause_text
 from neuron_top.views.states import job_text
 
 
@@ -47,6 +47,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 class _ClosingCause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):
     cause_class: str = ""
     text: str = ""
+    stated: bool = True
 
 
 class _ClosingDiagnosis(msgspec.Struct, frozen=True):
@@ -100,11 +101,11 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunL
 
 def _reason(closing: _Closing | None) -> str:
     final = closing.diagnosis if closing is not None else None
-    if final is None or not final.failed or not final.causes:
+    if final is None or not final.failed or not final.causes or not final.causes[0].stated:
         return ""
     cause = final.causes[0]
     with suppress(ValueError):  # a class that a newer version reports has no words here
-        return f"{describe(CauseClass(cause.cause_class))}: {cause.text}"
+        return cause_text(CauseClass(cause.cause_class), cause.text)
     return cause.text
 
 

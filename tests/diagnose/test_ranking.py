@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.diagnose.findings import evidence
 from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.run.job import combined
-from neuron_top.views.diagnosis import diagnosis_view
+from neuron_top.views.diagnosis import diagnosis_view, one_line
 from tests.parsers.logs import M1, g3
 
 OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"
@@ -104,6 +106,16 @@ def test_the_exit_code_is_the_last_word() -> None:
     assert of(EXCEPTION, exit_code=0).recovered
     ended = of("all is well\n", exit_code=2)
     assert (ended.failed, ended.job_ended, ended.causes[0].text) == (True, JobEnd.FAILED, "all is well")
+
+
+def test_the_last_line_is_not_called_the_reason_where_only_the_exit_code_tells_of_a_failure() -> None:
+    killed = of("epoch 1 done\n", exit_code=-9)
+    assert one_line(killed) == "failed: the log does not state why; its last line: epoch 1 done (line 1)"
+    view = diagnosis_view(killed)
+    assert (view.verdict, view.where) == ("failed: the log does not state why", "line 1, the last one")
+    assert killed.causes[0].advice.startswith("The job was ended by signal 9.")
+    assert b'"stated":false' in msgspec.json.encode(killed)
+    assert b"stated" not in msgspec.json.encode(of(EXCEPTION, exit_code=1))
 
 
 def test_an_exit_code_by_a_signal_has_its_class() -> None:
