@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
 from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.missing import missing_text
 from neuron_top.views.overview import overview
 from tests.tui import feeds
+from tests.tui.test_alert_page import until
 
 VIEW = overview(Run(), 0.0)
 COUNT = st.integers(0, 99_999)
@@ -63,3 +69,12 @@ def test_the_table_begins_with_what_goes_on() -> None:
     states = [graphs.STATE_ORDER.index(row.state) for row in graphs.active_first(table.rows)]
     assert states == sorted(states)
     assert states[0] < states[-1]
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 14)])
+async def test_a_small_window_keeps_rows_of_graphs_and_the_keys(size: tuple[int, int]) -> None:
+    app = TopApp(feeds.full(), Settings(), services=feeds.StillServices())
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("3")
+        await until(pilot, lambda: bool(app.screen.query("#graphs")) and app.screen.query_one(Table).size.height >= 3)
+        assert app.screen.query_one(KeyBar).region.bottom == size[1]

@@ -31,8 +31,8 @@ def torch_lines(view: TorchView | None) -> int:
 def torch_panel(theme: Theme, view: TorchView, width: int, height: int) -> list[Strip]:
     """The panel: what is compiled now stands first, then the newest."""
     processes = view.summary.processes
-    ranks, together = (f"{processes} ranks: ", ", added up") if processes > 1 else ("", "")  # more than went by
-    lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}{together}")]
+    ranks = f"{processes} ranks, added up: " if processes > 1 else ""  # seconds of all are more than went by
+    lines = [rule(theme, width, "torch.compile", f"{ranks}{summary_words(view.summary)}")]
     lines += [
         Line(theme, width).put(row.cache, theme.quiet, 13).gap().put(cache_words(row), theme.text).strip()
         for row in view.summary.caches

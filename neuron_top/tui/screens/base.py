@@ -36,6 +36,10 @@ if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
 _MODULE = late_pattern(r"MODULE_[0-9a-f]+(?:\+[0-9a-f]{8})?\b")
 
 
+FRAME_LINES = 3
+"""Lines of every screen around its body: head, tabs and keys."""
+
+
 class LiveScreen(Screen[None], inherit_bindings=False):
     """One screen of the program. Subclasses say which view they read and how it is shown."""
 

@@ -14,6 +14,7 @@ from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels import timeline as timeline_panel
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
+from neuron_top.tui.screens.base import FRAME_LINES
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
@@ -28,6 +29,9 @@ from neuron_top.views.welcome import NO_GRAPH, NO_GRAPH_YET
 
 ORDERS = (("active", "State", False), ("slowest", "Time", True), ("largest", "Artifact", True))
 """Which graphs come first, by the column that decides."""
+
+LEAST_ROWS = 6
+"""Lines that the table keeps in a small window, its head with them: what stands below has the rest."""
 
 
 class TimelineWidget(RenderWidget):
@@ -71,12 +75,13 @@ class CompileScreen(TableScreen):
     def show(self, view: Any) -> None:
         """Hand them on."""
         table, cache, times, frames = view
-        self.query_one("#card", RenderWidget).show((table.card, cache))
+        card = self.query_one("#card", RenderWidget).show((table.card, cache))
         self.table.nothing = NO_GRAPH if table.card.over else NO_GRAPH_YET
         self.table.show_columns(graphs.columns(table.rows))
         self.table.show(graphs.active_first(table.rows))
-        self.query_one("#torch", RenderWidget).show(frames)
-        self.query_one("#timeline", RenderWidget).show(times)
+        room = max(0, self.size.height - FRAME_LINES - card - min(LEAST_ROWS, 1 + len(table.rows)))
+        room -= self.query_one("#torch", RenderWidget).show(frames, room // 2)
+        self.query_one("#timeline", RenderWidget).show(times, room)
 
     def action_order(self) -> None:
         """Active graphs first, then the slowest, then the largest."""

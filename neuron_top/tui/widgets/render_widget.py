@@ -10,6 +10,8 @@ from textual.strip import Strip
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 
+LEAST_ROOM = 3
+"""Lines in which something stands below a title."""
 Draw = Callable[[Theme, Any, int, int], Sequence[Strip]]
 
 
@@ -21,13 +23,19 @@ class RenderWidget(Lines):
         self._draw, self._lines = draw, lines
         self.view: Any = None
 
-    def show(self, view: Any) -> None:
-        """Take a newer view."""
+    def show(self, view: Any, room: int | None = None) -> int:
+        """Take a newer view; it is as high as its lines, at most `room`, and not there at all in less than LEAST_ROOM.
+
+        Returns its height.
+        """
         self.view = view
         height = self._lines(view)
+        if room is not None:
+            height = min(height, room) if room >= LEAST_ROOM else 0
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
         self.redraw()
+        return height
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """What the function draws; blank before the first view."""
