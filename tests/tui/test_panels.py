@@ -49,10 +49,12 @@ def legend(rows: tuple[CoreRow, ...]) -> str:
     return next((line for line in lines if line.startswith("memory")), "")
 
 
-def test_the_legend_names_what_has_a_cell_the_largest_first() -> None:
+def test_the_legend_names_what_has_a_cell_in_the_order_of_the_bars_and_leaves_out_the_smallest() -> None:
     rows = cores_of({"tensors": 3 * GIB, "constants": 2**20, "model_shared_scratchpad": 7 * GIB, "model_code": 2 * GIB})
     assert "constants" in legend_kinds(rows)
-    assert "scratchpad 14.0 GiB ■ tensors 6.0 GiB ■ model code 4.0 GiB" in legend(rows)
+    assert "tensors 6.0 GiB ■ model code 4.0 GiB ■ scratchpad 14.0 GiB" in legend(rows)
+    narrow = cores.legend_line(THEME, rows, legend_kinds(rows), 50).text
+    assert narrow.split() == ["memory", "■", "tensors", "■", "model", "code", "■", "scratchpad"]
     assert "constants" not in legend(rows)
 
 

@@ -6,7 +6,7 @@ against the largest peak of all cores, and the title says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rich.style import Style
@@ -28,7 +28,7 @@ from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, percent_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
+from neuron_top.views.core_rows import CoreRow, legend_kinds, ordered_kinds, silence_text
 from neuron_top.views.device_map import ROW, device_map, summary_text
 from neuron_top.views.model import CoreKind
 
@@ -166,7 +166,7 @@ def kind_part(theme: Theme, kind: str, share: float) -> BarPart:
 def drawn_kinds(
     theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], scale: Scale, width: int
 ) -> tuple[str, ...]:
-    """The kinds that have a cell in a bar of so many, the largest first; a stale bar shows none of them."""
+    """The kinds that have a cell in a bar of so many; a stale bar shows none of them."""
     if width < SMALL:
         return ()
     cells = dict.fromkeys(kinds, 0)
@@ -179,20 +179,29 @@ def drawn_kinds(
         shares.append(max(0.0, core.memory / whole - sum(shares)))
         for kind, count in zip(own, cells_by_largest_remainder(shares, width), strict=False):
             cells[kind] += count
-    sizes = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind, count in cells.items() if count}
-    return tuple(sorted(sizes, key=lambda kind: -sizes[kind]))
+    return tuple(kind for kind, count in cells.items() if count)
 
 
 def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
-    """Which color is which kind, with the sum over all cores where there is room."""
+    """Which color is which kind, in the order of the bars, with the sum over all cores where there is room.
+
+    Where there is no room for all, the smallest are left out.
+    """
     line = Line(theme, width).put("memory", theme.quiet).gap()
-    names = [kind.removeprefix("model_shared_").replace("_", " ") for kind in kinds]
-    sums = [bytes_text(sum(core.kinds.get(kind, 0) for core in cores)) for kind in kinds]
-    texts = [f"{name} {total}" for name, total in zip(names, sums, strict=True)]
-    if sum(len(text) + 4 for text in texts) > line.left:
+    sums = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind in ordered_kinds(kinds)}
+    names = {kind: kind.removeprefix("model_shared_").replace("_", " ") for kind in sums}
+    texts = {kind: f"{name} {bytes_text(sums[kind])}" for kind, name in names.items()}
+    if _legend_cells(texts) > line.left:
         texts = names
-    for kind, text in zip(kinds, texts, strict=True):
-        if line.left < len(text) + 4:
-            continue
+    for smallest in sorted(sums, key=sums.__getitem__):
+        if _legend_cells(texts) <= line.left:
+            break
+        del texts[smallest]
+    for kind, text in texts.items():
         line.gap().put(theme.memory_glyph(kind), theme.memory(kind)).gap().put(text, theme.quiet)
     return line.strip()
+
+
+def _legend_cells(texts: Mapping[str, str]) -> int:
+    """A blank, the sign and another blank before each."""
+    return sum(len(text) + 3 for text in texts.values())
