@@ -134,7 +134,7 @@ def grid(
         "suppressCellFocus": False,
         "ensureDomOrder": True,
         "enableCellTextSelection": True,
-        "localeText": {"noRowsToShow": "nothing yet"},
+        "localeText": {"noRowsToShow": "no rows"},
     }
     if many:
         options["selectionColumnDef"] = {"headerName": "✓", "headerTooltip": "selected"}

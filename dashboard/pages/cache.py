@@ -25,7 +25,7 @@ from neuron_top.dashboard.plan_panel import plan_drawer
 from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.dashboard.space_panel import other_cache, space_panel
 from neuron_top.dashboard.trash_panel import trash_panel
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.services.caches import Disk, PlanHistory, Verb
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
@@ -254,8 +254,11 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         await asyncio.to_thread(caches.use, feeds.listed_roots(asked.run))
-        await look()
-        shown = await filtering(chosen, caches.last, asked.state.get("q", ""))
+        await asyncio.to_thread(caches.table)
+        try:
+            shown, refused = await filtering(chosen, caches.last, asked.state.get("q", "")), ""
+        except UsageError as problem:
+            shown, refused = list(caches.last.rows), str(problem)
         executions = []
         for identity in filter(None, asked.state.get("plan", "").split(",")):
             try:
@@ -273,12 +276,22 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             budget=caches.budget,
             colored_by=asked.values[0],
         )
+        if refused:
+            sections["cache-shown"] = note(refused, kind="warn")  # where the filter was typed
         return sections | {"cache-version": str(caches.version)}
 
-    async def look() -> None:
-        await asyncio.to_thread(caches.table)
-
     bind(app, "cache", OUTPUTS, answer, [Input("cache-color", "value")])
+    looked = ClientsideFunction("neurontop", "lookAgain")  # so do the pages at a new address, wherever they are
+    app.clientside_callback(looked, Input("cache-version", "children"))  # type: ignore[no-untyped-call]
+    hold(app, "cache-query", "cache-group")
+    _register_grid(app, caches)
+    _register_treemap(app)
+    _register_planning(app, caches)
+    _register_executions(app, caches)
+
+
+def _register_grid(app: Dash, caches: DashboardCaches) -> None:
+    """The rows of the grid as they scroll into sight, groups that open, the page of an entry."""
 
     @app.callback(
         Output("cache-grid", "getRowsResponse"), Input("cache-grid", "getRowsRequest"), State("url", "search")
@@ -286,7 +299,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     async def rows(request: dict[str, Any] | None, search: str) -> Any:
         if request is None:
             return no_update
-        await look()
+        await asyncio.to_thread(caches.table)
         state = state_of(search)
         try:
             made = await filtering(arranged, caches.last, state, request.get("sortModel") or [])
@@ -294,9 +307,6 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             made = []
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
         return {"rowData": [row(one, state.get("group", "")) for one in made[first:last]], "rowCount": len(made)}
-
-    looked = ClientsideFunction("neurontop", "lookAgain")  # so do the pages at a new address, wherever they are
-    app.clientside_callback(looked, Input("cache-version", "children"))  # type: ignore[no-untyped-call]
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -309,7 +319,20 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             return no_update
         return search_with(search, open="\t".join(toggled(opened_groups(state_of(search)), str(asked.get("group")))))
 
-    hold(app, "cache-query", "cache-group")
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("cache-grid", "cellClicked"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def open_entry(clicked: dict[str, Any] | None, search: str) -> Any:
+        key = str((clicked or {}).get("rowId"))
+        is_entry = any(one.key == key for one in caches.last.rows)  # not a group, nor one that has gone since
+        return search_with(search, entry=key, graph=None) if is_entry else no_update
+
+
+def _register_treemap(app: Dash) -> None:
+    """A click on a part filters by it."""
 
     @app.callback(
         Output("cache-query", "value"),
@@ -325,20 +348,6 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
             if value and " " not in value
         ]
         return " ".join(words) if words else no_update
-
-    @app.callback(
-        Output("url", "search", allow_duplicate=True),
-        Input("cache-grid", "cellClicked"),
-        State("url", "search"),
-        prevent_initial_call=True,
-    )
-    async def open_entry(clicked: dict[str, Any] | None, search: str) -> Any:
-        key = str((clicked or {}).get("rowId"))
-        is_entry = any(one.key == key for one in caches.last.rows)  # not a group, nor one that has gone since
-        return search_with(search, entry=key, graph=None) if is_entry else no_update
-
-    _register_planning(app, caches)
-    _register_executions(app, caches)
 
 
 def _register_planning(app: Dash, caches: DashboardCaches) -> None:

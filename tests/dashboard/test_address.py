@@ -80,6 +80,11 @@ def test_going_back_brings_the_rows_and_groups_of_the_cache_back(browser: Any, t
     with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
         seen = open_page(browser, f"{served.address}cache?q={everything}")
         seen.page.wait_for_function(ROWS, arg=[4, everything])
+        seen.page.fill("#cache-query", "colour:red")
+        seen.until("#cache-shown", "colour: is not a field to filter by")
+        seen.until("#cache-grid", "no rows")
+        seen.page.go_back()
+        seen.page.wait_for_function(ROWS, arg=[4, everything])
         seen.page.fill("#cache-query", fewer)
         seen.page.wait_for_function(ROWS, arg=[1, fewer])
         seen.page.click("#cache-group")
