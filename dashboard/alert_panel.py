@@ -43,9 +43,8 @@ def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list
             parts.append(_folded(title, found, run, acts))
     if listed.past:
         past = [html.Li(_past_text(one)) for one in listed.past[:PAST_SHOWN]]
-        parts.append(
-            html.Details([html.Summary(f"{len(listed.past)} past"), html.Ul(past)], className="alert quiet-alert")
-        )
+        summary = html.Summary(counted(len(listed.past), "past alert"))
+        parts.append(html.Details([summary, html.Ul(past)], className="alert quiet-alert"))
     return parts
 
 

@@ -301,14 +301,19 @@ def series(
     return {"data": [trace], "layout": layout(colors, height, yaxis=axis, xaxis=moments(trace["x"]))}
 
 
+def add_left_over(sizes: dict[str, int], left_over: int) -> None:
+    """Add memory that no kind accounts for: to a worker's rest, which it reports at other moments than its total is
+    measured, else as a kind of its own.
+    """
+    if left_over > 0:
+        kind = "rest" if "rest" in sizes else "unattributed"
+        sizes[kind] = sizes.get(kind, 0) + left_over
+
+
 def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
-    parts = [(kind, row.kinds[kind]) for kind in legend_kinds([row]) if row.kinds[kind]]
-    rest = (row.memory or 0) - sum(row.kinds.values())
-    if rest > 0 and parts:
-        parts.append(("unattributed", rest))
-    if not parts and row.memory is not None:
-        parts = [("unattributed", row.memory)]
+    sizes = {kind: row.kinds[kind] for kind in legend_kinds([row]) if row.kinds[kind]}
+    add_left_over(sizes, (row.memory or 0) - sum(row.kinds.values()))
     unit, divisor = byte_unit(row.capacity or row.memory)
     data = [
         {
@@ -320,7 +325,7 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
             "marker": memory_marker(colors, name),
             "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>",
         }
-        for name, size in parts
+        for name, size in sizes.items()
     ]
     edge = [row.capacity / divisor] if row.capacity else []
     shapes = [capacity_line(colors, x0=x, x1=x, y0=-0.5, y1=0.5, line={"color": colors.bad, "width": 2}) for x in edge]

@@ -11,6 +11,7 @@ from neuron_top.dashboard.figures import (
     LEGEND_ROW,
     PERCENT,
     Figure,
+    add_left_over,
     byte_unit,
     capacity_line,
     core_name,
@@ -117,6 +118,12 @@ def _edges(places: Sequence[float], colors: ChartColors) -> list[dict[str, Any]]
     return [capacity_line(colors, xref="paper", x0=0, x1=1, y0=y, y1=y, line=dashed) for y in places]
 
 
+def _with_left_over(bar: _Bar) -> dict[str, int]:
+    sizes = dict(bar.kinds)
+    add_left_over(sizes, (bar.memory or 0) - sum(sizes.values()))
+    return sizes
+
+
 def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
     """A bar per core, or per device of many, stacked by kind; unattributed memory is gray, peak and capacity marked."""
     drawn = _bars_of_devices(view.rows) if is_by_device(view) else _bars_of_cores(view)
@@ -125,10 +132,8 @@ def bars(view: MemoryTable, colors: ChartColors, *, height: int = HEIGHT) -> Fig
     names = [bar.name for bar in drawn]
     known = [size for bar in drawn for size in (bar.memory, bar.peak, bar.capacity) if size is not None]
     unit, divisor = byte_unit(max(known, default=None))
-    stacks = {
-        kind: [bar.kinds.get(kind, 0) for bar in drawn] for kind in ordered_kinds(k for b in drawn for k in b.kinds)
-    }
-    stacks["unattributed"] = [max(0, (bar.memory or 0) - sum(bar.kinds.values())) for bar in drawn]
+    stacked = [_with_left_over(bar) for bar in drawn]
+    stacks = {kind: [bar.get(kind, 0) for bar in stacked] for kind in ordered_kinds(k for bar in stacked for k in bar)}
     data: list[dict[str, Any]] = [
         {
             "type": "bar",

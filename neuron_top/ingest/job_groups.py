@@ -114,7 +114,7 @@ def distinct_names(first_logs: Mapping[LogJob, str]) -> dict[LogJob, str]:
 
 
 def evidence(path: str) -> tuple[str, str]:
-    """(what logs of the same job have in common, a name for the job), as far as a path show."""
+    """(what logs of the same job have in common, a name for the job), as far as a path shows it."""
     launched = _TORCHRUN.fullmatch(path)
     if launched is not None:
         return f"torchrun {launched['run']}", PurePath(launched["run"]).name

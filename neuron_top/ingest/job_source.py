@@ -59,6 +59,7 @@ class JobSource:
         self._worst: list[str] = []
         """Whose cores are shown where not all are: the one that was among the worst last stands last."""
         self._sampled: dict[str, float] = {}
+        self._is_reached = False
 
     def start(self, emit: Emit) -> None:
         """Emit what is stored and what arrives, until stopped; a database that is away is tried again."""
@@ -70,7 +71,9 @@ class JobSource:
                         began = time.monotonic()
                         self._read(emit)
                         self._stopped.wait(min(_LONGEST_REST, _RESTS * (time.monotonic() - began)))
-                    pause = self._reached(emit, pause)
+                    if pause or not self._is_reached:
+                        emit(SourceAvailable(name=self.name, detail=self._store.place))
+                    self._is_reached, pause = True, 0.0
             except NeuronTopError as problem:
                 pause = min(_LONGEST_PAUSE, max(1.0, 2 * pause))
                 emit(SourceUnavailable(name=self.name, reason=str(problem)))
@@ -80,12 +83,6 @@ class JobSource:
     def stop(self) -> None:
         """End."""
         self._stopped.set()
-
-    def _reached(self, emit: Emit, pause: float) -> float:
-        if pause or not self._sampled:
-            emit(SourceAvailable(name=self.name, detail=self._store.place))
-            self._sampled.setdefault("", 0.0)
-        return 0.0
 
     def _read(self, emit: Emit) -> None:
         for portion in batched(stored(self._store, self._job, self._cursor, self._merge), _PORTION):

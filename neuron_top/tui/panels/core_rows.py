@@ -291,6 +291,7 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     row = page.row
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
     strips = [rule(theme, width, title, "esc goes back")]
+    when = "at last" if page.over or row.stale else "now"
     facts: list[tuple[str, str, Style]] = [
         ("state", *_core_state(theme, page)),
         ("process", f"{row.pid if row.pid is not None else theme.glyphs.unknown} {row.process}".strip(), theme.text),
@@ -303,7 +304,7 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             ),
             theme.text,
         ),
-        ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", theme.text),
+        ("utilization", f"{percent_text(row.utilization)} {when}, {percent_text(row.smoothed)} smoothed", theme.text),
         (
             "memory",
             f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
