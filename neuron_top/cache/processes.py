@@ -58,6 +58,12 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
         words = [os.path.basename(word) for word in self.command]
         if words and words[0].lstrip("-") in _SHELLS:
             return all(word.startswith("-") for word in words[1:])
+        return self.only_looks
+
+    @property
+    def only_looks(self) -> bool:
+        """True for one of ours that starts no job: it looks, or locks what it changes."""
+        words = [os.path.basename(word) for word in self.command]
         if words and words[0].startswith("python"):
             words = words[2:] if words[1:2] == ["-m"] else words[1:]
         return words[:1] in (["neurontop"], ["neuron_top"]) and not _STARTERS.intersection(words[1:2])

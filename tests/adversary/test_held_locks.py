@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache.locks import lock_holders
+from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import Holder, State
 from neuron_top.compile.parallel.collect import WAITING
@@ -39,11 +40,13 @@ HOLDING = {
 def held(path: Path, how: str) -> Iterator[int]:
     """A process that holds the file; its number."""
     program = (
-        f"import fcntl, os, struct, sys; file = open({str(path)!r}, 'r+'); {HOLDING[how]}; "
+        f"import fcntl, os, struct, sys; file = open(os.environ['HELD'], 'r+'); {HOLDING[how]}; "
         "print(os.getpid(), flush=True); sys.stdin.read()"
     )
+    # Not in the command: to a test beside this one, a command that names the graph is a compiler of it.
+    environ = {**os.environ, "HELD": str(path)}
     with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ
     ) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
@@ -100,6 +103,54 @@ def test_a_lock_that_is_taken_after_the_plan_was_made_stays(place: Path, how: st
         reason = caches.reasons(caches.carried_out(plan, Trash(root)))[0]
         assert str(pid) in reason
         assert (place / LOCK).exists()
+
+
+def test_who_reads_the_lock_file_does_not_hold_it(
+    place: Path, capsys: pytest.CaptureFixture[str], nobody_about: None
+) -> None:
+    """A shell's `sleep 40 < lock`, and any viewer of the cache that looks whom the lock names."""
+    with (
+        (place / LOCK).open() as file,
+        subprocess.Popen([sys.executable, "-c", "print(flush=True); import time; time.sleep(60)"],
+                         stdin=file, stdout=subprocess.PIPE) as reader,
+    ):  # fmt: skip
+        try:
+            assert reader.stdout is not None
+            reader.stdout.readline()
+            assert entry_of(place).state is State.STALE_LOCK
+            assert cache_command(capsys, "unlock", place.parents[1], "--yes")[0] == 0
+            assert not (place / LOCK).exists()
+        finally:
+            reader.kill()
+
+
+def test_open_without_a_lock_says_nothing_against_an_owner_that_has_ended(
+    place: Path, capsys: pytest.CaptureFixture[str], nobody_about: None
+) -> None:
+    ended = msgspec.structs.replace(lock_owner.current(), boot_id="of an earlier start")
+    (place / LOCK).write_bytes(msgspec.json.encode(ended))
+    with held(place / LOCK, "flock"):
+        assert entry_of(place).state is State.COMPILING
+    with held(place / LOCK, "open"):
+        assert entry_of(place).state is State.STALE_LOCK
+        assert cache_command(capsys, "unlock", place.parents[1], "--yes")[0] == 0
+        assert not (place / LOCK).exists()
+
+
+def test_where_nothing_says_how_it_is_open_it_counts_as_open_for_writing(place: Path, tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+    (proc / "77/fd").mkdir(parents=True)
+    (proc / "77/fd/3").symlink_to(place / LOCK)
+    assert lock_holders.find(str(place), [LOCK], proc=str(proc))[LOCK].pid == 77
+    (proc / "77/fdinfo").mkdir()
+    for flags, counts in (("0100002", True), ("0100001", True), ("02100000", False)):
+        (proc / "77/fdinfo/3").write_text(f"pos:\t0\nflags:\t{flags}\nmnt_id:\t36\n")
+        assert (LOCK in lock_holders.find(str(place), [LOCK], proc=str(proc))) is counts
+
+
+def test_an_empty_lock_is_not_opened_to_ask_whom_it_names(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock_owner, "NoAtimeReader", lambda: pytest.fail("it was opened"))
+    assert lock_owner.read_record(place / LOCK) is None
 
 
 def test_the_kernel_is_asked_where_proc_reports_nothing(place: Path, tmp_path: Path) -> None:

@@ -128,6 +128,8 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
         assert seen(environ=named, cmdline=waiting) is None, "it waits for a person, or only looks"
     for starting in ("bash\0train.sh", "sh\0-c\0python x", f"{ours}\0run\0--\0x", "neurontop\0compile"):
         assert seen(environ=named, cmdline=starting) == "process 4711 names it in its environment"
+    assert seen(open=f"{root}/x.neff", cmdline=f"{ours}\0serve") is None, "one of ours that lists it"
+    assert seen(open=f"{root}/x.neff", cmdline="neurontop\0run\0x") == "process 4711 has a file below it open"
     assert seen() is None
     recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.use is not None

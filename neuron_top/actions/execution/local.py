@@ -211,11 +211,11 @@ class Execution:
             if self.use.concerns(step.path, module, step.last_used if known else None):
                 raise StaleEntryError(NotDoneCode.IN_USE, self.use.why)
 
-    def _check_unheld(self, step: Step) -> None:
+    def _check_unheld(self, entry: OpenEntry, step: Step) -> None:
         """Raises StaleEntryError when a living process has the lock by now."""
         for name in LOCK_NAMES:
             held = self.holders.get(f"{step.path}/{name}")
-            if held is not None:
+            if held is not None and (held.locked or not entry_lock.is_left_by_dead(entry)):
                 raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
@@ -243,7 +243,7 @@ class Execution:
                 raise StaleEntryError(NotDoneCode.AT_WORK, busy)
             entry.rename_into(self.trashed_files.above(step.path))
         elif step.action is Action.UNLOCK:
-            self._check_unheld(step)
+            self._check_unheld(entry, step)
             with self._beside(step.path) as beside:
                 entry_lock.take_away(entry, beside.handle)
         elif step.action is Action.EVICT:

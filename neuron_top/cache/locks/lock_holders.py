@@ -3,6 +3,8 @@
 An age proves nothing here: a lock file may be older than the machine's last start and held all the same, because who
 takes it anew does not touch its times. Asked are `/proc/locks` (flock, fcntl, open file descriptions), the open files
 of each process that may be looked at, and the kernel itself for locks of processes that cannot be seen from here.
+Who has the file open for writing may hold a lock that the kernel does not list (a file system of the network, an
+emulated kernel); who has it open for reading only looks at it: a viewer, ours included, or a shell's `<`.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ class Held(NamedTuple):
 
     proof: str
     pid: int | None
+    locked: bool = True
+    """False where it is only open for writing."""
 
 
 class _Listed(NamedTuple):
@@ -89,10 +93,11 @@ def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str
         return Held(f"process {listed.pid} holds a lock on it ({_KINDS[listed.kind]})", listed.pid)
     if listed is not None:
         return Held(f"a process that cannot be seen from here holds a lock on it ({_KINDS[listed.kind]})", None)
-    if opened:
-        return Held(f"process {min(opened)} has it open", min(opened))
     if _is_locked(path):
         return Held(f"a process that cannot be seen from here holds a lock on it ({_KINDS['POSIX']})", None)
+    for pid, descriptors in sorted(opened.items()):
+        if any(map(_is_for_writing, descriptors)):
+            return Held(f"process {pid} has it open for writing", pid, locked=False)
     return None
 
 
@@ -142,6 +147,16 @@ def _kind_held(descriptor: str) -> str:
             if match is not None:
                 return _KINDS[match[1]]
     return ""
+
+
+def _is_for_writing(descriptor: str) -> bool:
+    """Whether its process could write by it, as a holder opens a lock file; taken as so where nothing says."""
+    with suppress(OSError, ValueError), open(descriptor.replace("/fd/", "/fdinfo/"), encoding="ascii") as lines:
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name == "flags":
+                return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
+    return os.path.lexists(descriptor)
 
 
 def _processes(proc: str) -> list[str]:

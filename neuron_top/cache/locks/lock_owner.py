@@ -81,8 +81,13 @@ def process_start(pid: int) -> int | None:
 
 
 def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None:
-    """The owner named in this one file, None for an empty, foreign or missing file, for a link and for a pipe."""
+    """The owner named in this one file, None for an empty, foreign or missing file, for a link and for a pipe.
+
+    An empty one is not opened: a lock of the SDK's, of which others ask who has it open.
+    """
     try:
+        if not os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_size:
+            return None
         with open(NoAtimeReader().open_file(os.fspath(path), dir_fd), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None

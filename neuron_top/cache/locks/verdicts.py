@@ -1,10 +1,10 @@
 """Is the holder of a lock alive? The evidence, and what it proves.
 
-The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life
-(a compiler that names the key, its work folder growing, a living process that has the file locked or open) or proof
-of death (older than the machine's last start; nobody uses this cache any more; or no process, no growth, and older
-than the longest compile known). Our own locks name their holder. On shared file systems death is never proved from
-one host. Everything else is unknown.
+The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life (a
+compiler that names the key, its work folder growing, a living process that has the file locked or open for writing) or
+proof of death (older than the machine's last start; nobody uses this cache any more; or no process, no growth, and
+older than the longest compile known). Our own locks name their holder. On shared file systems death is never proved
+from one host. Everything else is unknown.
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ def lock_verdict(
 ) -> Lock:
     """The lock of `module`, held since `since`, in the light of the evidence.
 
-    `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first.
+    `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first, but
+    an open file without a lock is nothing against a mark whose process has ended.
     """
     if owner is not None and owner.verdict is Holder.ALIVE:
         return owner
-    if held is not None:
+    if held is not None and (held.locked or owner is None or owner.verdict is not Holder.DEAD):
         return Lock(since, Holder.ALIVE, held.proof, f"pid {held.pid}" if held.pid is not None else None)
     if owner is not None and owner.verdict is not Holder.UNKNOWN:
         return owner
@@ -188,17 +189,20 @@ def _users(
     around_us = processes.ancestors(proc) | processes.readers(running, proc)
     for process in running:
         pid = process.pid
+        looks = process.only_looks  # has entries open for an instant, to list them
         if process.compiles:
             reasons[pid] = f"process {pid} is a Neuron compiler"
         elif not (pid in around_us or process.only_waits or process.environ is None) and names_root(process, real):
             reasons[pid] = f"process {pid} names it in its environment"
         paths = processes.open_paths(pid, proc)
         if paths is None:
-            unseen += 1
+            unseen += not looks
             continue
         for path in paths:
             if path.startswith("/dev/neuron"):
                 reasons.setdefault(pid, f"process {pid} has {path} open")
+            elif looks:
+                continue
             elif path == real or path.startswith(real + "/"):
                 reasons.setdefault(pid, f"process {pid} has a file below it open")
                 held.update(_entry_of(path, real))
