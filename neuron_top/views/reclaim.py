@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -12,6 +13,9 @@ from neuron_top.units import duration_text
 from neuron_top.views.entries import EntryRow
 
 DAY = 86400.0
+_BUILD = re.compile(r"[.+](cpu|cu|rocm|xpu)[\d.]*(?=[.+_-]|\Z)")
+"""What a PyTorch is built for, as the folder of its compiler says after the version."""
+_SPACE = re.compile(r"\s")
 _WITHOUT_RESULT = frozenset({State.FAILED, State.PARTIAL, State.CORRUPT})
 
 
@@ -38,25 +42,57 @@ class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
 
 def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:
     """By state, by age and by compiler version; an entry may stand in several. Parts without an entry are left out."""
-    older = _older(dict.fromkeys(row.compiler for row in rows))
     parts: list[tuple[str, str, Callable[[EntryRow], bool]]] = [
         ("failed compiles", "state:failed", lambda row: row.state == State.FAILED),
         ("unfinished entries", "state:partial", lambda row: row.state == State.PARTIAL),
         ("unused for 90 days", "used>90d", lambda row: row.age > 90 * DAY),
         ("unused for 30 days", "used>30d", lambda row: row.age > 30 * DAY),
         ("unused for 7 days", "used>7d", lambda row: row.age > 7 * DAY),
-        *(
-            (f"older compiler {name}", f"compiler:{name}", _of_compiler(name))
-            for name in older
-            if name and " " not in name
-        ),
+        *_older_parts(rows),
     ]
     found = [_part(title, query, filter(keep, rows)) for title, query, keep in parts]
     return [part for part in found if part.entries]
 
 
-def _of_compiler(name: str) -> Callable[[EntryRow], bool]:
-    return lambda row: name.casefold() in row.compiler.casefold()
+def _older_parts(rows: Sequence[EntryRow]) -> Iterator[tuple[str, str, Callable[[EntryRow], bool]]]:
+    """A part per older compiler; one per root where it is not older in each root that has it.
+
+    What another root has says nothing: its jobs use another compiler.
+    """
+    compilers: dict[str, dict[str, None]] = {}
+    for row in rows:
+        compilers.setdefault(row.root, {})[row.compiler] = None
+    places: dict[str, list[str]] = {}
+    for root, names in compilers.items():
+        for name in _older(names):
+            places.setdefault(name, []).append(root)
+    everywhere = [name for names in compilers.values() for name in names]
+    for name, roots in sorted(places.items(), key=lambda pair: compiler_version(pair[0])):
+        query = _exactly("compiler", name, everywhere)
+        if len(roots) == sum(name in names for names in compilers.values()):
+            found = [(f"older compiler {name}", query, _is_of(name, roots))]
+        else:
+            found = [
+                (
+                    f"older compiler {name} in {root}",
+                    f"{query} {_exactly('root', root, compilers)}",
+                    _is_of(name, [root]),
+                )
+                for root in roots
+                if not _SPACE.search(root)
+            ]
+        if name and not _SPACE.search(name):
+            yield from found
+
+
+def _is_of(compiler: str, roots: Collection[str]) -> Callable[[EntryRow], bool]:
+    return lambda row: row.compiler == compiler and row.root in roots
+
+
+def _exactly(field: str, value: str, values: Iterable[str]) -> str:
+    """The filter's terms for this value alone: a term finds every value that contains it."""
+    longer = sorted({other for other in values if value.casefold() in other.casefold() and other != value})
+    return " ".join((f"{field}:{value}", *(f"!{field}:{other}" for other in longer if not _SPACE.search(other))))
 
 
 def _part(title: str, query: str, rows: Iterable[EntryRow]) -> Reclaim:
@@ -73,15 +109,21 @@ def _part(title: str, query: str, rows: Iterable[EntryRow]) -> Reclaim:
 
 
 def _older(compilers: Iterable[str]) -> list[str]:
-    """Those with a newer version of the same compiler beside them, the oldest first.
+    """Those with a newer version of the same compiler and build beside them, the oldest first.
 
     What follows the version (`+33df915f`) is a digest of a build: of one version, none is known to be older.
     """
-    families: dict[str, list[str]] = {}
+    families: dict[tuple[str, str], list[str]] = {}
     for name in compilers:
-        families.setdefault(name.partition("-")[0], []).append(name)
+        families.setdefault(_family(name), []).append(name)
     older: list[str] = []
     for names in families.values():
         newest = max(map(compiler_version, names))
         older += sorted((name for name in names if compiler_version(name) < newest), key=compiler_version)
     return older
+
+
+def _family(name: str) -> tuple[str, str]:
+    """(compiler, for what its builds are): `inductor-2.14.1.cu130+33df915f` → inductor, cu; "" where nothing says."""
+    found = _BUILD.search(name)
+    return name.partition("-")[0], found[1] if found else ""

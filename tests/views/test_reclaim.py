@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neuron_top.views.entries import EntryRow, entry_filter
 from neuron_top.views.reclaim import reclaimable
 
@@ -15,10 +17,11 @@ def row(
     compiler: str = "neuronxcc-2.15.1.0+aa",
     days: float = 1,
     took: float | None = 60.0,
+    root: str = "/cache",
 ) -> EntryRow:
     return EntryRow(
-        key=f"/cache/{compiler}/{number}",
-        root="/cache",
+        key=f"{root}/{compiler}/{number}",
+        root=root,
         compiler=compiler,
         module=f"MODULE_{number}",
         state=state,
@@ -69,3 +72,38 @@ def test_builds_of_one_version_are_not_older_than_one_another() -> None:
     names = "inductor-2.13.0.cpu+33df915f", "inductor-2.13.0.cpu+ec242867", "inductor-2.9.1.cpu+ffffffff"
     parts = [part.title for part in reclaimable([row(n, compiler=name) for n, name in enumerate(names)])]
     assert parts == ["older compiler inductor-2.9.1.cpu+ffffffff"]
+
+
+def older(*places: tuple[str, str]) -> list[str]:
+    """Titles for entries of these (root, compiler), each of them checked against its own filter."""
+    rows = [row(n, root=root, compiler=name) for n, (root, name) in enumerate(places)]
+    parts = reclaimable(rows)
+    for part in parts:
+        kept = list(filter(entry_filter(part.query), rows))
+        assert (len(kept), sum(one.bytes for one in kept)) == (part.entries, part.bytes), part.query
+    return [part.title for part in parts]
+
+
+def test_a_newer_compiler_of_another_root_makes_none_older() -> None:
+    old, new = "inductor-2.13.0.cpu+33df915f", "inductor-2.14.1.cpu+ec242867"
+    assert older(("/a", old), ("/b", new)) == []
+    assert older(("/a", old), ("/a", new), ("/b", old)) == [f"older compiler {old} in /a"]
+    assert older(("/a", old), ("/a", new), ("/ab", old), ("/a/B", new)) == [f"older compiler {old} in /a"]
+    assert older(("/a", old), ("/a", new), ("/b", old), ("/b", new)) == [f"older compiler {old}"]
+    assert older(("/a b", old), ("/a b", new), ("/b", old)) == [], "no filter could show it"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_older"),
+    [
+        ("inductor-2.13.0.cpu+33df915f", "inductor-2.14.1.cu130+ec242867", False),
+        ("inductor-2.13.0.cu126+33df915f", "inductor-2.14.1.cu130+ec242867", True),
+        ("inductor-2.13.0.rocm6.4+33df915f", "inductor-2.14.1.cu130+ec242867", False),
+        ("inductor-2.13.0+33df915f", "inductor-2.14.1.cpu+ec242867", False),
+        ("inductor-2.13.0.dev20260101.cpu+33df915f", "inductor-2.14.1.cpu+ec242867", True),
+        ("neuronxcc-2.20.9961.0+0acef03a", "neuronxcc-2.21.18209.0+cu1dfeed", True),
+        ("x-2.1", "x-2.10", True),
+    ],
+)
+def test_only_a_newer_version_for_the_same_device_makes_it_older(first: str, second: str, is_older: bool) -> None:
+    assert older(("/a", first), ("/a", second)) == ([f"older compiler {first}"] if is_older else [])
