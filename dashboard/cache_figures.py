@@ -14,7 +14,7 @@ from neuron_top.units import bytes_text, counted
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import EntryRow
 
-AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
+AGES = ((86400.0, "used or written within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
 TREEMAP_HEIGHT = 520
 _LEGIBLE = {"minsize": 9, "mode": "hide"}

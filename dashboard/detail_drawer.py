@@ -106,7 +106,7 @@ def entry_facts(one: EntryRow) -> Any:
         ("cache", one.root),
         ("compiler", one.compiler or "no compiler folder"),
         ("size on disk", f"{bytes_text(one.bytes)}, artifact {bytes_text(one.artifact_bytes)}"),
-        ("unused for", duration_text(one.age)),
+        ("last used", one.used_text),
         ("compile time", one.compile_text),
         ("flags", one.flags),
         ("lock", one.lock),

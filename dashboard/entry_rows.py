@@ -41,12 +41,14 @@ class Group(NamedTuple):
     @property
     def sums(self) -> dict[str, float | None]:
         """What its row shows, by column: unknown compile times stay out of the sum."""
+        youngest = min(self.rows, key=lambda one: one.age)
         known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
         return {
             "bytes": sum(one.bytes for one in self.rows),
             "artifact": sum(one.artifact_bytes or 0 for one in self.rows),
             "seconds": sum(known) if known else None,
-            "age": min(one.age for one in self.rows),
+            "age": youngest.age,
+            "used": youngest.used,
         }
 
 

@@ -27,8 +27,8 @@ def column(field: str, head: str, width: int = 110, **more: Any) -> Column:
 
 
 def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any) -> Column:
-    """A column of numbers; `shown`: bytes, seconds, share, minute or "" for as they are."""
-    format_ = {"valueFormatter": {"function": f"{shown}Text(params.value)"}} if shown else {}
+    """A column of numbers; `shown`: bytes, seconds, used, share, minute or "" for as they are."""
+    format_ = {"valueFormatter": {"function": f"{shown}Text(params.value, params.data)"}} if shown else {}
     return (
         {"field": field, "headerName": head, "width": width, "type": "rightAligned", "filter": "agNumberColumnFilter"}
         | format_
@@ -100,7 +100,7 @@ ENTRY_COLUMNS = tuple(
     for one in (
         column("module", "Module", 160, filter=False, flex=345, minWidth=150),
         number("bytes", "Size", "bytes", 85, filter=False, sort="desc"), column("state", "State", 90, filter=False),
-        number("age", "Unused for", "seconds", 100, filter=False),
+        number("age", "Used", "used", 106, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
         column("compiler", "Compiler", 200, filter=False, flex=240, minWidth=90),
         number("artifact", "Artifact", "bytes", 88, filter=False),

@@ -53,7 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cache_min_free: str = ""
     """`maintain` keeps this much of the cache's file system free, such as `50GB`; empty = no minimum."""
     cache_older_than: str = ""
-    """`maintain` evicts entries unused for this long, such as `30d`; empty = age is no criterion."""
+    """`maintain` evicts entries without a known use for this long, such as `30d`; empty = age is no criterion."""
     cache_states: str = ""
     """`maintain` evicts entries in these states, comma-separated, such as `empty,failed,corrupt`; empty = none."""
     cache_pins: str = ""

@@ -19,6 +19,10 @@
     if (whole < 86400) { return Math.floor(whole / 3600) + " h " + pad(Math.floor((whole % 3600) / 60)) + " m"; }
     return Math.floor(whole / 86400) + " d " + pad(Math.floor((whole % 86400) / 3600)) + " h";
   };
+  functions.usedText = (value, row) => {
+    const text = functions.secondsText(value);
+    return !known(value) || known(row && row.used) ? text : "written " + text.split(" ").slice(0, 2).join(" ");
+  };
   functions.shareText = (value) => (known(value) ? Math.round(value * 100) + " %" : "—");
   functions.minuteText = (value) =>
     known(value) ? new Date(value * 1000).toISOString().replace("T", " ").slice(0, 16) : "—";

@@ -14,7 +14,7 @@ from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusa
 from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
-from neuron_top.cache.model.entry import Artifact, Entry, Part
+from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.use import CacheUse
 
@@ -73,7 +73,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
             return recorded, _RECORD
         if accessed is not None:
             return accessed, _ACCESS
-        return entry.compiled_at or entry.changed_at, _COMPILE
+        return written_at(entry), _COMPILE
 
     def is_used_now(self, entry: Entry) -> bool:
         """Whether a process may need the entry now."""

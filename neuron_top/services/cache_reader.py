@@ -8,7 +8,7 @@ from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBacken
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import Entry, Lock
+from neuron_top.cache.model.entry import Entry, Lock, written_at
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import EntryTally, EntryTotals, Snapshot, total
 from neuron_top.cache.model.states import FAILURES, State
@@ -31,6 +31,7 @@ __all__ = [
     "EntryTally",
     "EntryTotals",
     "UsageHistory",
+    "written_at",
 ]
 
 

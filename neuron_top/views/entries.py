@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
-from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.entry import Entry, written_at
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
 from neuron_top.units import UNKNOWN, duration_text
@@ -28,10 +28,9 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     artifact_bytes: int | None
     used: float | None
-    """The newer of the artifact's last read, where the mount keeps it, and the last use by a recorded job; else the
-    newest change of any file."""
+    """The newer of the artifact's last read, where the mount keeps it, and the last use by a recorded job."""
     age: float
-    """Seconds since then."""
+    """Seconds since then; where no use is known, since it was written, as evictions count."""
     compile_seconds: float | None
     flags: str
     lock: str
@@ -49,6 +48,12 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     def compile_text(self) -> str:
         """The compile time with what it is of."""
         return compile_text(self.compile_seconds, recorded=self.compile_recorded)
+
+    @property
+    def used_text(self) -> str:
+        """When it was used last, as far as that is known."""
+        age = duration_text(self.age)
+        return f"{age} ago" if self.used is not None else f"unknown; written {age} ago"
 
 
 def compile_text(seconds: float | None, *, recorded: bool) -> str:
@@ -72,8 +77,7 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
     """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""
-    at = past.last_used(entry)
-    used = at if at is not None else entry.changed_at
+    used = past.last_used(entry)
     lock, failure = entry.lock, entry.failure
     return EntryRow(
         key=f"{root}/{entry.path}",
@@ -84,7 +88,7 @@ def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_
         bytes=entry.allocated,
         artifact_bytes=entry.output_bytes,
         used=used,
-        age=max(0.0, now - used),
+        age=max(0.0, now - (used if used is not None else written_at(entry))),
         compile_seconds=past.compile_seconds(entry),
         flags=" ".join(entry.flag_list() or ()),
         lock=" ".join(part for part in (lock.verdict.value, lock.owner, lock.proof) if part)
@@ -116,7 +120,8 @@ Keep = Callable[[EntryRow], bool]
 def entry_filter(query: str) -> Keep:
     """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` turns one round.
 
-    Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days.
+    Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days; an
+    entry without a known use counts from when it was written, as with `cache evict --older-than 30d`.
     Raises UsageError for a filter that is too long or has too many terms, or asks for a field that there is not.
     """
     check_filter(query)

@@ -23,7 +23,9 @@ class CompilerRow(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     """Entries that hold a failure or are broken."""
     age: float
-    """Seconds since the youngest use of any of them."""
+    """Of the entry with the least: seconds since its last use, or since it was written where none is known."""
+    use_known: bool = True
+    """Whether that one was used."""
 
 
 def head_key(row: EntryRow) -> str:
@@ -45,6 +47,7 @@ def compiler_rows(view: EntryTable) -> tuple[CompilerRow, ...]:
 
 def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
     size = sum(row.bytes for row in rows)
+    youngest = min(rows, key=lambda row: row.age)
     bad = (*FAILURES, *BROKEN, State.FAILED)
     return CompilerRow(
         key=key,
@@ -54,5 +57,6 @@ def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
         bytes=size,
         share=size / largest,
         failed=sum(row.state in bad for row in rows),
-        age=min(row.age for row in rows),
+        age=youngest.age,
+        use_known=youngest.used is not None,
     )

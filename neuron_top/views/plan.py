@@ -160,7 +160,8 @@ def _no_steps(plan: Plan) -> str:
 
 def reason_text(item: Step | Exclusion) -> str:
     """Why a step is done, or an entry is skipped; of a plan of an earlier version, as that said it."""
-    return item.reason or describe(item.cause)
+    known_from = item.last_used_from if isinstance(item, Step) else UseSource.UNKNOWN
+    return item.reason or describe(item.cause, known_from)
 
 
 def warning_text(step: Step) -> str:

@@ -32,8 +32,8 @@ REASONS = {
     ReasonCode.USELESS: "{detail}: of no use to any client",
     ReasonCode.CACHED_FAILURE: "a cached failure, replayed to every rank",
     ReasonCode.DUPLICATE: "the same graph under flags that differ only in a log path",
-    ReasonCode.SUPERSEDED: "an older compiler's, unused for {days:.0f} days",
-    ReasonCode.UNUSED: "unused for {duration}",
+    ReasonCode.SUPERSEDED: "an older compiler's, {unused} for {days:.0f} days",
+    ReasonCode.UNUSED: "{unused} for {duration}",
     ReasonCode.FAILED_DETERMINISTIC: "deterministic failure: {detail}",
     ReasonCode.FAILED_ENVIRONMENT: "environment failure: {detail}",
     ReasonCode.FAILED_UNKNOWN: "unknown failure: {detail}",
@@ -184,11 +184,14 @@ MOVED = {
 
 
 @functools.lru_cache(10_000)
-def describe(reason: Reason) -> str:
-    """Why a step is done; why an entry is skipped, and what to do about it."""
+def describe(reason: Reason, known_from: UseSource = UseSource.UNKNOWN) -> str:
+    """Why a step is done; why an entry is skipped, and what to do about it. `known_from`: the last use."""
     sentence = "; ".join(filter(None, (REASONS[reason.code], NEXT_STEPS.get(reason.code))))
     return sentence.format(
-        detail=detail_text(reason) or NO_LOG, days=reason.seconds / _DAY, duration=duration_text(reason.seconds)
+        detail=detail_text(reason) or NO_LOG,
+        days=reason.seconds / _DAY,
+        duration=duration_text(reason.seconds),
+        unused="no use known" if known_from is UseSource.COMPILE else "unused",
     )
 
 

@@ -330,7 +330,7 @@ async def test_room_is_made_in_one_step_and_what_could_go_is_reported_with_its_p
         await press(app, pilot, "b")
         shown = app.screen.query_one(Page).text
         assert str(root) in shown
-        assert "unused for 7 days" in shown
+        assert "no use known for 7 days" in shown
         assert "to compile again" in shown
         await press(app, pilot, "escape", "R", *"lots", "enter")
         assert "lots" in said(app)

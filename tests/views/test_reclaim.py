@@ -49,11 +49,11 @@ def test_parts_by_state_age_and_version_with_what_they_cost_to_compile_again() -
     ]
     parts = {part.title: part for part in reclaimable(rows)}
     assert list(parts) == [
-        "failed compiles", "unused for 90 days", "unused for 30 days", "unused for 7 days",
+        "failed compiles", "no use known for 90 days", "no use known for 30 days", "no use known for 7 days",
         "older compiler neuronxcc-2.9.4.0+bb",
     ]  # fmt: skip
     assert (parts["failed compiles"].rebuild_seconds, parts["failed compiles"].rebuild_unknown) == (0.0, 0)
-    month = parts["unused for 30 days"]
+    month = parts["no use known for 30 days"]
     assert (month.entries, month.bytes, month.rebuild_seconds, month.rebuild_unknown) == (2, 2007, 60.0, 1)
     assert parts["older compiler neuronxcc-2.9.4.0+bb"].entries == 1
 

@@ -39,7 +39,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int | None = None
     free_bytes: int | None = None
     older_than: float | None = None
-    """Seconds since the last use."""
+    """Seconds since the last use; without a known one, since it was written."""
     compiler: str | None = None
     """`<2.20`, `==2.19.8089.0`, or a pattern of folder names (`inductor-*`)."""
     states: frozenset[State] = frozenset()
@@ -68,7 +68,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
         parts = [
             f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
             f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
-            f"unused for {duration_text(self.older_than)}" if self.older_than is not None else "",
+            f"no use known for {duration_text(self.older_than)}" if self.older_than is not None else "",
             f"compiler {self.compiler}" if self.compiler else "",
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
@@ -184,7 +184,7 @@ _BY_STATE = {
     State.UNKNOWN: Reason(ReasonCode.UNKNOWN_FORM),
 }
 _PINNED, _CHANGED = Reason(ReasonCode.PINNED), Reason(ReasonCode.CHANGED_RECENTLY)
-_USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in UseSource}
+_USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in UseSource} | {UseSource.COMPILE: _CHANGED}
 
 
 def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:

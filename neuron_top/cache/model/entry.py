@@ -212,6 +212,11 @@ def key_of_neff(path: str) -> str:
     return found[3]
 
 
+def written_at(entry: Entry) -> float:
+    """When its artifact was made; without one, when any of its files or its folder changed last."""
+    return entry.compiled_at or entry.changed_at
+
+
 def compiler_version(folder: str) -> tuple[int, ...]:
     """`neuronxcc-2.20.9961.0+0acef03a` → (2, 20, 9961, 0); () when there is no number in it."""
     found = _VERSION.search(folder)

@@ -2,15 +2,16 @@
 
   neurontop cache evict --max-size 200GB --dry-run     what would go so that the cache takes at most so much
   neurontop cache evict --min-free 50GB                until so much of the disk is free
-  neurontop cache evict --older-than 30d --keep-graph  unused for 30 days; graphs and flags stay
+  neurontop cache evict --older-than 30d --keep-graph  no use known for 30 days; graphs and flags stay
   neurontop cache evict --compiler '<2.20'             entries of old compilers (or a pattern: 'inductor-*')
   neurontop cache evict --state failed,empty --yes     for scripts; never asks
   neurontop cache evict --workdirs                     what dead compiles left in their work folders
 
 Filters narrow down what may go, --max-size and --min-free say when to stop. Least recently used goes first, and what
-took an hour to compile goes after what took seconds. Nothing that is locked, being written, pinned, or used within a
-day goes, nor what a running job holds, names, or may have used since it began. Everything goes to a trash beside the
-cache: `neurontop cache restore` brings it back, `neurontop cache purge` frees the space.
+took an hour to compile goes after what took seconds. Where no use is known (the mount keeps no access times, or
+nothing read it since), an entry counts from when it was written. Nothing that is locked, being written, pinned, or
+used within a day goes, nor what a running job holds, names, or may have used since it began. Everything goes to a
+trash beside the cache: `neurontop cache restore` brings it back, `neurontop cache purge` frees the space.
 
 exit status: 0 done · 1 some steps were not done · 2 usage · 3 no such cache · 4 refused for safety · 130 interrupted
 """
@@ -44,7 +45,11 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-size", metavar="SIZE", help="until the cache takes at most so much, as 200GB")
     parser.add_argument("--min-free", metavar="SIZE", help="until so much of the disk is free, as 50GB")
     options.add_alias(parser, "--free", "min_free")
-    parser.add_argument("--older-than", metavar="AGE", help="only what was not used for so long, as 30d")
+    parser.add_argument(
+        "--older-than",
+        metavar="AGE",
+        help="only what was not used for so long, as 30d; without a known use, what was written so long ago",
+    )
     parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '<2.20', or a pattern of folders")
     parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")

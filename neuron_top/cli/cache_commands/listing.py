@@ -20,7 +20,7 @@ from typing import Any
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory
+from neuron_top.services.cache_reader import FAILURES, Entry, State, UsageHistory, written_at
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 from neuron_top.views.entry_states import MEANINGS
 from neuron_top.views.failure_advice import ADVICE
@@ -100,7 +100,7 @@ def _row(entry: Entry, now: float, past: UsageHistory) -> tuple[str, ...]:
         entry.module,
         entry.state,
         bytes_text(entry.allocated),
-        _age(entry.compiled_at or entry.changed_at, now),
+        _age(written_at(entry), now),
         duration_text(past.compile_seconds(entry)),
         _age(past.last_used(entry), now),
         entry.compiler,

@@ -59,8 +59,8 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
         ),
         Column(
             "Used",
-            10,
-            lambda row, theme, width: [(f"{duration_text(row.age)}", theme.text)],
+            13,
+            _used,
             _by(lambda row: row.age),
             True,
         ),
@@ -97,6 +97,13 @@ def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
     return lambda item: value(item) if isinstance(item, EntryRow) else None
 
 
+def _used(row: EntryRow, theme: Theme, width: int) -> Cell:
+    if row.used is not None:
+        return [(duration_text(row.age), theme.text)]
+    # Its greater unit alone: with the word both have no room beside the other columns of 80.
+    return [(f"written {' '.join(duration_text(row.age).split()[:2])}", theme.quiet)]
+
+
 def _trouble(row: EntryRow, theme: Theme, width: int) -> Cell:
     return [(row.failure, theme.bad)] if row.failure else [(row.lock, theme.warn)]
 
@@ -125,7 +132,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     )
     if item.failed:
         parts.append((f"  {theme.glyphs.failed} {item.failed:,} failed", theme.state("failed")))
-    parts.append((f"  used {duration_text(item.age)} ago", theme.quiet))
+    parts.append((f"  {'used' if item.use_known else 'written'} {duration_text(item.age)} ago", theme.quiet))
     parts += [(f"  {item.root}", theme.quiet)] if roots > 1 else []
     while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width:
         parts.pop()  # a fact is told whole or not at all

@@ -103,7 +103,7 @@ def entry_facts(row: EntryRow) -> tuple[tuple[str, str], ...]:
         ("compiler", row.compiler or "no compiler folder"),
         ("size", bytes_text(row.bytes)),
         ("artifact", bytes_text(row.artifact_bytes)),
-        ("last used", f"{duration_text(row.age)} ago"),
+        ("last used", row.used_text),
         ("compile time", row.compile_text),
         ("flags", row.flags),
         ("lock", row.lock),
