@@ -168,7 +168,8 @@ def _files(entry: Entry) -> int:
 def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
     caveats = []
     if evidence.use is not None:
-        caveats.append(Caveat(CaveatCode.IN_USE, detail=evidence.use.why))
+        code = CaveatCode.IN_USE if evidence.use.certain else CaveatCode.MAYBE_IN_USE
+        caveats.append(Caveat(code, detail=evidence.use.why))
     if evidence.unseen:
         caveats.append(Caveat(CaveatCode.PROCESSES_UNSEEN, evidence.unseen))
     if Path("/.dockerenv").exists() or _in_namespace():

@@ -178,6 +178,8 @@ class CaveatCode(StrEnum):
 
     IN_USE = "in-use"
     """A job runs: what it may need stays."""
+    MAYBE_IN_USE = "maybe-in-use"
+    """The same, where only an environment or a young file says so."""
     PROCESSES_UNSEEN = "processes-unseen"
     IN_CONTAINER = "in-container"
     PARTLY_READ = "partly-read"

@@ -6,11 +6,14 @@ because the tree's place is a parameter: a test builds a small one. What may not
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+
+from neuron_top.escapes import visible
 
 MODULE_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 """A module's name, in a command or a path."""
@@ -50,6 +53,20 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
     def compiles(self) -> bool:
         """True for a Neuron compiler, its back end or the parallel-compile tool."""
         return any(os.path.basename(word) in COMPILER_NAMES for word in self.command[:3])
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: `python -u /x/train.py --lr 1` → `train.py`."""
+        names = [os.path.basename(word) for word in self.command]
+        if not names:
+            return ""
+        if names[0].startswith("python"):
+            for option, name in itertools.pairwise(names):
+                if option == "-c":
+                    break
+                if not name.startswith("-"):
+                    return visible(name)
+        return visible(names[0])
 
     @property
     def only_waits(self) -> bool:
@@ -118,6 +135,12 @@ def readers(running: Iterable[CacheProcess], proc: str = "/proc") -> frozenset[i
         found |= nearer
         pipes |= {pipe for pid in nearer if (pipe := _link(f"{proc}/{pid}/fd/1")) and pipe.startswith("pipe:")}
     return frozenset(found)
+
+
+def bystanders(running: Sequence[CacheProcess], proc: str = "/proc") -> frozenset[int]:
+    """Whose environment is no use of a cache: who started us, who reads what we print, who only waits or looks."""
+    waiting = frozenset(process.pid for process in running if process.only_waits)
+    return waiting | ancestors(proc) | readers(running, proc)
 
 
 def open_paths(pid: int, proc: str = "/proc") -> list[str] | None:

@@ -10,7 +10,7 @@ is asked. Neighbors
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     remote: bool = False
     """An `s3://` URL: not on this machine."""
     users: tuple[int, ...] = ()
-    """Processes whose environment names it."""
+    """Processes whose environment names it, and which may use it."""
 
 
 def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None, user: int | None = None) -> Root:
@@ -88,21 +88,23 @@ def find(
     processes: Iterable[CacheProcess] = (),
     cwd: str | None = None,
     named: Iterable[str] = (),
+    bystanders: Collection[int] = (),
 ) -> list[Root]:
     """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
-    once, in this order."""
+    once, in this order. What only the environments of `bystanders` name is found, too; they are no users of it."""
     found = [_root(CacheKind.NEURON, path, "named on the command line", cwd) for path in named]
     found += [root_in_force(environ, cwd), _root(CacheKind.NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
     if os.path.isdir(own := user_root()):
         found.append(_root(CacheKind.NEURON, own, _OWN_ORIGIN))
     for process in processes:
         theirs = process.environ or {}
+        users = () if process.pid in bystanders else (process.pid,)
         path, origin = named_by(theirs)
         if path:
             root = _root(CacheKind.NEURON, path, f"{origin} of process {process.pid}", process.cwd)
-            found.append(msgspec.structs.replace(root, users=(process.pid,)))
+            found.append(msgspec.structs.replace(root, users=users))
         found += [
-            msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=(process.pid,))
+            msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=users)
             for root in _neighbors(theirs, defaults=False)
         ]
     found += _neighbors(environ, defaults=True)

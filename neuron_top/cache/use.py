@@ -13,6 +13,8 @@ class CacheUse(msgspec.Struct, frozen=True, kw_only=True):
 
     why: str
     """How that is known, in words."""
+    certain: bool = True
+    """False where it only may be so: an environment names it, or a file below it is young."""
     since: float | None = None
     """When the first of them started; None where that cannot be known."""
     held: frozenset[str] = frozenset()

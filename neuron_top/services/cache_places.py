@@ -9,7 +9,7 @@ from typing import NamedTuple
 from neuron_top.cache import inductor, roots, torch_artifacts, torch_neuron, vllm_neuron, work_dirs
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.processes import CacheProcess, read_processes
+from neuron_top.cache.processes import CacheProcess, bystanders, read_processes
 from neuron_top.cache.roots import Root
 from neuron_top.cache.torch_artifacts import TorchArtifact
 from neuron_top.cache.tree import TreeSize, measure
@@ -65,7 +65,8 @@ def cache_places(*, sizes: bool, artifacts_in: Sequence[str] = ()) -> CachePlace
     PyTorch's artifacts are looked for in these files and folders; in none given, where vLLM keeps them and here.
     """
     processes = read_processes()
-    caches = [_place(root, processes, sizes=sizes) for root in roots.find(processes=processes)]
+    found = roots.find(processes=processes, bystanders=bystanders(processes))
+    caches = [_place(root, processes, sizes=sizes) for root in found]
     return CachePlaces(caches, work_dirs.find(processes), _artifacts(artifacts_in, [place.root for place in caches]))
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache import filesystem, roots, trust
-from neuron_top.cache.processes import read_processes
+from neuron_top.cache.processes import bystanders, read_processes
 from neuron_top.escapes import visible
 from neuron_top.identity import Identity, identity
 from neuron_top.parsers.secrets import without_secrets
@@ -210,14 +210,15 @@ def _ask_observer(address: ObserverAddress) -> ObserverFacts:
 def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[RunningJob]:
     """Processes that compile, hold a device, or are Python programs started with a variable that matters."""
     named = set(holders)
+    idle = bystanders(read_processes())
     for pid in proc.process_ids():
         if pid == os.getpid():
             continue
         command = proc.command_of(pid) or ""
         environment = proc.environment_of(pid)
         variables = None if environment is None else _relevant(environment)
-        # A shell inherits the variables, too: only what can train or compile counts as a job.
-        trains = "python" in command.split(" ")[0] and bool(variables)
+        # Shells and viewers inherit the variables, too: only what can train or compile counts as a job.
+        trains = "python" in command.split(" ")[0] and bool(variables) and pid not in idle
         if not (trains or worker_placement.is_compiler(command) or pid in named):
             continue
         yield RunningJob(

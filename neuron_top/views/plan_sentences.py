@@ -156,6 +156,8 @@ REFUSALS = {
 CAVEATS = {
     CaveatCode.IN_USE: "a job uses this cache ({detail}): what it holds, names or may have used since its start stays; "
     "in the worst case, what is removed is compiled again",
+    CaveatCode.MAYBE_IN_USE: "{detail}: what it holds, names or may have used since its start stays; in the worst "
+    "case, what is removed is compiled again",
     CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",

@@ -25,7 +25,7 @@ from neuron_top.cli.main import main
 from tests.actions import caches
 
 NOW = 1_700_000_000.0
-USE = CacheUse(why="process 7 names it in its environment", since=NOW)
+USE = CacheUse(why="process 7 (x) may use this cache, as its environment names it", since=NOW)
 JOB = "import sys; files = [open(name) for name in sys.argv[1:]]; print(1, flush=True); input()"
 
 
@@ -111,6 +111,6 @@ def test_the_command_says_that_a_job_runs_and_what_the_worst_case_is(
         assert main(["cache", "evict", "--older-than", "30d", "--dry-run", str(root)]) == 0
         text = capsys.readouterr().out
         assert main(["cache", "evict", "--older-than", "30d", "--dry-run", "--json", str(root)]) == 0
-    assert "a job uses this cache" in text
+    assert "(python) may use this cache, as its environment names it: what it holds" in text
     assert "in the worst case, what is removed is compiled again" in text
     assert len(json.loads(capsys.readouterr().out)["plans"][0]["steps"]) == 1

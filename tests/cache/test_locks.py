@@ -120,20 +120,28 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(open="/dev/neuron0") == "process 4711 has /dev/neuron0 open"
     assert seen(open=f"{root}/lock") == "process 4711 has a file below it open"
     assert seen(cmdline="/opt/bin/walrus_driver\0-x") == "process 4711 is a Neuron compiler"
-    assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == "process 4711 names it in its environment"
-    assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
+    may = "process 4711 ({}) may use this cache, as its environment names it".format
+    assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == may("train.py")
+    assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == may("train.py")
+    assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1", cmdline="/bin/sleep\x0060") == may("sleep")
     named = f"NEURON_COMPILE_CACHE_URL={root}"
     ours = "python\0/usr/bin/neurontop"
     for waiting in ("-bash", "/bin/zsh\0-i", ours, f"{ours}\0serve", "python3\0-m\0neuron_top", "neurontop"):
         assert seen(environ=named, cmdline=waiting) is None, "it waits for a person, or only looks"
-    for starting in ("bash\0train.sh", "sh\0-c\0python x", f"{ours}\0run\0--\0x", "neurontop\0compile"):
-        assert seen(environ=named, cmdline=starting) == "process 4711 names it in its environment"
+    for starting, name in (
+        ("bash\0train.sh", "bash"),
+        ("sh\0-c\0python x", "sh"),
+        (f"{ours}\0run\0--\0x", "neurontop"),
+        ("neurontop\0compile", "neurontop"),
+    ):
+        assert seen(environ=named, cmdline=starting) == may(name)
     assert seen(open=f"{root}/x.neff", cmdline=f"{ours}\0serve") is None, "one of ours that lists it"
     assert seen(open=f"{root}/x.neff", cmdline="neurontop\0run\0x") == "process 4711 has a file below it open"
     assert seen() is None
     recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.use is not None
-    assert recent.use.why == "a file below it changed in the last ten minutes"
+    assert recent.use.why == "somebody may use this cache, as a file below it changed in the last ten minutes"
+    assert not recent.use.certain
 
 
 def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from neuron_top.cache import processes
 from neuron_top.cache.locks import verdicts
 
@@ -46,3 +48,18 @@ def test_whoever_reads_what_we_print_is_distinguished_from_a_job_beside_us(tmp_p
         (proc / str(pid) / "fd" / "0").symlink_to(source)
         (proc / str(pid) / "fd" / "1").symlink_to(target)
     assert processes.readers(processes.read_processes(str(proc)), str(proc)) == {2000, 2001}
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("/bin/sleep", "60"), "sleep"),
+        (("python3", "-u", "/x/train.py", "--lr", "1"), "train.py"),
+        (("/usr/bin/python", "-m", "pkg.train"), "pkg.train"),
+        (("python", "-c", "print(1)", "-m"), "python"),
+        (("python",), "python"),
+        ((), ""),
+    ],
+)
+def test_a_process_is_called_by_its_program(command: tuple[str, ...], name: str) -> None:
+    assert processes.CacheProcess(pid=1, command=command, environ=None, cwd=None).name == name

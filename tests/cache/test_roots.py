@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.cache import roots, s3
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
-from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.processes import CacheProcess, bystanders
 from neuron_top.errors import UsageError
 
 
@@ -54,6 +55,18 @@ def test_a_path_is_listed_once_with_everybody_who_uses_it(tmp_path: Path) -> Non
     ours = [root for root in found if root.path == str(tmp_path)]
     assert [root.users for root in ours] == [(7, 8)]
     assert ours[0] is found[0]
+
+
+def test_who_only_waits_or_looks_is_no_user_of_what_its_environment_names(tmp_path: Path) -> None:
+    jobs = [process(pid, tmp_path, NEURON_COMPILE_CACHE_URL=str(tmp_path)) for pid in (7, 8)]
+    viewer = msgspec.structs.replace(jobs[0], pid=9, command=("python", "/usr/bin/neurontop", "serve"))
+    shell = msgspec.structs.replace(jobs[0], pid=10, command=("-bash",))
+    running = [viewer, shell, *jobs]
+    found = roots.find({}, running, bystanders=bystanders(running, str(tmp_path)))
+    [theirs] = [root for root in found if root.path == str(tmp_path)]
+    assert theirs.users == (7, 8)
+    [alone] = [root for root in roots.find({}, [viewer], bystanders={9}) if root.path == str(tmp_path)]
+    assert (alone.users, alone.exists) == ((), True), "a cache that it shows is one of this machine all the same"
 
 
 def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path: Path) -> None:

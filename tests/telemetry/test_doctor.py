@@ -224,3 +224,18 @@ def test_every_variable_of_torchneuron_that_the_specification_names_has_its_effe
     for name in ("NEFF_CACHE_DIR", "NEFF_LOCAL_CACHE_DIR", "NEFF_CACHE_LOCK_TIMEOUT", "NEFF_DISABLE_CACHE", "LOG_FILE",
                  "LOG_LEVEL", "DEBUG_DIR", "DISABLE_FALLBACK_EXECUTION", "METRICS_ENABLED"):  # fmt: skip
         assert f"TORCH_NEURONX_{name}" in NAMES
+
+
+@pytest.mark.parametrize(("script", "counts"), [("neurontop", False), ("train.py", True)])
+def test_a_viewer_of_ours_is_no_job_that_uses_a_cache(tmp_path: Path, script: str, counts: bool) -> None:
+    (tmp_path / script).write_text("print(flush=True); input()")
+    environ = {**os.environ, "NEURON_COMPILE_CACHE_URL": str(tmp_path)}
+    command = [sys.executable, str(tmp_path / script), "serve"]
+    with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        jobs = list(doctor_facts.running_jobs(lambda environ: (), ()))
+        used = {root.path: root.used_by for root in doctor_facts.cache_roots({}, jobs)}
+        process.communicate(b"\n")
+    assert (process.pid in {job.pid for job in jobs}) is counts
+    assert used[str(tmp_path)] == ((process.pid,) if counts else ())

@@ -126,7 +126,8 @@ def evidence_on(
     use, unseen, work_open = _users(root, modules, running, boot, proc)
     if use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
         # Nobody is seen, in another container perhaps: what was used shortly before is all that can be known.
-        use = CacheUse(why="a file below it changed in the last ten minutes", since=now - RECENT_CHANGE)
+        why = "somebody may use this cache, as a file below it changed in the last ten minutes"
+        use = CacheUse(why=why, certain=False, since=now - RECENT_CHANGE)
     return LockEvidence(
         now=now,
         boot=boot,
@@ -186,14 +187,16 @@ def _users(
     reasons: dict[int, str] = {}
     held: set[str] = set()
     work_open: dict[str, int] = {}
-    around_us = processes.ancestors(proc) | processes.readers(running, proc)
+    bystanders = processes.bystanders(running, proc)
+    named: dict[int, str] = {}
     for process in running:
         pid = process.pid
         looks = process.only_looks  # has entries open for an instant, to list them
         if process.compiles:
             reasons[pid] = f"process {pid} is a Neuron compiler"
-        elif not (pid in around_us or process.only_waits or process.environ is None) and names_root(process, real):
-            reasons[pid] = f"process {pid} names it in its environment"
+        elif pid not in bystanders and process.environ is not None and names_root(process, real):
+            who = f"process {pid} ({process.name})" if process.name else f"process {pid}"
+            named[pid] = f"{who} may use this cache, as its environment names it"
         paths = processes.open_paths(pid, proc)
         if paths is None:
             unseen += not looks
@@ -209,13 +212,15 @@ def _users(
             # Files of a work folder carry the key in their names; a folder of that name is an entry, of whatever cache.
             name = os.path.basename(path)
             work_open.update((module, pid) for module in modules if module in name and module != name)
-    if not reasons:
+    users = {**reasons, **{pid: why for pid, why in named.items() if pid not in reasons}}
+    if not users:
         return None, unseen, work_open
-    starts = [processes.start_time(pid, boot, proc) for pid in reasons]
-    for pid in reasons:
+    starts = [processes.start_time(pid, boot, proc) for pid in users]
+    for pid in users:
         held.update(entry for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
     use = CacheUse(
-        why=next(iter(reasons.values())),
+        why=next(iter(users.values())),
+        certain=bool(reasons),
         since=None if None in starts else min(start for start in starts if start is not None),
         held=frozenset(held),
         named=frozenset().union(*(process.modules for process in running)),

@@ -1,9 +1,10 @@
 """Name every compile cache of this machine: the Neuron caches, their neighbors, and work folders.
 
-Found from defaults, from our environment and from the environments of running processes that may be read; `users`
-are the processes that name a cache. Neighbors (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
-Of vLLM-Neuron's cache each entry is judged by its completion marker, of TorchNeuron's (kind `torch-neuronx`, two tiers)
-by its header and locks; `neurontop cache ls ROOT` lists the entries of each.
+Found from defaults, from our environment and from the environments of running processes that may be read; `users` are
+the processes that name a cache, without shells that wait and neurontop's own viewers. Neighbors (Inductor, Triton, JAX,
+vLLM, the hub's blobs) are sized, never changed. Of vLLM-Neuron's cache each entry is judged by its completion marker,
+of TorchNeuron's (kind `torch-neuronx`, two tiers) by its header and locks; `neurontop cache ls ROOT` lists the entries
+of each.
 
 PyTorch's own artifacts have no place of their own: bundles of torch.compiler.save_cache_artifacts (`mega-cache`),
 functions saved by aot_compile and AOTInductor's packages are named where they lie in this folder, in vLLM's or in PATH.
