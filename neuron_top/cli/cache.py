@@ -28,10 +28,12 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cli.cache_commands import SUBCOMMANDS
+from neuron_top.cli.cache_commands import READING, SUBCOMMANDS
 from neuron_top.cli.command import configure_group, execute_in_group
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
+
+_DOES_NOTHING = frozenset({"--dry-run", "-h", "--help"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +50,8 @@ def execute(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise  # the reader of our output went away
     except OSError as problem:
+        if arguments.action in READING or not _DOES_NOTHING.isdisjoint(arguments.rest):
+            raise  # nothing was done that a journal could list
         where = f": {visible(str(problem.filename))}" if problem.filename else ""
         raise RefusedForSafety(
             f"cache {arguments.action} was stopped by the disk ({problem.strerror or problem}{where}); "

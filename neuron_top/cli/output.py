@@ -8,11 +8,14 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from neuron_top.escapes import visible, visible_lines
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 """Characters that control a terminal or are invisible, and surrogates of names that are no UTF-8."""
@@ -63,6 +66,14 @@ def storable_name(name: str) -> str:
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose messages escape control characters: a shell's `*` passes names that others chose."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Print the help; raises OSError where it cannot be written, which argparse keeps to itself."""
+        if file is not None:
+            super().print_help(file)
+            return
+        sys.stdout.write(self.format_help())
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Print argparse's message and exit with status 2."""

@@ -27,6 +27,7 @@ import pytest
 from neuron_top.processes.log_input import portions
 from tests.adversary import bad_input
 from tests.adversary.attacker import LONG, as_stranger, needs_root
+from tests.builders import write_entry
 
 DOCUMENTED = (0, 1, 2, 3, 4)
 RECORDINGS = {
@@ -311,6 +312,26 @@ def test_a_full_disk_behind_standard_output_is_reported_in_a_sentence(tmp_path: 
     log.write_text(bad_input.LOG)
     with open("/dev/full", "w") as full:
         ended = _neurontop([word.format(log=log) for word in words], tmp_path, stdout=full)
+    assert (ended.returncode, ended.stderr) == (2, "neurontop: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["roots"], ["evict", "--older-than", "1d", "--dry-run"]])
+def test_a_command_of_the_cache_that_only_looks_says_no_more_of_a_full_disk(tmp_path: Path, words: list[str]) -> None:
+    for number in range(60):  # more than a buffer: it fails while it is written
+        write_entry(tmp_path / "cache", {"model.hlo_module.pb": b"x"}, graph=f"{number:020d}", age=3 * 86400.0)
+    command = ["cache", *words, *([] if words == ["roots"] else [str(tmp_path / "cache")])]
+    with open("/dev/full", "w") as full:
+        ended = _neurontop(command, tmp_path, stdout=full)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (
+        2,
+        "neurontop: standard output: No space left on device",
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["cache", "--help"], ["cache", "evict", "-h"], ["tally", "--help"]])
+def test_help_that_cannot_be_written_is_no_success(tmp_path: Path, words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        ended = _neurontop(words, tmp_path, stdout=full)
     assert (ended.returncode, ended.stderr) == (2, "neurontop: standard output: No space left on device\n")
 
 

@@ -26,3 +26,5 @@ SUBCOMMANDS = (
     *(Command(name, name, summary) for action in ACTIONS for name, summary in action.commands.items()),
     *_PLANS_AND_POLICY,
 )
+READING = frozenset(row.name for row in _LISTS)
+"""Commands that only look: where one fails, nothing was done."""
