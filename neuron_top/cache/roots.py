@@ -92,7 +92,7 @@ def find(
 ) -> list[Root]:
     """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
     once, in this order. What only the environments of `bystanders` name is found, too; they are no users of it."""
-    found = [_root(CacheKind.NEURON, path, "named on the command line", cwd) for path in named]
+    found = of_command_line(named, cwd)
     found += [root_in_force(environ, cwd), _root(CacheKind.NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
     if os.path.isdir(own := user_root()):
         found.append(_root(CacheKind.NEURON, own, _OWN_ORIGIN))
@@ -109,6 +109,11 @@ def find(
         ]
     found += _neighbors(environ, defaults=True)
     return _merged(found)
+
+
+def of_command_line(named: Iterable[str], cwd: str | None = None) -> list[Root]:
+    """The Neuron caches that were `named` there, each once."""
+    return _merged(_root(CacheKind.NEURON, path, "named on the command line", cwd) for path in named)
 
 
 def cache_dir_flag(flags: str) -> str | None:

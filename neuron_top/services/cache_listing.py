@@ -44,10 +44,11 @@ class CacheListing:
         caches: CacheService | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`named`: caches that the user named for this program, listed before those that are configured; None: a
-        recording of another machine is shown, so no cache of this one is listed.
+        """`named`: caches that the user named for this program: then these alone are listed, and those that its job
+        uses; None: a recording of another machine is shown, so no cache of this one is listed.
         """
         self._lists, self._named = named is not None, tuple(named or ())
+        self._only_named = bool(named)
         self._caches, self._clock = caches or CacheService(settings), clock
         self._others = OtherCaches()
         self._turn = threading.Lock()
@@ -69,7 +70,8 @@ class CacheListing:
     def _entries(self, *, refresh: bool) -> EntryTable:
         if not self._lists:
             return EntryTable(roots=(), rows=())
-        found = [root for root in roots.find(named=self._named) if root.kind is roots.CacheKind.NEURON]
+        found = roots.of_command_line(self._named) if self._only_named else roots.find(named=self._named)
+        found = [root for root in found if root.kind is roots.CacheKind.NEURON]
         listed = [root for root in found if root.exists or root.remote]
         for root in listed:
             if not root.remote:
@@ -83,7 +85,7 @@ class CacheListing:
         return EntryTable(
             roots=tuple((root.path, root.origin, root.path in self._listed) for root in found),
             rows=tuple(row for path in paths for row in (self._listed[path].rows if path in self._listed else ())),
-            others=self._others.look(),
+            others=() if self._only_named else self._others.look(),
             problems=tuple(self._problems[path] for path in paths if path in self._problems),
         )
 
