@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.cache.model.entry import compiler_version
-from neuron_top.cache.model.states import BROKEN, FAILURES, State
+from neuron_top.cache.model.states import BROKEN, FAILURES
 from neuron_top.views.entries import EntryRow, EntryTable
 
 
@@ -21,7 +21,9 @@ class CompilerRow(msgspec.Struct, frozen=True, kw_only=True):
     share: float
     """Its bytes as a share of the largest head's, 0…1."""
     failed: int
-    """Entries that hold a failure or are broken."""
+    """Entries that hold a failure."""
+    broken: int = 0
+    """Entries that are corrupt or inconsistent."""
     age: float
     """Of the entry with the least: seconds since its last use, or since it was written where none is known."""
     use_known: bool = True
@@ -48,7 +50,6 @@ def compiler_rows(view: EntryTable) -> tuple[CompilerRow, ...]:
 def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
     size = sum(row.bytes for row in rows)
     youngest = min(rows, key=lambda row: row.age)
-    bad = (*FAILURES, *BROKEN, State.FAILED)
     return CompilerRow(
         key=key,
         root=rows[0].root,
@@ -56,7 +57,8 @@ def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
         entries=len(rows),
         bytes=size,
         share=size / largest,
-        failed=sum(row.state in bad for row in rows),
+        failed=sum(row.state in FAILURES for row in rows),
+        broken=sum(row.state in BROKEN for row in rows),
         age=youngest.age,
         use_known=youngest.used is not None,
     )

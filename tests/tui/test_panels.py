@@ -17,10 +17,11 @@ from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.views.core_rows import CoreRow, legend_kinds
 from neuron_top.views.cores import core_table
-from neuron_top.views.entry_tree import CompilerRow
+from neuron_top.views.entries import EntryTable, entry_filter
+from neuron_top.views.entry_tree import CompilerRow, compiler_rows
 from neuron_top.views.graphs import GraphRow, graph_table
 from neuron_top.views.jobs import JobCard
-from neuron_top.views.model import GraphState
+from neuron_top.views.model import GraphState, State
 from neuron_top.views.overview import overview
 from neuron_top.views.torch_trace import FrameRow, FrameState, TorchSummary, TorchView, added_up_words
 from neuron_top.views.verdict import verdict
@@ -183,6 +184,32 @@ def test_the_head_of_a_compiler_version_has_no_fact_that_is_cut(width: int) -> N
     text = "".join(part for part, _style in cell)
     assert text.endswith((" ago", "6 failed", "134 entries")) or width < 60
     assert len(text) <= width or len(cell) == 1
+
+
+def test_every_state_of_an_entry_fits_into_its_column_and_is_found_by_what_stands_there() -> None:
+    [column] = [one for one in entry_rows.columns(lambda key: False, lambda: 1, tree=True) if one.title == "State"]
+    rows = [msgspec.structs.replace(feeds.catalog().rows[0], state=state) for state in State]
+    for row in rows:
+        [(text, _style)] = column.cell(row, THEME, column.width)
+        assert len(text) <= column.width
+        shown = text.split(" ")[1]
+        assert entry_filter(f"state:{shown}")(row)
+        assert shown in row.state
+
+
+def test_only_a_lock_that_somebody_may_hold_has_the_sign_of_waiting() -> None:
+    waiting = {state for state in State if entry_rows.state_sign(THEME, state)[0] == THEME.glyphs.waiting}
+    assert waiting == {State.LOCKED_UNKNOWN}
+
+
+def test_the_head_of_a_compiler_version_counts_failed_and_broken_entries_apart() -> None:
+    one = feeds.catalog().rows[0]
+    states = (State.FAILED, State.CORRUPT, State.INCONSISTENT, State.HIT)
+    rows = tuple(msgspec.structs.replace(one, state=state) for state in states)
+    [head] = compiler_rows(EntryTable(roots=((one.root, "", True),), rows=rows))
+    cell = entry_rows.head(head, THEME, 120, folded=False, roots=1)
+    assert cell is not None
+    assert "✗ 1 failed, 2 broken" in "".join(text for text, _style in cell)
 
 
 def test_a_path_in_the_title_of_the_cache_keeps_its_end() -> None:

@@ -22,6 +22,8 @@ from neuron_top.views.words import entry_state_words
 Item = EntryRow | CompilerRow
 Mark = Callable[[str], bool]
 _LEAST_PATH = 12
+_SHORT: dict[str, str] = {State.HIT_LEFTOVER_LOCK: "leftover-lock", State.PUBLISHED_UNMARKED: "unmarked"}
+"""States that are longer than their column, by a part of them that a filter finds; the last line has them whole."""
 NEVER = 1_000_000
 """A table width that no terminal has: a column that a tree does not need."""
 
@@ -35,14 +37,16 @@ def state_sign(theme: Theme, state: str) -> tuple[str, Style]:
         return glyphs.failed, theme.state("failed")
     if state in (State.COMPILING, State.RETRYING):
         return glyphs.running, theme.state("compiling")
-    return (glyphs.waiting, theme.warn) if state in UNSETTLED else (glyphs.queued, theme.quiet)
+    if state == State.LOCKED_UNKNOWN:
+        return glyphs.waiting, theme.warn
+    return (glyphs.warn, theme.warn) if state in UNSETTLED else (glyphs.queued, theme.quiet)
 
 
 def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Column, ...]:
     """The table's columns. `marked` answers by key; size bars are full at `largest` bytes."""
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.mark if marked(row.key) else " ", theme.accent)]),
-        Column("State", 18, _state, _by(lambda row: row.state)),
+        Column("State", 16, _state, _by(lambda row: row.state)),
         Column(
             "Size",
             9,
@@ -110,7 +114,7 @@ def _trouble(row: EntryRow, theme: Theme, width: int) -> Cell:
 
 def _state(row: EntryRow, theme: Theme, width: int) -> Cell:
     sign, style = state_sign(theme, row.state)
-    return [(f"{sign} {row.state}", style)]
+    return [(f"{sign} {_SHORT.get(row.state, row.state)}", style)]
 
 
 def _module(row: EntryRow, theme: Theme, width: int) -> Cell:
@@ -130,8 +134,9 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     parts.append(
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )
-    if item.failed:
-        parts.append((f"  {theme.glyphs.failed} {item.failed:,} failed", theme.state("failed")))
+    bad = (f"{count:,} {word}" for count, word in ((item.failed, "failed"), (item.broken, "broken")) if count)
+    if text := ", ".join(bad):
+        parts.append((f"  {theme.glyphs.failed} {text}", theme.state("failed")))
     parts.append((f"  {'used' if item.use_known else 'written'} {duration_text(item.age)} ago", theme.quiet))
     parts += [(f"  {item.root}", theme.quiet)] if roots > 1 else []
     while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width:

@@ -115,10 +115,10 @@ def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
     return [
         (glyphs.done, theme.good, "done, or found in the cache"),
         (glyphs.running, theme.accent, "running, compiling"),
-        (glyphs.waiting, theme.warn, "waiting for another process's lock"),
+        (glyphs.waiting, theme.warn, "locked, or waiting for another process's lock"),
         (glyphs.queued, theme.quiet, "known, extracted or queued"),
-        (glyphs.failed, theme.bad, "failed"),
-        (glyphs.warn, theme.warn, "a warning"),
+        (glyphs.failed, theme.bad, "failed, or broken"),
+        (glyphs.warn, theme.warn, "a warning, or left unfinished"),
         (glyphs.mark, theme.accent, "marked by you"),
         (glyphs.unknown, theme.quiet, "not known; never counted as zero"),
         (
