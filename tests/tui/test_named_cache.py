@@ -15,7 +15,7 @@ from neuron_top.views.entries import EntryRow
 from tests import builders
 
 
-async def test_a_cache_that_is_watched_is_listed_by_its_own_name_and_alone(
+async def test_a_cache_that_is_watched_is_listed_by_its_own_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builders.write_entry(tmp_path / "configured", {"model.neff": builders.neff(), "model.done": b""})
