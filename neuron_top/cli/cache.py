@@ -12,8 +12,10 @@ stderr. Looking changes nothing, access times included.
   neurontop cache roots                         every cache of this machine, neighbors included
   neurontop cache ls --torch-neuron             the cache of native PyTorch (TorchNeuron): NEFFs and both tiers' locks
 
-Every change is a plan that can be read, executed and undone: each command below shows what would go, what is skipped
-and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.
+Every change is a plan that can be read, executed and undone: a command that takes something away shows what would go,
+what is skipped and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes
+does not ask. `restore PLAN` takes nothing away and does not ask; without PLAN it shows the newest one and asks.
+`maintain` is for cron: it does what the policy says without asking.
 
   neurontop cache evict --min-free 50GB         least recently used first, until so much of the disk is free
   neurontop cache retry --next-run              clear failures, so that the next run compiles them again

@@ -100,6 +100,16 @@ def test_evict_journal_restore_and_purge(root: Path, run: Run) -> None:
     assert run("restore", purged["plans"][0], root).returncode == 4
 
 
+def test_the_help_names_what_does_not_ask(root: Path, run: Run) -> None:
+    assert run("evict", root, "--older-than", "15d", "--yes").returncode == 0
+    [done] = json.loads(run("journal", root, "--json").stdout)["plans"]
+    for words in (("restore", root), ("purge", root), ("evict", root, "--state", "failed")):
+        assert "--yes" in run(*words).stderr, "without a terminal, who asks says what answers"
+    for words, name in ((("restore", done["plan"], root), "`restore PLAN`"), (("maintain", root), "`maintain`")):
+        assert run(*words).returncode == 0
+        assert name in run("--help").stdout.partition("exit status")[0]
+
+
 def test_restore_without_a_plan_undoes_the_newest_after_showing_it(
     root: Path, run: Run, environ: dict[str, str]
 ) -> None:

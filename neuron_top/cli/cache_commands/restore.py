@@ -2,7 +2,7 @@
 
   neurontop cache journal                         which plans can be undone
   neurontop cache restore                         the newest plan, after showing it and asking (--yes: without)
-  neurontop cache restore 3f9a                    by the beginning of the plan's name
+  neurontop cache restore 3f9a                    by the beginning of the plan's name; does not ask
   neurontop cache restore 3f9a /path/of/cache
 
 What exists again at its place stays in the trash, and is named. A plan that was purged cannot be undone.
