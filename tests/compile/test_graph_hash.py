@@ -200,3 +200,20 @@ def test_what_has_no_exact_description_has_no_hash() -> None:
         key_half(gm, [], {})
     with pytest.raises(hashing.NotCacheable):
         key_half(make_fx(torch.sin)(torch.zeros(1)), [], {"object": object()})
+
+
+def test_a_graph_of_nested_tensors_stays_in_the_job_and_says_why() -> None:
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    reasons = []
+
+    def compiler(gm: Any, inputs: list[Any]) -> Any:
+        with pytest.raises(hashing.NotCacheable) as reason:
+            key_half(gm, inputs, {})
+        reasons.append(str(reason.value))
+        return make_boxed_func(gm)
+
+    nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged)
+    torch.compile(torch.sin, backend=aot_autograd(fw_compiler=compiler))(nested)
+    assert reasons == ["PyTorch cannot save the sizes of nested tensors"]

@@ -25,6 +25,7 @@ from sympy.logic.boolalg import BooleanAtom  # type: ignore[import-untyped]
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._sympy.singleton_int import SingletonInt
 
 from neuron_top.compile.graphs import own_code, script_operators, torch_functions
 
@@ -239,6 +240,8 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
     if environment is None:
         return
     for symbol, hint in sorted(environment.backed_var_to_val.items(), key=lambda item: str(item[0])):
+        if isinstance(hint, SingletonInt):
+            raise NotCacheable("PyTorch cannot save the sizes of nested tensors")
         yield f"symbol {symbol} hint {hint} range {environment.var_to_range.get(symbol)}"
     without_hint = environment.var_to_range.keys() - environment.backed_var_to_val.keys()  # known when the code runs
     yield from sorted(f"symbol {symbol} range {environment.var_to_range[symbol]}" for symbol in without_hint)
