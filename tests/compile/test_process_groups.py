@@ -95,6 +95,21 @@ def test_a_name_moves_on_when_its_group_is_gone() -> None:
         assert process_groups._resolve(names_in(again)[0]) is process_groups._resolve(fresh)
 
 
+def test_each_run_finds_the_group_of_its_graph_whoever_took_its_name_since() -> None:
+    found = []
+    for smaller_first in (False, True):  # the number of the first run's group is another group's in the second
+        with rank(0):
+            if smaller_first:
+                group_of(0)
+            actual = group_of(0, 1)
+            module = summing(actual)
+            renamed = process_groups.canonicalize(module)
+            (name,) = names_in(module)
+            found.append(process_groups.naming(renamed, lambda _, name=name: process_groups._resolve(name)))
+            assert found[-1]([]) is process_groups._resolve(actual)
+            assert found[0]([]) is process_groups._resolve("1")
+
+
 def test_groups_in_subgraphs_are_renamed_too() -> None:
     with rank(0):
         inner, outer = summing(group_of(0, 1)), summing(group_of(0, 2))

@@ -123,6 +123,15 @@ a, b = torch.eye(3).requires_grad_(), torch.ones(3, requires_grad=True)
 torch.compile(lambda v, w: torch.linalg.solve(v, w) * 2, backend="neurontop")(a, b).sum().backward()
 print("gradient", b.grad.tolist())
 """
+GROUPS_MADE_ANEW = """
+import torch, torch.distributed as dist
+from torch.distributed._functional_collectives import all_reduce
+summed = torch.compile(lambda value, group: all_reduce(value, "sum", group) + 1, backend="neurontop")
+for _ in range(2):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    print("sum", summed(torch.ones(2), dist.group.WORLD).tolist())
+    dist.destroy_process_group()
+"""
 REGIONS = """
 import torch
 from accelerate.utils import compile_regions
@@ -274,6 +283,13 @@ def test_a_graph_with_a_check_among_its_operators_is_trained(own_caches: Path) -
     """AOTAutograd orders what has effects by tokens, which Inductor does not take as arguments."""
     job = run(EFFECT)
     assert "gradient [2.0, 2.0, 2.0]" in job.stdout, job.stderr
+
+
+def test_a_compiled_function_goes_on_when_the_job_makes_its_process_groups_anew(own_caches: Path) -> None:
+    """They have the numbers of the old ones, so that nothing is compiled again."""
+    job = run(GROUPS_MADE_ANEW)
+    assert job.stdout.count("sum [2.0, 2.0]") == 2, job.stderr
+    assert len(list(own_caches.glob("inductor-*/MODULE_*"))) == 1
 
 
 def test_regional_compilation_of_accelerate_works() -> None:

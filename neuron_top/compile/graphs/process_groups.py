@@ -4,6 +4,8 @@ PyTorch numbers the groups of a job (`'3'`, `'4'`, …) and writes the number in
 of a model therefore have graphs that differ in nothing but these numbers, and each would be compiled on its own.
 `canonicalize` renames the groups after what they look like from inside, and registers the new name in this process
 for the same group. Compiled code looks its group up by name when it runs, so one artifact serves all.
+A job that ends its groups and makes others under the same numbers goes on with the functions that it has, and PyTorch
+forgets every name when the groups end. So the new name is registered again for each run (`naming`).
 
 A name is made of the distances between the group's ranks and, where several groups look alike, of their order of
 appearance in this process: `{0,1}` and `{2,3}` are both `neurontop:0,1:0`. In one process a name stands for exactly
@@ -13,7 +15,7 @@ one group at a time, the one that the graph named, so sharing can never send dat
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -59,6 +61,20 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
         if changed:
             module.recompile()
     return renamed
+
+
+def naming(renamed: Mapping[str, str], run: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    """`run` of a graph that `canonicalize` renamed: at each call its names lead to the groups that it named."""
+    if not renamed:
+        return run
+
+    def named(arguments: list[Any]) -> Any:
+        with _lock:
+            for name, actual in renamed.items():
+                _register(name, actual)
+        return run(arguments)
+
+    return named
 
 
 def reason_to_stay(settings: Mapping[str, Any]) -> str:

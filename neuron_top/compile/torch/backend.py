@@ -275,7 +275,8 @@ def _from_cache_as(
     kept, written = "" if cut is not None or renamed else graph.key.name, written_inputs.places(gm)
 
     def function(runner: loading.Runner) -> CachedGraph:
-        around = runner if cut is None else cut.around(runner)
+        named = process_groups.naming(renamed, runner)
+        around = named if cut is None else cut.around(named)
         run = equal_blocks.counting(worker_memory.watching(around, watch), graph.key.name, watch)
         return CachedGraph(kept, watch, run, saved, graph.digest, written)
 
@@ -333,16 +334,12 @@ def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
 
 def _graph(
     job: _Job, settings: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
-) -> tuple[GraphToCompile, bool]:
-    """Key and, for a miss, content of a graph; whether process groups have other names in it than in this process.
+) -> tuple[GraphToCompile, Mapping[str, str]]:
+    """Key and, for a miss, content of a graph; process groups by the names that they have in it alone.
 
     `copy` is ours: it is stripped to what is serialized.
     """
-    wrapper, renamed = job.wrapper, False
-    if torch.distributed.is_available():
-        from neuron_top.compile.graphs import process_groups
-
-        renamed = bool(process_groups.canonicalize(copy))
+    wrapper, renamed = job.wrapper, process_groups.canonicalize(copy)
     hashing.strip_unserialized(copy)
     digest = hashing.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
