@@ -301,10 +301,10 @@ class Diagnoser:
         if general.takes_back(statement):
             self._take_back(statement)
             return True
-        row = general.done_after_all(statement)
-        if row:
-            self._done_after_all(statement, row)
-        return bool(row)
+        rows = general.done_after_all(statement)
+        if rows:
+            self._done_after_all(statement, rows)
+        return bool(rows)
 
     def _take_back(self, statement: Statement) -> None:
         """Error lines without a known meaning, of which the program says now that it went on."""
@@ -313,9 +313,9 @@ class Diagnoser:
             if is_vague and not finding.terminal:
                 finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
 
-    def _done_after_all(self, statement: Statement, row: str) -> None:
+    def _done_after_all(self, statement: Statement, rows: tuple[str, ...]) -> None:
         for finding in self._findings.all:
-            if finding.verdict.row is not None and finding.verdict.row.name == row:
+            if finding.verdict.row is not None and finding.verdict.row.name in rows:
                 pod = _POD.search(finding.text)
                 finding.recovered |= pod is None or pod[0] in statement.text
 

@@ -130,7 +130,7 @@ NOISE = late_pattern(
     r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
-    r"|NET/OFI|Exception ignored in"
+    r"|NET/OFI|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
@@ -146,12 +146,12 @@ _OVERCAME = late_pattern(
 )
 """What a program says of the error in front of it: that it goes on."""
 _DONE_AFTER_ALL = (
-    ("no node for a pod", late_pattern(r"\bSuccessfully assigned \S+ to \S")),
-    ("image cannot be pulled", late_pattern(r"\bSuccessfully pulled image\b")),
-    ("a volume cannot be mounted", late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b")),
+    (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
+    (("image cannot be pulled",), late_pattern(r"\bSuccessfully pulled image\b")),
+    (("a volume cannot be mounted",), late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b")),
 )
-"""What Kubernetes prints when it could do later what a row says that it could not."""
-DONE_LATER = frozenset(row for row, _ in _DONE_AFTER_ALL)
+"""What Kubernetes prints when it could do later what these rows say that it could not."""
+DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -222,9 +222,9 @@ def takes_back(statement: Statement) -> bool:
     return _OVERCAME.match(statement.text) is not None
 
 
-def done_after_all(statement: Statement) -> str:
-    """The row of what could not be done before, and has been done now; empty if there is none."""
-    return next((row for row, shape in _DONE_AFTER_ALL if shape.search(statement.text)), "")
+def done_after_all(statement: Statement) -> tuple[str, ...]:
+    """The rows of what could not be done before, and has been done now; empty if there is none."""
+    return next((rows for rows, shape in _DONE_AFTER_ALL if shape.search(statement.text)), ())
 
 
 def rest_of_banner(statement: Statement) -> CauseVerdict | None:

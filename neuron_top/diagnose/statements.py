@@ -80,11 +80,11 @@ _RUNTIME = late_pattern(
     re.DOTALL,
 )
 _BARE_RUNTIME = late_pattern(
-    r"(?:(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+|\[)"
+    r"(?:NRT:\s+)?(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?(?:(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+|\[)"
     r"(?P<component>TDRV|NRT|NMGR|KMGR|ENC|ENCD|HAL|NEFF):(?P<function>\w{1,100})\]?:?\s+(?P<text>.*)",
     re.DOTALL,
 )
-"""A header of the runtime whose stamp a page or a shipper has dropped."""
+"""A header of the runtime whose stamp a page or a shipper has dropped, or that syslog has one of its own for."""
 _COLLECTIVES = late_pattern(
     r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6}|-1)\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
     r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
@@ -133,7 +133,8 @@ _TOOL = late_pattern(
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
 _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
 _STAMP = late_pattern(
-    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d(?:[ T]\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
+    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
@@ -287,6 +288,7 @@ def _without_suffix(text: str) -> tuple[str, int]:
 def _read_runtime(statement: Statement) -> None:
     found = _RUNTIME.match(statement.text)
     if found is not None:
+        found = _RUNTIME.match(found["text"]) or found  # two processes wrote their headers before either wrote words
         statement.speaker = Speaker.RUNTIME
         statement.function = f"{found['component']}:{found['function']}"
     else:
@@ -379,6 +381,7 @@ def _bare_runtime(statement: Statement) -> bool:
     statement.level = LogLevel.named(found["level"] or "ERROR")
     statement.speaker = Speaker.RUNTIME
     statement.function = f"{found['component']}:{found['function']}"
+    statement.pid = int(found["pid"]) if found["pid"] else statement.pid
     statement.text = found["text"]
     return True
 

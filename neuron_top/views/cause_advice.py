@@ -97,6 +97,9 @@ OF_ROWS: dict[str, str] = {
     "(NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, number of workers, tensor parallel degree)",
     "cores taken or missing": "More cores are asked for than are free: neuron-ls shows who holds them; compare "
     "NEURON_RT_NUM_CORES, NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
+    "no Neuron device for a pod": "Kubernetes has not placed the pod: no node has that many Neuron devices left. See "
+    "what the nodes offer and who holds it (kubectl describe node), whether the Neuron device plugin runs there, and "
+    "whether the group of nodes may grow",
     "no node for a pod": "Kubernetes has not placed the pod: no node meets what the line counts. Compare the pod's "
     "requests, node selector and tolerations with the nodes (kubectl describe node), and see whether the group of "
     "nodes may grow",

@@ -10,6 +10,7 @@ from tests.diagnose.eighth_cases import EIGHTH_CASES
 from tests.diagnose.fifth_cases import FIFTH_CASES
 from tests.diagnose.fourth_cases import FOURTH_CASES
 from tests.diagnose.later_cases import LATER_CASES
+from tests.diagnose.ninth_cases import NINTH_CASES
 from tests.diagnose.seventh_cases import SEVENTH_CASES
 from tests.diagnose.sixth_cases import SIXTH_CASES
 from tests.diagnose.third_cases import THIRD_CASES
@@ -17,7 +18,17 @@ from tests.diagnose.third_cases import THIRD_CASES
 
 @pytest.mark.parametrize(
     "case",
-    [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES, *EIGHTH_CASES],
+    [
+        *CASES,
+        *LATER_CASES,
+        *THIRD_CASES,
+        *FOURTH_CASES,
+        *FIFTH_CASES,
+        *SIXTH_CASES,
+        *SEVENTH_CASES,
+        *EIGHTH_CASES,
+        *NINTH_CASES,
+    ],
     ids=lambda case: case.name,
 )
 def test_the_cause_of_a_log_is_named(case: Case) -> None:

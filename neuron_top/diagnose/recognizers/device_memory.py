@@ -12,7 +12,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         Weight.REASON,
         words("failed to allocate|mempool"),
         (
-            r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B.{0,120}\bon ND"
+            r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B(?: \((?:alignment|usage): |.{0,120}\bon ND)"
             r"|device mempool .{1,200} needed \d+ available \d+"
         ),
     ),
@@ -23,7 +23,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         words(
             "alloc device memory|pages allowed|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
             "|resource_exhausted|resource exhausted|resourceexhaustederror|oom when allocating"
-            "|device memory|cache blocks|status=4|memory on device|not enough memory"
+            "|device memory|enough space to allocate|cache blocks|status=4|memory on device|not enough memory"
         ),
         (
             r"Failed to alloc(?:ate)? DEVICE memory|exceeded the max number of pages allowed|buffer in MLA DRAM"
@@ -33,7 +33,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
             r"|\bResourceExhaustedError\b|\bOOM when allocating tensor\b"
             r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
             r"|No available memory for the cache blocks|[Ff]ree memory on device .{1,80} is less than"
-            r"|Not enough memory(?:\. Please try to increase| to handle \d)"
+            r"|Not enough space to allocate \d|Not enough memory(?:\. Please try to increase| to handle \d)"
         ),
         Confidence.MEDIUM,
     ),

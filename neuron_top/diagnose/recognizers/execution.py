@@ -46,7 +46,10 @@ EXECUTION: tuple[Recognizer, ...] = (
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,
         words("execution timeout|inference timeout|nrt_timeout|execution timed out|fatal-rt"),
-        r"(?i)(?<!non-fatal, )(?:execution|inference) time(?:out|d out)(?!=)|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED",
+        (
+            r"(?i)(?<!non-fatal, )(?<!non-fatal, ignoring\) )(?:execution|inference) time(?:out|d out)(?!=)"
+            r"|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED"
+        ),
     ),
     Recognizer(
         "index out of bounds",

@@ -18,18 +18,28 @@ CORES: tuple[Recognizer, ...] = (
         CauseClass.RUNTIME_INIT,
         Weight.REASON,
         words(
-            "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
-            "|nerr_resource_nc|ncs for the|failed to allocate"
+            "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|enough|find vnc"
+            "|device inuse|nerr_resource_nc|ncs for the|failed to allocate"
         ),
         (
             r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
-            r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
+            r"|Could not find VNC id|\bneuron:\w+: device inuse by|NRT_EXEC_NC_BUSY"
+            r"|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
             r"|NERR_RESOURCE_NC\b|(?i:failed to allocate \d+ (?:logical |physical |neuron )?cores?\b)"
             r"|(?i:insuffici?ent NCs)"
         ),
     ),
 )
 SCHEDULING: tuple[Recognizer, ...] = (
+    Recognizer(
+        "no Neuron device for a pod",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words("insufficient aws"),
+        r"Insufficient aws\.amazon\.com/neuron",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
     Recognizer(
         "no node for a pod",
         CauseClass.TOOL_ERROR,
