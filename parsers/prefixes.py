@@ -1,6 +1,7 @@
 """What launchers, containers and log services put in front of a line: stripped only to learn rank and process.
 
-Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
+Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:` (with or without a stamp),
+SageMaker's `[1,mpirank:4,algo-1]<stdout>:`,
 Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and vLLM's `(Name pid=123)`, SkyPilot's
 `(head, rank=0, pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
 TorchServe's `2024-01-02 10:00:00,123 [INFO ] W-9000-bert_1.0-stdout MODEL_LOG -`,
@@ -32,7 +33,7 @@ NO_PREFIX = Prefix()
 _PREFIX = late_pattern(
     r"\s*(?:"
     r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?"
-    r"|\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>:\s?"
+    r"|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\[\d+,(?:mpirank:)?(?P<mpi>\d{1,6})(?:,[\w.-]{1,60})?\]<std(?:out|err)>:\s?"
     r"|[a-z][\w-]{0,60}/\d{1,5} (?=\[\d{1,6}\]:)"
     r"|\[pod/[^\]\s]{1,300}\]\s"
     r"|\((?P<actor>\w[\w.:()=-]{0,80}),? (?:rank=\d+,? )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"

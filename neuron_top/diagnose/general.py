@@ -113,8 +113,8 @@ _PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
 """What PyTorch lists below the exception of a checkpoint that does not fit."""
 _NCCL_FAILED = late_pattern(
-    r"(?i)^(?!.{0,200}\bcan lead to\b).{0,400}?\b(?:fail(?:ed|ure)?|errors?|abort\w*|closed|refused|timed? ?out"
-    r"|timeout|mismatch|unhandled|not found|no socket interface)\b"
+    r"(?i)^(?!.{0,200}\bcan lead to\b|Failed to open libibverbs).{0,400}?\b(?:fail(?:ed|ure)?|errors?|abort\w*"
+    r"|closed|refused|timed? ?out|timeout|mismatch|unhandled|not found|no socket interface)\b"
 )
 """What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
 _ROOTS = late_pattern(r"^\d+ root error\(s\) found")

@@ -70,4 +70,65 @@ RuntimeError: Bad StatusOr access: INTERNAL: Error code: 13
 """,
     ),
 )
-NINTH_CASES = (*RUNTIME,)
+COLLECTIVE = (
+    Case(
+        "a call of NCCL that failed, in the framework's exception",
+        "collective",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in <module>
+    fit()
+>>>wide.errors.UnknownError:  ncclGroupEnd failed: unhandled system error
+""",
+        "failed",
+    ),
+    Case(
+        "NCCL's error with its number",
+        "collective",
+        "[rank2]: Traceback (most recent call last):\n"
+        '[rank2]:   File "/job/wide.py", line 12, in <module>\n'
+        "[rank2]:     fit()\n"
+        ">>>[rank2]: RuntimeError: NCCL Error 6: internal error - see the log of the others\n",
+        "failed",
+    ),
+    Case(
+        "oneCCL's own error line",
+        "collective",
+        """
+CCL_WARN| wide exchange is not there, the narrow one is taken
+>>>CCL_ERROR| wide_fd.cpp:91 open_fds: condition fd >= 0 failed
+RuntimeError: Engine core initialization failed. See root cause above.
+""",
+    ),
+    Case(
+        "the watchdog takes its process down because another rank has gone",
+        "collective",
+        """
+>>>[rank5]:[E502 10:00:00.483540349 ProcessGroupNCCL.cpp:681] [Rank 5] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, results may be incomplete.
+[rank5]:[E502 10:00:00.483555114 ProcessGroupNCCL.cpp:695] [Rank 5] To avoid data inconsistency, we are taking the entire process down.
+""",
+    ),
+    Case(
+        "the watchdog takes its process down, and the exception of the rank that had gone",
+        "script_error",
+        """
+[rank5]:[E502 10:00:00.483540349 ProcessGroupNCCL.cpp:681] [Rank 5] Some NCCL operations have failed or timed out.
+[rank2]: Traceback (most recent call last):
+[rank2]:   File "/job/wide.py", line 3, in <module>
+>>>[rank2]: ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "no libibverbs, so NCCL takes sockets",
+        "",
+        "2026-05-02 10:00:00 [1,3]<stdout>:box-7:310:344 [3] misc/wide.cc:6 NCCL WARN Failed to open libibverbs.so[.1]\n"
+        "2026-05-02 10:00:00 [1,3]<stdout>:box-7:310:344 [3] NCCL INFO Using network Socket\n",
+    ),
+    Case(
+        "what NCCL warns of, behind mpirun's stamp and tag",
+        "collective",
+        ">>>2026-05-02 10:00:00 [1,3]<stderr>:box-7:310:344 [3] transport/wide.cc:88 NCCL WARN Peer 3 refused it\n",
+    ),
+)
+NINTH_CASES = (*RUNTIME, *COLLECTIVE)

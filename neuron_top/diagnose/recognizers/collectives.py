@@ -19,8 +19,14 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         "a peer left a collective",
         CauseClass.COLLECTIVE,
         Weight.CASCADE,
-        words("remote process exit|communicator was aborted|peer process has unexpectedly"),
-        r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted|peer process has unexpectedly disconnected",
+        words(
+            "remote process exit|communicator was aborted|peer process has unexpectedly|some nccl operations have"
+            "|taking the entire process down"
+        ),
+        (
+            r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted|peer process has unexpectedly disconnected"
+            r"|Some NCCL operations have failed or timed out|we are taking the entire process down"
+        ),
         Confidence.LOW,
         ReasonGiven.MISSING,
         True,

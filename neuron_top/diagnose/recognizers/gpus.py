@@ -100,13 +100,13 @@ GPUS: tuple[Recognizer, ...] = (
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
         words(
-            "ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error|hccl error|hccl function error|error: hccl"
-            "|oneccl: "
+            "ncclsystemerror|ncclinternalerror|ncclinvalidusage|nccl error|ccl_error|hccl error"
+            "|hccl function error|error: hccl|oneccl: |unhandled system error"
         ),
         (
             r"\boneCCL: .{1,200}\bEXCEPTION: |\bHCCL (?:function )?error\b|function error: Hccl\w+, error code is [1-9]"
-            r"|\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b"
-            r"|NCCL error\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
+            r"|\bnccl(?:System|Internal)Error\b|\bncclInvalidUsage\b|\bnccl[A-Z]\w{2,40} failed: unhandled system"
+            r"|\bCCL_ERROR\| |NCCL [Ee]rror\b.{0,300}(?:unhandled system error|internal error|invalid usage)"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
