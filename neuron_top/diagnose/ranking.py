@@ -14,7 +14,8 @@ and less than one of a rank that did not wait itself.
 
 **Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
 of a failure that is retried) are no causes where anything else states one; else the first is named, with low
-confidence, that a launcher stops its workers last of all. Of a log that ends inside a traceback the last line is named.
+confidence, but for what a launcher prints of every end: that it stops its workers, and an exit code above the job's
+last lines. Of a log that ends inside a traceback the last line is named.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     ordered = sorted(findings, key=lambda finding: (_explains(finding, deaths), finding.line))
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
-    return causes or sorted(ordered, key=lambda finding: finding.verdict.advice == STOPS_WORKERS)[:1]
+    if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
+        return causes
+    return sorted(ordered, key=lambda finding: finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW))[:1]
 
 
 def _is_death_with_reason(finding: Finding) -> bool:

@@ -168,6 +168,9 @@ class Tracebacks:
             return TracebackPart.INSIDE, None
         if state is None:
             return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
+        if self._is_of_torn_heading(state, statement):
+            del self._open[key]
+            return TracebackPart.INSIDE, None
         if state.twin is not None and (statement.indented or FRAME.match(statement.text)):
             self._open.pop(state.twin, None)
             state.twin = None
@@ -231,6 +234,17 @@ class Tracebacks:
         state.frames = 1
         if not front.strip():
             state.indent = max(0, statement.indent - len(_FRAMES_INDENT))
+        return True
+
+    def _is_of_torn_heading(self, state: _Open, statement: Statement) -> bool:
+        """Begin anew with the first frame, where something stands in front of it that was torn off the heading."""
+        if not state.in_frames or state.frames or state.twin is not None:
+            return False
+        frame = _HEADLESS.search(statement.text)
+        if frame is None or not statement.text[: frame.start()].strip() or not self._without_heading(statement):
+            return False
+        begun = self._open[statement.process]
+        begun.headless, begun.ignored, begun.in_thread = False, state.ignored, state.in_thread
         return True
 
     def _learn_lead(self, front: str, rank: int | None, statement: Statement) -> None:

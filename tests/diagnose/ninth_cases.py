@@ -131,4 +131,60 @@ RuntimeError: Engine core initialization failed. See root cause above.
         ">>>2026-05-02 10:00:00 [1,3]<stderr>:box-7:310:344 [3] transport/wide.cc:88 NCCL WARN Peer 3 refused it\n",
     ),
 )
-NINTH_CASES = (*RUNTIME, *COLLECTIVE)
+TRACEBACKS = (
+    Case(
+        "a heading behind a progress bar, and its frames behind the launcher's host",
+        "script_error",
+        """
+ 2%|1         | 224/13945 [25:36<39:50:56, 10.46s/it]Traceback (most recent call last):
+box7:   File "/job/wide.py", line 31, in fit
+box7:     step()
+box7:   File "/job/wide.py", line 12, in step
+box7:     raise ValueError("shards do not add up")
+>>>box7: ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a heading whose frames stand behind nothing, beside another process's log",
+        "script_error",
+        """
+Traceback (most recent call last):
+box8: loading shard 3
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+""",
+        "failed",
+    ),
+)
+LAUNCHERS = (
+    Case(
+        "Ray's guess why an actor died, and the job's exit code told behind it",
+        "script_error",
+        """
+>>>The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: End of file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer.
+Status message: Job entrypoint command failed with exit code 1, last available logs (truncated to 20,000 chars):
+    output = ray.get(output)
+""",
+    ),
+    Case(
+        "the job's exit code alone",
+        "script_error",
+        ">>>Status message: Job entrypoint command failed with exit code 1, last available logs:\n    run()\n",
+    ),
+    Case(
+        "an accelerator's farewell behind a wrapper's exception",
+        "script_error",
+        """
+>>>RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}
+[ERROR] 2026-05-02-10:00:30 (PID:4711, Device:-1, RankID:-1) ERR99999 UNKNOWN application exception
+""",
+    ),
+    Case(
+        "a stamp with a dash between date and time",
+        "script_error",
+        ">>>[ERROR] 2026-05-02-10:00:30 (PID:4711) no stream is left for the wide queue\n",
+    ),
+)
+NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS)
