@@ -100,8 +100,10 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
 
 
 def _is_farewell(finding: Finding) -> bool:
-    """Whether it only notices that another process has gone, as those do that end last, also when all went well."""
-    return finding.weight is Weight.CASCADE and finding.verdict.cause_class is CauseClass.COLLECTIVE
+    """Whether it only notices that another process has gone, or that it is asked to go, as those do that end last,
+    also when all went well."""
+    is_of_others = finding.verdict.cause_class in (CauseClass.COLLECTIVE, CauseClass.INTERRUPTED)
+    return finding.weight is Weight.CASCADE and is_of_others
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:

@@ -218,6 +218,8 @@ OF_ROWS: dict[str, str] = {
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    "a signal asked it to end": "The job was asked to end from outside and the log does not say by whom: look at the "
+    "scheduler's record (sacct, kubectl describe pod, spot notices) and the other ranks' logs",
     "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "
     "reason",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "

@@ -187,4 +187,43 @@ Status message: Job entrypoint command failed with exit code 1, last available l
         ">>>[ERROR] 2026-05-02-10:00:30 (PID:4711) no stream is left for the wide queue\n",
     ),
 )
-NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS)
+SIGNALS = (
+    Case(
+        "the runtime's signal handler, and nothing else that explains the end",
+        "interrupted",
+        """
+step 41 loss 2.10
+>>>2026-May-02 10:00:00.000100  4711:4711  ERROR   NRT:nrt_infodump_signal_handler   Interrupt signal (15) received
+""",
+    ),
+    Case(
+        "torchrun's warning that it was asked to end",
+        "interrupted",
+        """
+step 41 loss 2.10
+>>>W0502 10:00:00.000000 4711 torch/distributed/elastic/agent/server/api.py:741] Received 15 death signal, shutting down
+""",
+    ),
+    Case(
+        "a signal behind an exception of the job's own",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+box7: got signal 15, leaving
+""",
+        "failed",
+    ),
+    Case(
+        "a signal to a helper when the job has done its work",
+        "",
+        """
+step 41 loss 2.10
+Training completed successfully.
+box7: got signal 15, leaving
+""",
+    ),
+)
+NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS)

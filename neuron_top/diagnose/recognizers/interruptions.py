@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
-from neuron_top.events.diagnosis import CauseClass
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
 
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
 """Of a job, in Slurm's words, when it was ended from outside."""
@@ -45,5 +45,21 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             rf"|(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{_STATES}|^State: {_STATES}"
             rf"|\bRun time [\d:-]{{4,20}}, {_STATES}"
         ),
+    ),
+    Recognizer(
+        "a signal asked it to end",
+        CauseClass.INTERRUPTED,
+        Weight.CASCADE,
+        words("signal 15|signal 2|signal 1|signal (|signal: |death signal|interruption notice|termination signal"),
+        (
+            r"(?i:(?:received|got|caught|handling) (?:the |a )?(?:termination |interrupt )?signal:? \(?(?:15|2|1)\b"
+            r"|signal \((?:15|2|1)\) received"
+            r"|received (?:(?:Signals\.)?SIG(?:TERM|INT|HUP)|15|2|1) death signal"
+            r"|received (?:the |a )?termination signal"
+            r"|spot (?:instance )?interruption notice)"
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
     ),
 )
