@@ -222,6 +222,10 @@ OF_ROWS: dict[str, str] = {
     "scheduler's record (sacct, kubectl describe pod, spot notices) and the other ranks' logs",
     "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "
     "reason",
+    "Slurm's table lists a failed job": "Slurm's table only says that the job failed: read what the job itself printed "
+    "(slurm-JOBID.out)",
+    "a rank did not join a collective": "Some ranks wait for others that did not come: see what the missing ranks do "
+    "(an exception, slow data, another branch of the program)",
     "Slurm stops the other tasks of a step": "Slurm stops a step when one of its tasks has ended, or somebody cancels "
     "it: read the lines of the task that ended first, and sacct for who canceled",
     "one choice of an autotuner": "A kernel that was tried does not fit this GPU; another one takes its place unless "

@@ -226,4 +226,83 @@ box7: got signal 15, leaving
 """,
     ),
 )
-NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS)
+WAITING = (
+    Case(
+        "a collective whose waiting thread gave up",
+        "collective",
+        """
+>>>[rank3]:[E502 10:00:00.000000000 ProcessGroupNCCL.cpp:756] [Rank 3] Work WorkNCCL(SeqNum=9, OpType=ALLREDUCE, \
+NumelIn=4, NumelOut=4, Timeout(ms)=600000) timed out in blocking wait.
+""",
+    ),
+    Case(
+        "a watchdog's line that is cut off",
+        "collective",
+        """
+[rank6]:[E502 10:00:00.000000000 ProcessGroupNCCL.cpp:698] [Rank 6] To avoid data inconsistency, we are taking the \
+entire process down.
+>>>[rank6]:[E502 10:00:00.000000001 ProcessGroupNCCL.cpp:1896] [PG ID 1 PG GUID 1 Rank 6] Process group watchdog \
+thread terminated with exception: [Rank 6] Watch
+""",
+    ),
+    Case(
+        "a job that hangs since a rank did not come",
+        "collective",
+        """
+>>>[0]<stderr>:[2026-05-02 10:00:00.000000: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted \
+to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 \
+seconds.
+[0]<stderr>:Missing ranks:
+[0]<stderr>:1: [allreduce.wide]
+""",
+    ),
+    Case(
+        "a rank that came late",
+        "",
+        """
+step 1 loss: 2.30
+[2026-05-02 10:00:00.000000: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted to be \
+reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds.
+Missing ranks:
+1: [allreduce.wide]
+step 2 loss: 2.20
+step 3 loss: 2.10
+""",
+    ),
+)
+TABLES = (
+    Case(
+        "Slurm's table of a job that had no memory left",
+        "host_oom",
+        """
+       JobID    JobName  Partition    Account  AllocCPUS      State ExitCode
+------------ ---------- ---------- ---------- ---------- ---------- --------
+>>>4711              wide      trn1       team          4 OUT_OF_ME+    0:125
+4711.extern      extern                  team          4  COMPLETED      0:0
+""",
+    ),
+    Case(
+        "Slurm's table of a job whose time was over",
+        "interrupted",
+        ">>>4711              wide      trn1       team          4    TIMEOUT      0:0\n",
+    ),
+    Case(
+        "Slurm's table of a job that failed",
+        "script_error",
+        ">>>4711              wide      trn1       team          4     FAILED      1:0\n",
+    ),
+    Case(
+        "Slurm's table of a job that is done",
+        "",
+        "4711              wide      trn1       team          4  COMPLETED      0:0\n",
+    ),
+    Case(
+        "a GPU's memory, in TensorFlow's words",
+        "runtime_oom",
+        """
+>>>2026-05-02 10:00:00.000000: F ./tensorflow/core/kernels/wide.h:88] Non-OK-status: GpuLaunchKernel(Wide, 1, 8) \
+status: Internal: out of memory
+""",
+    ),
+)
+NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS, *WAITING, *TABLES)

@@ -32,6 +32,16 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
+        "a rank did not join a collective",
+        CauseClass.COLLECTIVE,
+        Weight.CASCADE,
+        words("waiting for remainder of ranks"),
+        r"waiting for remainder of ranks for more than \d",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+    ),
+    Recognizer(
         "ranks disagree",
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
@@ -44,12 +54,13 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|status=120|status: 120"
-            "|err=120|err: 120|error=120|error: 120"
+            "|err=120|err: 120|error=120|error: 120|in blocking wait"
         ),
         (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
             r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING|\b(?:status|error|err)[:=] ?120[06]\b"
+            r"|\bWork\w*\(.{0,300}timed out in blocking wait"
         ),
     ),
     Recognizer(
@@ -101,7 +112,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
-            "|socket timeout|to rendezvous|mpidi_|mpir_"
+            "|socket timeout|to rendezvous|mpidi_|mpir_|watchdog thread"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
@@ -117,6 +128,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|\bBuildGlobalComm failed|\bFatal error in (?:internal_|P?MPI_)\w+: "
             r"|^P?MPI\w{1,80}\(\d{1,5}\)\.{2,}: \S|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
             r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
+            r"|watchdog thread terminated with exception: \[Rank \d"
         ),
         Confidence.MEDIUM,
         any_level=True,

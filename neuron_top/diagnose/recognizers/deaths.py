@@ -61,6 +61,15 @@ DEATHS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "Slurm's table lists a failed job",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words(" failed  "),
+        r"^\d.{0,200} FAILED +(?!0:0)\d+:\d+$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "a Go program crashed",
         CauseClass.TOOL_ERROR,
         Weight.DEATH,

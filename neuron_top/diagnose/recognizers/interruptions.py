@@ -24,6 +24,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
             "|: deadline|state: cancelled|host ec2 (instance"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
+            "| timeout  | cancelled+ | deadline  "
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
@@ -43,7 +44,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
             r"|[Jj]ob deleted at request of\b|\bHost EC2 \(instance \S{1,40}\) (?:terminated|stopped)"
             rf"|(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{_STATES}|^State: {_STATES}"
-            rf"|\bRun time [\d:-]{{4,20}}, {_STATES}"
+            rf"|\bRun time [\d:-]{{4,20}}, {_STATES}|^\d.{{0,200}} {_STATES}\+? +\d+:\d+$"
         ),
     ),
     Recognizer(
