@@ -148,6 +148,10 @@ OF_ROWS: dict[str, str] = {
     "compile again",
     "a runtime call failed, in the framework's words": _RUNTIME_LINES,
     "execution failed": _RUNTIME_LINES,
+    "execution failed, in TorchNeuron's words": _RUNTIME_LINES,
+    "host memory, in TorchNeuron's words": "The runtime found no more memory on the host: fewer workers, a smaller "
+    "batch or data loader, a higher limit of the container",
+    "execution failed, its reason on the next line": _RUNTIME_LINES,
     "a program in TorchScript failed": "The exception below TorchScript's own traceback states the reason",
     "Ray guesses why a worker died": "Ray does not know why the worker died: its own log (worker-*.err below "
     "/tmp/ray) and dmesg say more",

@@ -305,4 +305,35 @@ status: Internal: out of memory
 """,
     ),
 )
-NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS, *WAITING, *TABLES)
+
+
+def _torch_neuron(reason: str) -> str:
+    """A failure of a program on a device, as TorchNeuron words it: the runtime's status only in plain words."""
+    return f"""
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    torch.neuron.synchronize()
+RuntimeError: NRT Execution error occurred on Neuron for operation=aten::mm
+>>>error message="NRT EXECUTION FAILED: Async execution error: seq_id=17, {reason}"
+python stack trace=
+  File "/job/wide.py", line 9, in forward
+    return a @ b
+"""
+
+
+TORCH_NEURON = tuple(
+    Case(f"TorchNeuron: {reason}", cause_class, _torch_neuron(reason), "failed")
+    for reason, cause_class in (
+        ("Failed to allocate resource", "runtime_oom"),
+        ("Failed to allocate host memory", "host_oom"),
+        ("Not enough NCs for loading NEFF", "runtime_init"),
+        ("Neuron core busy/locked by another model/process", "runtime_init"),
+        ("Operation timed out", "runtime_exec"),
+        ("Hardware failure", "runtime_exec"),
+        ("Execution completed with errors", "runtime_exec"),
+        ("Stuck in collectives op (missing notification(s))", "collective"),
+        ("Collective operation pending", "collective"),
+        ("EFA network proxy failure", "collective"),
+    )
+)
+NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS, *WAITING, *TABLES, *TORCH_NEURON)

@@ -54,13 +54,14 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll|status=120|status: 120"
-            "|err=120|err: 120|error=120|error: 120|in blocking wait"
+            "|err=120|err: 120|error=120|error: 120|in blocking wait|efa network proxy|collective operation pending"
         ),
         (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
             r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING|\b(?:status|error|err)[:=] ?120[06]\b"
-            r"|\bWork\w*\(.{0,300}timed out in blocking wait"
+            r"|\bWork\w*\(.{0,300}timed out in blocking wait|\b[Ss]tuck in collectives? op\b"
+            r"|EFA network proxy failure|\bCollective operation pending\b"
         ),
     ),
     Recognizer(

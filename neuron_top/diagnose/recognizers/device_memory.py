@@ -13,7 +13,7 @@ DEVICE_MEMORY: tuple[Recognizer, ...] = (
         words("failed to allocate|mempool"),
         (
             r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B(?: \((?:alignment|usage): |.{0,120}\bon ND)"
-            r"|device mempool .{1,200} needed \d+ available \d+"
+            r"|device mempool .{1,200} needed \d+ available \d+|NRT EXECUTION FAILED: .{0,400}to allocate resource\b"
         ),
     ),
     Recognizer(
