@@ -52,6 +52,8 @@ _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _FRAMES_OF_A_TRACEBACK = 3
 """So many frames at the end of a log are the middle of a traceback, though its heading is cut off."""
+_LINES_TO_IGNORED = 20
+"""So near below the line that heads it stands a traceback that Python goes on from, others' lines between."""
 _LINK_LINES = 12
 """Lines behind an exception in which its chain may go on."""
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
@@ -125,7 +127,8 @@ class Tracebacks:
     def __init__(self) -> None:
         self._open: dict[Process, _Open] = {}
         self._lines = 0
-        self._ignores_next = False
+        self._ignored: int | None = None
+        """Where Python said last that it goes on from what it prints next."""
         self._next_in_thread = False
         self._leads: dict[str, _Lead] = {}
         self._since_frame: int | None = None
@@ -161,10 +164,13 @@ class Tracebacks:
             self._heading(statement, begin.start())
             return TracebackPart.INSIDE, None
         if _IGNORED.search(statement.text):
-            self._ignores_next = True
+            self._ignored = statement.line
             return TracebackPart.INSIDE, None
         if _IN_THREAD.match(statement.text):
             self._next_in_thread = True
+            return TracebackPart.INSIDE, None
+        if self._is_ignored_without_frames(statement):
+            self._ignored = None
             return TracebackPart.INSIDE, None
         if state is None:
             return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
@@ -219,7 +225,7 @@ class Tracebacks:
         if statement.speaker is Speaker.COMPILER and statement.level.is_error:
             return False
         frame = _HEADLESS.search(statement.text)
-        if frame is None or self._ignores_next:
+        if frame is None or self._is_ignored(statement):
             return False
         front = statement.text[: frame.start()]
         if front.strip():
@@ -268,6 +274,18 @@ class Tracebacks:
         self._mark_frame(state)
         return state
 
+    def _is_ignored(self, statement: Statement) -> bool:
+        """Whether a traceback that begins here is one that Python goes on from."""
+        return self._ignored is not None and statement.line - self._ignored <= _LINES_TO_IGNORED
+
+    def _is_ignored_without_frames(self, statement: Statement) -> bool:
+        """Whether it is an exception that Python prints without a traceback below the line that says it goes on."""
+        return (
+            self._ignored is not None
+            and statement.line == self._ignored + 1
+            and general.EXCEPTION.match(statement.text) is not None
+        )
+
     def _mark_frame(self, state: _Open) -> None:
         is_stack = not state.headless or state.frames >= _FRAMES_OF_A_TRACEBACK
         if is_stack and not (state.ignored or state.level.is_mild):
@@ -277,10 +295,10 @@ class Tracebacks:
         if len(self._open) >= _MOST_PROCESSES:
             self._open.clear()
             self._leads.clear()
-        state = _Open(ignored=self._ignores_next, header=(statement.level, statement.speaker))
+        state = _Open(ignored=self._is_ignored(statement), header=(statement.level, statement.speaker))
         state.last = self._lines
         state.in_thread = self._next_in_thread
-        self._ignores_next = self._next_in_thread = False
+        self._ignored, self._next_in_thread = None, False
         self._open[key] = state
         return state
 
