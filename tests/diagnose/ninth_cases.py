@@ -336,4 +336,72 @@ TORCH_NEURON = tuple(
         ("EFA network proxy failure", "collective"),
     )
 )
-NINTH_CASES = (*RUNTIME, *COLLECTIVE, *TRACEBACKS, *LAUNCHERS, *SIGNALS, *WAITING, *TABLES, *TORCH_NEURON)
+IGNORED = (
+    Case(
+        "what Python goes on from, printed without a traceback",
+        "",
+        """
+step 3 loss: 2.10
+Exception ignored in: <function Wide.__del__ at 0x7f0000000000>
+ImportError: sys.meta_path is None, Python is likely shutting down
+""",
+    ),
+    Case(
+        "a failure behind an exception that Python ignored",
+        "script_error",
+        """
+Exception ignored in: <function Wide.__del__ at 0x7f0000000000>
+RuntimeError: the wide queue is closed
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+""",
+        "failed",
+    ),
+)
+RANKS = (
+    Case(
+        "NCCL's last error below the exception",
+        "collective",
+        """
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/job/wide.py", line 12, in step
+[rank1]:     dist.broadcast(x, 0)
+>>>[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:77, remote process exited or there was a \
+network error, NCCL version 2.26.2
+[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+[rank1]: Last error:
+[rank1]: socketPollConnect: connect returned Connection refused, exceeded error retry count (35)
+""",
+        "failed",
+    ),
+    Case(
+        "a rank that blames another one, and what stopped that one, with Kaggle's numbers in front",
+        "script_error",
+        """
+704.7s\t11\t[rank1]: Traceback (most recent call last):
+704.7s\t12\t[rank1]:   File "/job/wide.py", line 12, in step
+704.7s\t13\t[rank1]:     dist.barrier()
+704.7s\t14\t[rank1]: RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting \
+for send/recv from rank 0. Please check rank 0 logs for faulty rank.
+705.1s\t15\tTraceback (most recent call last):
+705.1s\t16\t  File "/job/wide.py", line 31, in save
+705.1s\t17\t    f.write(shard)
+>>>705.1s\t18\tOSError: [Errno 28] No space left on device
+""",
+        "failed",
+    ),
+)
+NINTH_CASES = (
+    *RUNTIME,
+    *COLLECTIVE,
+    *TRACEBACKS,
+    *LAUNCHERS,
+    *SIGNALS,
+    *WAITING,
+    *TABLES,
+    *TORCH_NEURON,
+    *IGNORED,
+    *RANKS,
+)

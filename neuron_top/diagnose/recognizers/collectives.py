@@ -21,11 +21,12 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "remote process exit|communicator was aborted|peer process has unexpectedly|some nccl operations have"
-            "|taking the entire process down"
+            "|taking the entire process down|for faulty rank|: connect returned"
         ),
         (
             r"remote process exit(?:ed|ing)\b|NCCL communicator was aborted|peer process has unexpectedly disconnected"
             r"|Some NCCL operations have failed or timed out|we are taking the entire process down"
+            r"|[Pp]lease check rank \d{1,6} logs for faulty rank|\bsocket\w{1,30}: connect returned\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
