@@ -68,6 +68,8 @@ OF_ROWS: dict[str, str] = {
     "native lock broken": "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
     "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT above the longest compile; neurontop cache ls --torch-neuron names who "
     "holds a lock now",
+    "a lock that nobody gives back": "Waits of hours have no limit of their own: where no neuronx-cc runs on any host "
+    "that shares the cache, its lock was left behind (neurontop cache unlock --dry-run shows it)",
     "lock timeout": "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that "
     "shares it compiles",
     "device memory": "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), or weights "

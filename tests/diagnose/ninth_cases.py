@@ -393,6 +393,32 @@ for send/recv from rank 0. Please check rank 0 logs for faulty rank.
         "failed",
     ),
 )
+
+
+def _waits(*minutes: float) -> str:
+    """Lines of a process that waits for another one's compile."""
+    return "".join(
+        f"2026-05-02 10:00:00.000100:  4711  [INFO]: Another process must be compiling /cache/neuronxcc-2.23/MODULE_1+2/"
+        f"model.hlo_module.pb, been waiting for: {waited} minutes\n"
+        for waited in minutes
+    )
+
+
+LOCKS = (
+    Case("a wait of hours for a lock", "lock_timeout", ">>>" + _waits(180.0, 181.0)),
+    Case("a wait for a compile that runs", "", _waits(22.0, 23.0)),
+    Case(
+        "a wait of hours that ended",
+        "",
+        _waits(180.0)
+        + "2026-05-02 13:01:00.000100:  4711  [INFO]: Using a cached neff at /cache/MODULE_1+2/model.neff\n",
+    ),
+    Case(
+        "the compiler's older codes",
+        "compile_error",
+        ">>>NCC-5266: wide dims must have an even step\n",
+    ),
+)
 NINTH_CASES = (
     *RUNTIME,
     *COLLECTIVE,
@@ -404,4 +430,5 @@ NINTH_CASES = (
     *TORCH_NEURON,
     *IGNORED,
     *RANKS,
+    *LOCKS,
 )

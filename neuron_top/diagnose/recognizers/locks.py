@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
-from neuron_top.events.diagnosis import CauseClass
+from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
 
 LOCKS: tuple[Recognizer, ...] = (
     Recognizer(
@@ -24,6 +24,16 @@ LOCKS: tuple[Recognizer, ...] = (
             r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
             r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
         ),
+        any_level=True,
+    ),
+    Recognizer(
+        "a lock that nobody gives back",
+        CauseClass.LOCK_TIMEOUT,
+        Weight.CASCADE,
+        words("been waiting for: "),
+        r"must be compiling \S.{0,400}, been waiting for: (?:1[2-9]\d|[2-9]\d\d|\d{4,})(?:\.\d+)? minutes",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
         any_level=True,
     ),
 )
