@@ -228,6 +228,17 @@ box7: got signal 15, leaving
 )
 WAITING = (
     Case(
+        "XLA's mesh, whose master nobody reached",
+        "collective",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    device = xm.xla_device()
+>>>RuntimeError: tensorflow/compiler/xla/xla_client/mesh_service.cc:316 : Check failed: impl_->channel->Wait(60)
+""",
+        "failed",
+    ),
+    Case(
         "a collective whose waiting thread gave up",
         "collective",
         """

@@ -114,7 +114,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
-            "|socket timeout|to rendezvous|mpidi_|mpir_|watchdog thread"
+            "|socket timeout|to rendezvous|mpidi_|mpir_|watchdog thread|mesh_service|mesh master"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
@@ -131,6 +131,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|^P?MPI\w{1,80}\(\d{1,5}\)\.{2,}: \S|\bAn error occurred in MPI_\w+|\bSocket Timeout$"
             r"|(?i:(?:could not|failed to|unable to|cannot) connect to (?:the )?rendezvous)"
             r"|watchdog thread terminated with exception: \[Rank \d"
+            r"|\bmesh_service\.cc:\d+ ?: Check failed|[Ff]ailed to connect to client mesh master"
         ),
         Confidence.MEDIUM,
         any_level=True,
