@@ -7,6 +7,7 @@ put it there or can exchange it: a state folder below `/tmp`, say, may have been
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from pathlib import Path
@@ -27,7 +28,7 @@ def make_folder(folder: Path) -> None:
             folder.mkdir(mode=FOLDER_MODE)
     facts = folder.stat()
     if not stat.S_ISDIR(facts.st_mode):
-        raise NotADirectoryError(f"{folder} is a file")
+        raise NotADirectoryError(errno.ENOTDIR, f"it is a file; {_WAY_OUT}", str(folder))
     _check_owner(folder, facts)
     if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
         raise RefusedForSafety(f"everybody can write to {folder}: {_WAY_OUT}")

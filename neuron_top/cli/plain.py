@@ -178,8 +178,8 @@ def _core_words(core: CoreRow) -> str:
     return ", ".join(words) + (" (old)" if core.stale else "")
 
 
-def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
-    """The summary at the end of a run, one value per line; `reason`, why it failed, comes first."""
+def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
+    """The summary at the end of a run, one value per line; `kept`, where its recording lies; `reason` it failed for."""
     compile_line = _compile_time(closing.compile_seconds, closing.compile_share, closing.misses)
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
@@ -200,7 +200,7 @@ def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
         rows.append(("peak memory", f"core {peaks}"))
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
-    rows.append(("recorded", folder))
+    rows.append(("recorded", kept))
     title = f"{closing.name or closing.run}: {closing.state_text}"
     return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
 

@@ -65,9 +65,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not rows and count:
         raise NothingToShow("no recording has these labels; `neurontop runs --all` lists all")
     if not rows:
-        raise NothingToShow(
-            f"nothing was recorded yet in {service.folder}; `neurontop run -- <command>` makes a recording"
-        )
+        raise service.nothing_recorded
     columns = len(_HEADER) if any(row.tags for row in rows) else len(_HEADER) - 1
     print(table(_HEADER[:columns], [_cells(row)[:columns] for row in rows], right=(3, 5, 6, 7)))
     if count > len(rows) and not _is_filtered(arguments):

@@ -23,12 +23,15 @@ class OutputFile:
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
         self.path = folder / OUTPUT_NAME
         self._warn = warn
+        self.begun = False
+        """The file is there, with whatever was appended."""
         self._end = 0
         self._number: int | None = None
         try:
             for made in (folder.parent.parent, folder.parent, folder, folder / EVENTS_NAME):
                 private_files.make_folder(made)
             self._number = private_files.open_file(self.path, os.O_WRONLY | os.O_APPEND)
+            self.begun = True
         except (OSError, RefusedForSafety) as problem:
             self._give_up(problem)
 
@@ -56,7 +59,9 @@ class OutputFile:
 
     def _give_up(self, problem: OSError | RefusedForSafety) -> None:
         self.close()
-        reason = f"{self.path}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+        reason = str(problem)
+        if isinstance(problem, OSError):
+            reason = f"{problem.filename or self.path}: {problem.strerror or problem}"
         self._warn(f"the output is not recorded any more: {reason}; the job goes on")
 
 
@@ -66,9 +71,12 @@ class Recorder:
     def __init__(self, path: Path, started: RunStarted, folder: Path, warn: Callable[[str], None]) -> None:
         self._run, self._warn = started.run, warn
         self._store: SqliteStore | None = None
+        self.begun = False
+        """The recording stands in the store, with whatever was added since."""
         try:
             self._store = SqliteStore(path)
             self._store.begin(started, pid=os.getpid(), folder=folder, now=started.time or 0.0)
+            self.begun = True
         except (NeuronTopError, OSError) as problem:
             self._give_up(problem)
 
@@ -76,6 +84,11 @@ class Recorder:
         """Add events in order."""
         if self._store is not None and events:
             self._attempt(lambda store: store.append(self._run, events, now))
+
+    @property
+    def complete(self) -> bool:
+        """Every event until now is kept."""
+        return self._store is not None
 
     def finish(self, exit_code: int, finished: float, summary: bytes) -> None:
         """The command ended; `summary` is the closing summary as JSON."""

@@ -84,6 +84,9 @@ class Recording:
         self.job = Job(command, self._environ, shown=shown)
         self.feed = LiveFeed((), buffer=LogBuffer())
         self._output: JobOutput | None = None
+        self._output_file: OutputFile | None = None
+        self._recorder: Recorder | None = None
+        self._is_complete = False
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
@@ -92,7 +95,7 @@ class Recording:
         if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
             raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
         buffer = LogBuffer()
-        output = OutputFile(self.folder, self._warn)
+        output = self._output_file = OutputFile(self.folder, self._warn)
         self._lock = _hold(self.folder / LOCK_NAME)
         prepared = self._start_event()
         self.job.start(output.descriptor)
@@ -124,7 +127,7 @@ class Recording:
         return GraphTables(lambda: tables_in(folder) if folder is not None else (), since=began - 1.0)
 
     def _sink(self, started: RunStarted) -> EventSink:
-        recorder = Recorder(store_path(self._settings), started, self.folder, self._warn)
+        recorder = self._recorder = Recorder(store_path(self._settings), started, self.folder, self._warn)
         return Both(recorder, self.companion.sink()) if self.companion is not None else recorder
 
     def _start_event(self) -> RunStarted:
@@ -165,7 +168,19 @@ class Recording:
             self.companion.finish()
         return code, closing
 
+    @property
+    def kept(self) -> str:
+        """Where it lies, and how much of it where that is not all; after `finish`."""
+        if self._recorder is not None and self._recorder.begun:
+            return str(self.folder) if self._is_complete else f"{self.folder} (not all of it: a warning says why)"
+        if self._output_file is not None and self._output_file.begun:
+            return f"{self.folder} (the output alone: a warning says why)"
+        return "nothing: a warning says why"
+
     def _close_store(self, code: int, finished: float, closing: Summary) -> None:
+        if self._recorder is None or not self._recorder.begun:
+            return  # a warning said so when it began
+        self._is_complete = self._recorder.complete
         try:
             with SqliteStore(store_path(self._settings)) as store:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
@@ -174,6 +189,7 @@ class Recording:
                 )
                 self._drop_old(store)
         except (NeuronTopError, OSError) as problem:
+            self._is_complete = False
             self._warn(f"the end of the run is not recorded: {problem}")
 
     def _drop_old(self, store: SqliteStore) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from neuron_top.cache.scan import catalog
-from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
+from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.recordings import load_labeled
@@ -53,7 +53,7 @@ def load(
         raise UsageError(f"{other!r} is not a log file; specify log files of one run, or one recording")
     kept = location_of(settings)
     if not kept.exists:
-        raise NothingToShow(f"{names[0]!r} is not a file, and nothing was recorded yet in {kept}")
+        raise kept.nothing_recorded(f"{names[0]!r} is not a file, and ")
     with kept.open() as store:
         return load_labeled(store, names[0], settings, into)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.ingest.recordings import (
     find_labeled,
     find_recording,
@@ -51,6 +51,11 @@ class RunService:
     def folder(self) -> str:
         """Where the recordings are kept."""
         return str(self._kept)
+
+    @property
+    def nothing_recorded(self) -> NeuronTopError:
+        """Why there is no recording, and how one is made; to be raised."""
+        return self._kept.nothing_recorded("", "; `neurontop run -- <command>` makes the first recording")
 
     @property
     def was_used(self) -> bool:
@@ -185,11 +190,9 @@ class RunService:
     def _store(self, name: str = LAST) -> Store:
         """The store, for what is looked for by this name. Raises NothingToShow, StoreUnusable."""
         if not self._kept.exists and name not in (LAST, BEFORE_LAST):
-            raise NothingToShow(f"{name!r} is not a file, and nothing was recorded yet in {self.folder}")
+            raise self._kept.nothing_recorded(f"{name!r} is not a file, and ")
         if not self._kept.exists:
-            raise NothingToShow(
-                f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
-            )
+            raise self.nothing_recorded
         return self._kept.open()
 
     def _find(self, store: Store, name: str) -> RunRecord:

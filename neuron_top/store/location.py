@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.database_address import masked
+from neuron_top.errors import NeuronTopError, NothingToShow, UsageError
 from neuron_top.settings import Settings
 from neuron_top.store.protocol import Store
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
@@ -32,6 +33,19 @@ class StoreLocation(msgspec.Struct, frozen=True):
     def exists(self) -> bool:
         """Whether there is anything to open; of a database that is only known when it is opened."""
         return bool(self.address) or self.path.exists()
+
+    def nothing_recorded(self, begin: str = "", end: str = "") -> NeuronTopError:
+        """Why there is nothing to open: a file stands where the folder should be, or nothing was recorded yet.
+
+        `begin` and `end` stand around the latter.
+        """
+        if not self.address:
+            above = next(folder for folder in self.path.parents if folder.exists())
+            if not above.is_dir():
+                return UsageError(
+                    f"{above} is a file, so no recordings can be there; set state_dir (NEURONTOP_STATE_DIR) to a folder"
+                )
+        return NothingToShow(f"{begin}nothing was recorded yet in {self}{end}")
 
     def open(self, *, read_only: bool = True) -> Store:
         """Open it. Raises StoreUnusable."""

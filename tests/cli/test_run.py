@@ -113,7 +113,21 @@ def test_a_state_folder_that_cannot_be_written_costs_the_recording_not_the_job(h
     here.state.write_text("a file, not a folder")
     done = here(*python("print('trained'); raise SystemExit(4)"))
     assert (done.returncode, done.stdout) == (4, b"trained\n")
-    assert b"the output is not recorded any more" in done.stderr
+    assert f"the output is not recorded any more: {here.state}: it is a file; set state_dir".encode() in done.stderr
+    assert b"the end of the run" not in done.stderr
+    assert b"None" not in done.stderr
+    assert b"\n  recorded     nothing: a warning says why\n" in done.stderr
+    for command in (("runs",), ("replay", "last")):
+        listed = here(*command)
+        assert (listed.returncode, listed.stdout) == (2, b"")
+        assert f"{here.state} is a file, so no recordings can be there".encode() in listed.stderr
+
+
+def test_a_store_that_cannot_be_opened_leaves_the_output_and_says_so(here: Here) -> None:
+    (here.state / "neurontop.db").mkdir(parents=True)
+    done = here(*python("print('trained')"))
+    assert (done.returncode, done.stdout) == (0, b"trained\n")
+    assert b" (the output alone: a warning says why)\n" in done.stderr
 
 
 def test_ctrl_c_reaches_every_process_and_the_end_is_recorded(here: Here) -> None:
