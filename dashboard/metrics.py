@@ -19,7 +19,6 @@ from neuron_top.views.alerts import SEVERITIES
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
-from neuron_top.views.states import JobState
 
 if TYPE_CHECKING:  # an agent serves metrics too, without the web
     from fastapi import FastAPI
@@ -68,7 +67,7 @@ def _job(view: Overview) -> Iterator[Metric]:
     state = GaugeMetricFamily(
         "neurontop_job_active", "Whether the job that is shown goes on", labels=("job", "run", "node")
     )
-    state.add_metric((head.name, head.run, head.node), float(head.active and head.state is not JobState.IDLE))
+    state.add_metric((head.name, head.run, head.node), float(head.active))
     yield state
     yield from _gauge("job_elapsed_seconds", "Time since the job began", head.elapsed)
     yield from _gauge("job_workers", "Worker processes alive", head.workers)

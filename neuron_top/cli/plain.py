@@ -94,9 +94,10 @@ class PlainProgress:
 
 def progress_line(view: Overview) -> str:
     """The state of a run on one line."""
-    parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state_text}"]
-    if view.header.silent is not None:
-        parts.append(f"no new line for {units.duration_text(view.header.silent)}")
+    head = view.header
+    parts = [f"{units.clock_text(head.elapsed)} {head.state_text}" if head.elapsed is not None else head.state_text]
+    if head.silent is not None:
+        parts.append(f"no new line for {units.duration_text(head.silent)}")
     if words := _graph_words(view):
         parts.append(f"graphs: {words}")
     parts += _fetch_parts(view)

@@ -42,14 +42,16 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     state_text: str
     """In words: `waiting for a job`, `training`, `cut off (was training)`, `failed (exit status 1)`, …"""
     active: bool
-    """Not ended. A job that is known from its logs alone counts as active until they end, or are silent for long."""
+    """A job is there and has not ended. One that is known from its logs alone counts as active until they end, or are
+    silent for long."""
     started: float | None
+    """When the job began; None, like `elapsed`, where no job was met."""
     finished: float | None
     elapsed: float | None
     exit_code: int | None
     world_size: int | None
     workers: int
-    """Worker processes alive now."""
+    """Worker processes alive now; none once nobody watches them any more."""
     events: int
     last_event: float | None
     last_line: float | None = None
@@ -66,7 +68,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def over(self) -> bool:
         """Nothing more is expected: it has ended, or its log has been silent for long."""
-        return not self.active or self.silent is not None
+        return (not self.active and self.state is not JobState.IDLE) or self.silent is not None
 
 
 LOSSES_READ = 4000
@@ -162,6 +164,8 @@ def header(run: Run, now: float) -> Header:
     job, silent = run.job, run.silent(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
     state = run.state(now)
+    is_idle = state is JobState.IDLE
+    started = None if is_idle else run.started
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
         run=job.run,
@@ -169,18 +173,18 @@ def header(run: Run, now: float) -> Header:
         node=job.node,
         state=state,
         state_text=run_text(run, now),
-        active=job.finished is None and state not in ENDED,
-        started=run.started,
+        active=job.finished is None and not is_idle and state not in ENDED,
+        started=started,
         finished=None if job.cut_off else job.finished,
-        elapsed=end - run.started if run.started is not None and end >= run.started else None,
+        elapsed=end - started if started is not None and end >= started else None,
         exit_code=job.exit_code,
         world_size=job.world_size,
-        workers=sum(process.role == ProcessRole.WORKER for process in job.alive),
+        workers=0 if run.over(now) else sum(process.role == ProcessRole.WORKER for process in job.alive),
         events=run.events,
         last_event=run.last_time,
         last_line=run.silence.last,
         silent=silent,
-        phase=run.phase if state is not JobState.IDLE else state,
+        phase=state if is_idle else run.phase,
         until=end,
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from neuron_top import events as ev
 from neuron_top.dashboard.metrics import metrics_of
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.overview import overview
@@ -30,6 +31,20 @@ def test_what_is_unknown_is_absent_and_never_zero() -> None:
     names = {family.name for family in metrics_of(StillFeed().read(overview)) if family.samples}
     assert not {name for name in names if name.startswith(("neurontop_training", "neurontop_core", "neurontop_host"))}
     assert "neurontop_cache_hit_ratio" not in names
+
+
+def test_nothing_is_said_about_a_job_that_is_not_there() -> None:
+    idle = StillFeed(samples(4, 3), now=START + 240)
+    header = idle.read(overview).header
+    assert (header.active, header.started, header.elapsed, header.over) == (False, None, None, False)
+    assert "neurontop_job_elapsed_seconds" not in {family.name for family in metrics_of(idle.read(overview))}
+
+
+def test_no_worker_is_alive_once_its_job_has_ended() -> None:
+    ended = StillFeed([*job(), ev.RunFinished(run="r", exit_code=0, at=START + 3)], now=START + 5)
+    values = {sample.name: sample.value for family in metrics_of(ended.read(overview)) for sample in family.samples}
+    assert (values["neurontop_job_active"], values["neurontop_job_workers"]) == (0, 0)
+    assert values["neurontop_job_elapsed_seconds"] == 3
 
 
 def test_the_metrics_say_what_the_overview_says(tmp_path: Path) -> None:
