@@ -95,6 +95,8 @@ class JobTracker:
         self._gone: deque[str] = deque()
         """Keys of those, in the order in which they ended."""
         self.sources: dict[str, SourceState] = {}
+        self.printed = False
+        """One of its logs has held something; of an empty one nothing can be said."""
         self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
         self.warnings = 0
         self.errors = 0
@@ -132,6 +134,7 @@ class JobTracker:
             case OutputGrew():
                 source = self._source(event.path)
                 source.end, source.lines = event.end, event.lines
+                self.printed = self.printed or event.end > 0
             case _:
                 assert_never(event)
 

@@ -39,8 +39,10 @@ class LogActivity:
         """The pipe that was read has been closed by its writer."""
 
     def grew(self, event: OutputGrew) -> None:
-        """A log grew, or its writer closed it."""
+        """A log grew, or its writer closed it; of one without a line nothing is said but that."""
         self.closed = event.closed
+        if event.end == 0:
+            return
         if event.written is not None:
             self._clock_read(event.at)
             self.found = max(event.written, self.found or event.written)

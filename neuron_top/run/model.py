@@ -196,7 +196,7 @@ class Run:
         met = (
             job.run,
             job.processes,
-            job.sources,
+            job.printed,
             job.marks,
             self.compiles.graphs,
             self.training.reports,

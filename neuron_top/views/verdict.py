@@ -260,6 +260,8 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE:
+            if head.name:  # of the one log that is read
+                return "the log has no line yet", ""
             cores = f"{counted(len(view.cores), 'core')} seen, " if view.cores else ""
             return f"{cores}no job", _START
         case VerdictState.WAITING:

@@ -84,3 +84,19 @@ def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.C
     assert "'no-such.log' is not a file" in capsys.readouterr().err
     assert main(["status", "last"]) == 3
     assert capsys.readouterr().err.startswith("neurontop: nothing was recorded yet")
+
+
+@pytest.mark.parametrize("is_null", [False, True], ids=["empty file", "/dev/null"])
+def test_nothing_is_said_about_lines_of_a_log_that_has_none(
+    log: Path, capsys: pytest.CaptureFixture[str], *, is_null: bool
+) -> None:
+    log.touch()
+    os.utime(log, (time.time() - 7200,) * 2)
+    name = os.devnull if is_null else str(log)
+    assert main(["status", name]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"IDLE {Path(name).name} · the log has no line yet\n")
+    assert " ago" not in told
+    assert main(["status", "--json", name]) == 0
+    header = json.loads(capsys.readouterr().out)["header"]
+    assert (header["state"], header["last_line"], header["silent"]) == ("idle", None, None)
