@@ -21,6 +21,13 @@ _IN_ADDRESS = re.compile(r"://[^/\s]*@")
 _SHOWN = {code: chr(0x2400 + code) for code in range(0x20)} | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}
 """Unicode has a picture for each control character; a tab is a blank."""
 
+PLAIN = str.maketrans(
+    {"—": "-", "–": "-", "…": "~", "·": "-", "×": "x", "÷": "/", "→": ">", "←": "<", "↑": "^", "↓": "v", "•": "*"}
+    | {"▲": "^", "▼": "v", "’": "'", "‘": "'", "“": '"', "”": '"', "≤": "<", "≥": ">", "≈": "~", "␡": "^?"}
+    | {chr(0x2400 + code): f"^{chr(0x40 + code)}" for code in range(0x20)}
+)
+"""How our own signs are spelled where only ASCII can be drawn or encoded."""
+
 
 def strip_ansi(text: str) -> str:
     """The text without terminal sequences; cheap when there are none."""

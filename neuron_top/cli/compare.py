@@ -59,7 +59,8 @@ def execute(arguments: argparse.Namespace) -> int:
         newer = service.plain(arguments.b)
         view = compare(service.plain(arguments.a), newer)
         reasons = growth_reasons(view, newer, _limits(arguments))
-    write(render(view, chosen_format(arguments)), arguments.output)
+    form = chosen_format(arguments)
+    write(render(view, form), form, arguments.output)
     for reason in reasons:
         log_stderr(reason)
     return 1 if reasons else 0

@@ -7,7 +7,7 @@ import secrets
 import sys
 from pathlib import Path
 
-from neuron_top.cli.output import json_text, log_stderr
+from neuron_top.cli.output import json_text, log_stderr, write_html, write_json
 from neuron_top.errors import UsageError
 from neuron_top.services import reports
 from neuron_top.views.report import Report
@@ -37,10 +37,10 @@ def render(view: Report | reports.Compared, form: str) -> str:
     return reports.html(view) if form == "html" else reports.markdown(view)
 
 
-def write(text: str, path: str | None) -> None:
-    """To standard output, or to a file that is there whole or not at all. Raises UsageError."""
+def write(text: str, form: str, path: str | None) -> None:
+    """A document in one of FORMATS to standard output, or to a file, whole or not at all. Raises UsageError."""
     if path is None:
-        sys.stdout.write(text)
+        {"html": write_html, "json": write_json}.get(form, sys.stdout.write)(text)
         return
     target = Path(path)
     if not target.name:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 
 from neuron_top.cli.command import Command
-from neuron_top.cli.output import HelpFormatter, Parser, log_stderr
+from neuron_top.cli.output import HelpFormatter, Parser, log_stderr, prepare_streams
 from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
@@ -66,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise UsageError("standard output is closed; redirect it to /dev/null to get only the exit status")
+        prepare_streams()
         status = _dispatch(arguments)
         sys.stdout.flush()  # here, where a full disk can still be reported in a sentence
     except NeuronTopError as problem:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
 import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 import msgspec
 
-from neuron_top.escapes import visible, visible_lines
+from neuron_top.escapes import PLAIN, visible, visible_lines
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -20,15 +22,50 @@ if TYPE_CHECKING:
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 """Characters that control a terminal or are invisible, and surrogates of names that are no UTF-8."""
 
+_NOT_ASCII = re.compile("[^\0-\x7f]")
+
+
+def prepare_streams() -> None:
+    """Have stdout and stderr spell in ASCII what their encoding lacks: in a locale without UTF-8 that is an error."""
+    codecs.register_error("neurontop", _spelled)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not _is_utf8(stream):
+            stream.reconfigure(errors="neurontop")
+
+
+def _spelled(problem: UnicodeError) -> tuple[str, int]:
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    plain = problem.object[problem.start : problem.end].translate(PLAIN)
+    return plain.encode("ascii", "backslashreplace").decode(), problem.end
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
+
+
+def write_json(text: str) -> None:
+    """A JSON document on stdout; escaped where stdout's encoding is not UTF-8, so that it reads as the same value."""
+    if not _is_utf8(sys.stdout):
+        text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    sys.stdout.write(text)
+
+
+def write_html(text: str) -> None:
+    """An HTML document on stdout, with references to what stdout's encoding lacks."""
+    if not _is_utf8(sys.stdout):
+        text = text.encode("ascii", "xmlcharrefreplace").decode()
+    sys.stdout.write(text)
+
 
 def print_json(value: object) -> None:
     """One JSON document on stdout, keys in the order of the value, two blanks of indent."""
-    sys.stdout.write(json_text(value, indent=2) + "\n")
+    write_json(json_text(value, indent=2) + "\n")
 
 
 def print_json_line(value: object) -> None:
     """One JSON document on one line, flushed: for streams."""
-    sys.stdout.write(json_text(value) + "\n")
+    write_json(json_text(value) + "\n")
     sys.stdout.flush()
 
 

@@ -52,5 +52,6 @@ def execute(arguments: argparse.Namespace) -> int:
     run, diagnosis = service.load_diagnosed(arguments.names, standard_input_bytes())
     blame = service.blame(arguments.names)
     view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis, blame=blame)
-    write(render(view, chosen_format(arguments)), arguments.output)
+    form = chosen_format(arguments)
+    write(render(view, form), form, arguments.output)
     return 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from textual.theme import Theme as TextualTheme
 
+from neuron_top.escapes import PLAIN
 from neuron_top.views.colors import HUES, Hue, Sign, memory_sign, state_sign
 from neuron_top.views.model import GraphState
 
@@ -77,12 +78,6 @@ ASCII = Glyphs(
     unknown="-", cursor=">", dot="-", hit="+", checkpoint="^", mark="@",
 )  # fmt: skip
 
-_PLAIN = str.maketrans(
-    {"—": "-", "–": "-", "…": "~", "·": "-", "×": "x", "→": ">", "←": "<", "↑": "^", "↓": "v", "•": "*"}
-    | {"▲": "^", "▼": "v", "’": "'", "‘": "'", "“": '"', "”": '"', "≤": "<", "≥": ">", "␡": "^?"}
-    | {chr(0x2400 + code): f"^{chr(0x40 + code)}" for code in range(0x20)}
-)
-
 DARK = Palette(
     "dark", True, "#121212", "#d0d0d0", "#8a8a8a", "#444444", "#5fd7ff", "#87d75f", "#ffd75f", "#ff8787", "#303030",
     HUES["dark"],
@@ -131,7 +126,7 @@ class Theme:
         """`text` in the characters this terminal has: in ASCII, typography becomes its plain form, the rest `?`."""
         if text.isascii() or not self.is_ascii:
             return text
-        return text.translate(_PLAIN).encode("ascii", "replace").decode()
+        return text.translate(PLAIN).encode("ascii", "replace").decode()
 
     def selected(self, style: Style) -> Style:
         """The same style on the row under the cursor."""

@@ -1,5 +1,6 @@
 """The command line's entry point: help at once, clear errors, documented exit codes."""
 
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ HEAVY = {"textual", "dash", "plotly", "pandas", "torch", "psycopg"}
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "neuron_top", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False)
 
 
 def test_help_lists_every_command_and_the_exit_codes() -> None:
@@ -93,3 +94,25 @@ def test_an_overview_is_drawn_without_what_reads_logs_for_causes() -> None:
     code = "import sys, neuron_top.views.overview; print('neuron_top.diagnose.diagnoser' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert result.stdout.strip() == "False", result.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_locale_without_utf_8_spells_signs_in_ascii_and_keeps_json(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    log = tmp_path / "log → é.log"
+    log.write_text("step 5: loss 0.1 → ok\nValueError: ≤ 5\n", encoding="utf-8")
+    name = str(log)
+    for arguments in (["--help"], ["doctor"], ["status", name], ["tally", name], ["report", name], ["runs", "é → 𝄞"]):
+        result = started(*arguments)
+        assert "Traceback" not in result.stderr, arguments
+    assert "log > " in started("status", name).stdout
+    for arguments in (["diagnose", "--json", name, "/dev/null"], ["status", "--json", name]):
+        result = started(*arguments)
+        assert result.stdout.isascii()
+        assert "log → é.log" in json.dumps(json.loads(result.stdout), ensure_ascii=False)
+    page = started("report", "--format", "html", name).stdout
+    assert page.isascii()
+    assert "log &#8594; &#233;.log" in page
