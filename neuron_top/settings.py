@@ -20,6 +20,8 @@ from neuron_top.errors import FileMalformed, UsageError
 from neuron_top.plain_files import NotAPlainFile, open_plain
 
 APP = "neuron-top"
+_ASSIGNED = re.compile(r"""\s*["']?(\w+)["']?\s*=""")
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 _LONGEST_FILE = 1 << 20
 """Bytes of a settings file; one that sets everything has some hundred."""
 
@@ -183,8 +185,9 @@ def load(
     path = path or config_path(environ)
     values: dict[str, object] = {}
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    text = _from_file(path)
     for layer, origin in (
-        (_from_file(path), f"file {path}"),
+        (_parsed(path, text), f"file {path}"),
         (_from_environ(environ), None),
         (overrides or {}, "command line"),
     ):
@@ -199,7 +202,12 @@ def load(
             "--store holds a password, which every user of this machine can read in the list of processes: put it into "
             "~/.pgpass, PGPASSWORD or NEURONTOP_STORE instead"
         )
-    return _checked(values, origins), origins
+    lines = _lines_of_settings(text)
+    places = {
+        name: f"{path}, line {lines[name]}" if origin == f"file {path}" and name in lines else origin
+        for name, origin in origins.items()
+    }
+    return _checked(values, places), origins
 
 
 def shown(name: str, value: object) -> object:
@@ -209,15 +217,27 @@ def shown(name: str, value: object) -> object:
     return masked(value) if name in ("store", "claims") and isinstance(value, str) else value
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _from_file(path: Path) -> str:
+    """The text of the settings file; "" where there is none."""
     try:
-        text = _text(path)
+        return _text(path)
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return ""
     except ValueError as problem:  # a name with a zero byte in it; bytes that are no UTF-8
         raise FileMalformed(path, f"TOML ({problem})") from None
     except OSError as problem:
         raise UsageError(f"cannot read the settings in {path}: {problem.strerror or problem}") from None
+
+
+def _lines_of_settings(text: str) -> dict[str, int]:
+    """The line of each setting in a settings file."""
+    found = ((number, _ASSIGNED.match(line)) for number, line in enumerate(text.splitlines(), 1))
+    return {match[1]: number for number, match in found if match is not None}
+
+
+def _parsed(path: Path, text: str) -> dict[str, object]:
+    if not text:
+        return {}
     import tomllib  # a slow import, and most have no such file
 
     try:
@@ -256,7 +276,7 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as problem:
-        raise UsageError(f"settings: {problem}") from None
+        raise _wrong_type(values, origins) or UsageError(f"settings: {problem}") from None
     for name, (low, high) in _BOUNDS.items():
         if not low <= getattr(settings, name) <= high:
             raise UsageError(
@@ -285,6 +305,18 @@ def _checked(values: dict[str, object], origins: dict[str, str]) -> Settings:
             f"{masked(settings.cache_source)!r}"
         )
     return settings
+
+
+def _wrong_type(values: dict[str, object], origins: dict[str, str]) -> UsageError | None:
+    """What to say of the first value that is of another type than its setting."""
+    defaults = Settings()
+    for name, value in values.items():
+        kind = type(getattr(defaults, name))
+        try:
+            msgspec.convert(value, kind, strict=False)
+        except msgspec.ValidationError:
+            return UsageError(f"{origins[name]}: {name} must be {_TYPES[kind]}, is {shown(name, value)!r}")
+    return None
 
 
 def _check_webhooks(settings: Settings, origins: dict[str, str]) -> None:

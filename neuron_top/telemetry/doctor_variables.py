@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import difflib
 
+from neuron_top.settings import Settings
+
 NAMES = (
     "NEURON_CC_FLAGS",
     "NEURON_COMPILE_CACHE_URL",
@@ -88,7 +90,32 @@ NAMES = (
     "WORLD_SIZE",
 )
 _NAMES = frozenset(NAMES)
-PREFIXES = ("NEURON_RT_LOG_LEVEL_", "NEURON_RT_LOG_LOCATION_", "NEURON_RT_INSPECT_", "NEURON_RT_PROFILE_", "NEURONTOP_")
+OWN = (
+    *(f"NEURONTOP_{field.upper()}" for field in Settings.__struct_fields__),
+    "NEURONTOP_ACT_TOKEN",
+    "NEURONTOP_AGENT_TOKEN",
+    "NEURONTOP_CACHE_KEY_FILE",
+    "NEURONTOP_CHILD",
+    "NEURONTOP_CLUSTER",
+    "NEURONTOP_COMPILE_FALLBACK",
+    "NEURONTOP_CONFIG",
+    "NEURONTOP_EVENTS_DIR",
+    "NEURONTOP_JOB",
+    "NEURONTOP_LOGS",
+    "NEURONTOP_LOG_FORMAT",
+    "NEURONTOP_NODE",
+    "NEURONTOP_ON_MISS",
+    "NEURONTOP_PROMETHEUS_PASSWORD",
+    "NEURONTOP_PROMETHEUS_TOKEN",
+    "NEURONTOP_PROMETHEUS_USER",
+    "NEURONTOP_READ_TOKEN",
+    "NEURONTOP_RUN",
+    "NEURONTOP_SKIP_TRACE",
+    "NEURONTOP_TRUST_CACHE",
+)
+"""Our own: a setting each, and those that are no settings. Their values may be secrets and are not shown."""
+_OWN = frozenset(OWN)
+PREFIXES = ("NEURON_RT_LOG_LEVEL_", "NEURON_RT_LOG_LOCATION_", "NEURON_RT_INSPECT_", "NEURON_RT_PROFILE_")
 """Families of variables in which every name has a meaning."""
 
 
@@ -107,10 +134,16 @@ def is_documented(name: str) -> bool:
 
 def known(name: str) -> bool:
     """Whether the SDK or we read it; of families that are not documented in full, whatever resembles no known name."""
-    return name in _NAMES or name.startswith(PREFIXES) or (name.startswith(_OPEN) and nearest(name) is None)
+    return (
+        name in _NAMES
+        or name in _OWN
+        or name.startswith(PREFIXES)
+        or (name.startswith(_OPEN) and nearest(name) is None)
+    )
 
 
 def nearest(name: str) -> str | None:
     """The existing name that an unknown one resembles most."""
-    found = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.75)
+    names = OWN if name.startswith("NEURONTOP_") else NAMES
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
     return found[0] if found else None

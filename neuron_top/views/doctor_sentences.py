@@ -32,7 +32,7 @@ class DoctorFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _REMOTE = "a remote cache; its contents are not read here"
-_UNKNOWN = "{variable} is not a variable that the SDK documents"
+_UNKNOWN = "{variable} is not a variable that the SDK or neurontop documents"
 _TRUST = (
     "set {variable} to a folder of your own (chmod go-w where only the mode is wrong), or NEURONTOP_TRUST_CACHE=1 if "
     "you trust everyone who can write there"

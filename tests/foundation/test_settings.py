@@ -38,6 +38,28 @@ def test_a_bad_value_is_a_usage_error(tmp_path: Path, text: str) -> None:
         settings.load(environ={}, path=written(tmp_path, text))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [("keep_runs", "abc", "a whole number"), ("ascii", "perhaps", "true or false"), ("sample_seconds", "", "a number")],
+)
+def test_a_value_of_another_type_is_told_with_its_place_and_what_was_expected(
+    tmp_path: Path, name: str, value: str, expected: str
+) -> None:
+    variable = f"NEURONTOP_{name.upper()}"
+    with pytest.raises(UsageError) as problem:
+        settings.load(environ={variable: value}, path=tmp_path / "none.toml")
+    assert str(problem.value) == f"environment {variable}: {name} must be {expected}, is {value!r}"
+    path = written(tmp_path, f"# mine\ntheme = 'light'\n{name} = '{value}'\n")
+    with pytest.raises(UsageError) as problem:
+        settings.load(environ={}, path=path)
+    assert str(problem.value) == f"{path}, line 3: {name} must be {expected}, is {value!r}"
+
+
+def test_text_is_not_taken_from_a_number_in_the_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"config\.toml, line 1: theme must be text, is 3"):
+        settings.load(environ={}, path=written(tmp_path, "theme = 3\n"))
+
+
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "keep_runs = = 3")
     with pytest.raises(FileMalformed, match=r"config\.toml.*TOML"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import neuron_top
 from neuron_top.cache.roots import CacheKind
 from neuron_top.identity import identity
 from neuron_top.services.doctor import flag_warnings, warned_variables
@@ -19,7 +21,7 @@ from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
 from neuron_top.telemetry.doctor_checks import examine
 from neuron_top.telemetry.doctor_facts import DeviceNode, MachineFacts, RootFacts, RootKind, RunningJob, Terminal
-from neuron_top.telemetry.doctor_variables import NAMES, nearest
+from neuron_top.telemetry.doctor_variables import NAMES, known, nearest
 from neuron_top.views.doctor_sentences import DoctorFinding, worded
 from tests.telemetry import trees
 from tests.telemetry.executables import executable
@@ -239,3 +241,17 @@ def test_a_viewer_of_ours_is_no_job_that_uses_a_cache(tmp_path: Path, script: st
         process.communicate(b"\n")
     assert (process.pid in {job.pid for job in jobs}) is counts
     assert used[str(tmp_path)] == ((process.pid,) if counts else ())
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("NEURONTOP_STATE_DR", "NEURONTOP_STATE_DIR"), ("NEURONTOP_KEEP_RUN", "NEURONTOP_KEEP_RUNS")],
+)
+def test_a_misspelled_variable_of_our_own_is_found(written: str, meant: str) -> None:
+    assert (known(written), nearest(written), known(meant)) == (False, meant, True)
+
+
+def test_every_variable_of_our_own_is_known() -> None:
+    sources = Path(neuron_top.__file__).parent.rglob("*.py")
+    named = {name for source in sources for name in re.findall(r"[\"\']NEURONTOP_[A-Z_]*[A-Z]\b", source.read_text())}
+    assert {name[1:] for name in named if not known(name[1:])} == set()
