@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Compare, write, judge."""
-    settings = settings_of(arguments)
+    form, settings = chosen_format(arguments), settings_of(arguments)
     service = ReportService(settings, log_stderr)
     view: Compared
     reasons: tuple[str, ...] = ()
@@ -59,7 +59,6 @@ def execute(arguments: argparse.Namespace) -> int:
         newer = service.plain(arguments.b)
         view = compare(service.plain(arguments.a), newer)
         reasons = growth_reasons(view, newer, _limits(arguments))
-    form = chosen_format(arguments)
     write(render(view, form), form, arguments.output)
     for reason in reasons:
         log_stderr(reason)

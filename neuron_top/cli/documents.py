@@ -25,8 +25,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:
-    """As asked for, else by the name of the file, else Markdown."""
+    """As asked for, else by the ending of the file, else Markdown. Raises UsageError for another ending."""
     suffix = Path(arguments.output).suffix.lower() if arguments.output else ""
+    if arguments.format is None and suffix and suffix not in _SUFFIXES:
+        raise UsageError(
+            f"cannot write {suffix} files: give {arguments.output} the ending .html, .md or .json, or say which of "
+            "them it is with --format"
+        )
     return str(arguments.format or _SUFFIXES.get(suffix, "md"))
 
 

@@ -102,7 +102,17 @@ def storable_name(name: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose messages escape control characters: a shell's `*` passes names that others chose."""
+    """An argument parser whose messages escape control characters: a shell's `*` passes names that others chose.
+
+    What may be left out is not named among what is missing.
+    """
+
+    def add_argument(self, *names: Any, **given: Any) -> argparse.Action:
+        """As argparse's; of any number of values none is required."""
+        action = super().add_argument(*names, **given)
+        if action.nargs in (argparse.ZERO_OR_MORE, argparse.REMAINDER):
+            action.required = False
+        return action
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Print the help; raises OSError where it cannot be written, which argparse keeps to itself."""

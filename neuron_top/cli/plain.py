@@ -141,7 +141,9 @@ def overview_text(view: Overview) -> str:
     rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
     rows += [(alert.severity, f"{alert.title} · {alert.next_step}") for alert in view.alerts]
-    return "\n".join([*verdict_lines(verdict(view)), title, *(f"  {label:<13}{value}" for label, value in rows)])
+    return "\n".join(
+        [*map(visible, (*verdict_lines(verdict(view)), title)), *(f"  {label:<13}{value}" for label, value in rows)]
+    )
 
 
 def _job_rows(view: Overview) -> list[tuple[str, str]]:
@@ -202,7 +204,7 @@ def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", kept))
-    title = f"{closing.name or closing.run}: {closing.state_text}"
+    title = visible(f"{closing.name or closing.run}: {closing.state_text}")
     return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 

@@ -46,12 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Make it and write it."""
-    settings = settings_of(arguments)
+    form, settings = chosen_format(arguments), settings_of(arguments)
     service = ReportService(settings, log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     run, diagnosis = service.load_diagnosed(arguments.names, standard_input_bytes())
     blame = service.blame(arguments.names)
     view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis, blame=blame)
-    form = chosen_format(arguments)
     write(render(view, form), form, arguments.output)
     return 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -25,6 +26,7 @@ TRACE_NAME = "torch_trace"
 LOCK_NAME = "recording.lock"
 """Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
 
+_NAMED = 5
 SILENT_SECONDS = 300.0
 """After this long without an event a recording of other machines is taken to have lost its recorder."""
 
@@ -87,10 +89,37 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
         raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
     record = store.run(wanted)
     if record is None:
-        is_path = ("/" in wanted or "." in wanted) and not Path(wanted).exists()
-        why = ", and no such file" if is_path else ", or several begin with it"
-        raise NothingToShow(f"no recording {wanted!r}{why}; `neurontop runs` lists the recordings")
+        raise NothingToShow(f"{_why_none(store, wanted)}; `neurontop runs` lists the recordings")
     return record
+
+
+def _why_none(store: Store, wanted: str) -> str:
+    """Why no one recording is meant."""
+    if _is_folder(wanted):
+        return f"{wanted!r} is a folder, and no recording is called so; name the log files in it"
+    several = [record.id for record in store.runs() if wanted and record.id.startswith(wanted)]
+    if several:
+        named = ", ".join(several[:_NAMED]) + (", …" if len(several) > _NAMED else "")
+        return f"{len(several)} recordings begin with {wanted!r}: {named}"
+    is_path = ("/" in wanted or "." in wanted) and _mode(wanted) is None
+    return f"no recording {wanted!r}" + (", and no such file" if is_path else "")
+
+
+def _is_folder(name: str) -> bool:
+    return stat.S_ISDIR(_mode(name) or 0)
+
+
+def _mode(name: str) -> int | None:
+    """Of the file or folder with this name; None where there is none, or no file can be called so."""
+    try:
+        return Path(name).stat().st_mode
+    except (OSError, ValueError):
+        return None
+
+
+def not_a_log(name: str) -> str:
+    """Why a name is no log file, as the beginning of a sentence; the name may come from anywhere, of any length."""
+    return f"{name!r} is a folder, and " if _is_folder(name) else f"{name!r} is not a file, and "
 
 
 def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:

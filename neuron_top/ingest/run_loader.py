@@ -12,7 +12,7 @@ from neuron_top.cache.scan import catalog
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
-from neuron_top.ingest.recordings import load_labeled
+from neuron_top.ingest.recordings import load_labeled, not_a_log
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
@@ -53,7 +53,7 @@ def load(
         raise UsageError(f"{other!r} is not a log file; specify log files of one run, or one recording")
     kept = location_of(settings)
     if not kept.exists:
-        raise kept.nothing_recorded(f"{names[0]!r} is not a file, and ")
+        raise kept.nothing_recorded(not_a_log(names[0]))
     with kept.open() as store:
         return load_labeled(store, names[0], settings, into)
 

@@ -16,6 +16,7 @@ from neuron_top.ingest.recordings import (
     is_recording,
     load_labeled,
     load_run,
+    not_a_log,
     recordings_in_progress,
     run_folder,
 )
@@ -190,7 +191,7 @@ class RunService:
     def _store(self, name: str = LAST) -> Store:
         """The store, for what is looked for by this name. Raises NothingToShow, StoreUnusable."""
         if not self._kept.exists and name not in (LAST, BEFORE_LAST):
-            raise self._kept.nothing_recorded(f"{name!r} is not a file, and ")
+            raise self._kept.nothing_recorded(not_a_log(name))
         if not self._kept.exists:
             raise self.nothing_recorded
         return self._kept.open()

@@ -116,3 +116,13 @@ def test_a_locale_without_utf_8_spells_signs_in_ascii_and_keeps_json(
     page = started("report", "--format", "html", name).stdout
     assert page.isascii()
     assert "log &#8594; &#233;.log" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [(("cache",), "COMMAND"), (("fleet",), "COMMAND"), (("compare", "last"), "B"), (("compare",), "A, B")],
+)
+def test_only_what_is_required_is_named_as_missing(arguments: tuple[str, ...], missing: str) -> None:
+    result = started(*arguments)
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].endswith(f"the following arguments are required: {missing}")

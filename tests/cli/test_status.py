@@ -100,3 +100,12 @@ def test_nothing_is_said_about_lines_of_a_log_that_has_none(
     assert main(["status", "--json", name]) == 0
     header = json.loads(capsys.readouterr().out)["header"]
     assert (header["state"], header["last_line"], header["silent"]) == ("idle", None, None)
+
+
+def test_a_line_end_in_the_name_of_a_log_is_made_visible(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = log.with_name("new\nline.log")
+    place.write_text(f"{HIT}\n")
+    assert main(["status", str(place)]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("CUT OFF new⏎line.log · ")
+    assert [line for line in rest if line.startswith("new⏎line.log · cut off")]

@@ -269,3 +269,17 @@ def test_a_place_without_a_file_name_is_a_message(
     monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))
     assert main(["report", str(Path(__file__)), "-o", place]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_a_file_of_another_kind_is_refused_with_what_is_possible(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    log, place = tmp_path / "train.log", tmp_path / "x.pdf"
+    log.write_text("step 5: loss 0.1\n")
+    names = [str(log)] * (2 if command == "compare" else 1)
+    assert main([command, *names, "-o", str(place)]) == 2
+    assert "the ending .html, .md or .json, or say which of them it is with --format" in capsys.readouterr().err
+    assert not place.exists()
+    assert main([command, *names, "--format", "md", "-o", str(place)]) == 0
+    assert place.read_text().startswith("#")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -56,8 +57,17 @@ def test_a_recording_is_found_by_the_name_that_it_was_given(service: RunService,
 def test_what_is_neither_a_recording_nor_a_file_is_said_to_be_neither(service: RunService) -> None:
     with pytest.raises(NothingToShow, match=r"no recording 'trian\.log', and no such file"):
         service.find("trian.log")
-    with pytest.raises(NothingToShow, match="no recording 'trian', or several begin with it"):
+    with pytest.raises(NothingToShow, match="no recording 'trian'; `neurontop runs` lists"):
         service.find("trian")
+
+
+def test_a_folder_and_the_beginning_of_several_are_called_so(service: RunService, tmp_path: Path) -> None:
+    with pytest.raises(NothingToShow, match="is a folder, and no recording is called so; name the log files in it"):
+        service.find(str(tmp_path))
+    begin = "20260101-0"
+    assert NEW.startswith(begin)
+    with pytest.raises(NothingToShow, match=f"2 recordings begin with '{begin}': .*{OLD}"):
+        service.find(begin)
 
 
 def test_labels_go_with_their_recording(service: RunService, settings: Settings) -> None:
