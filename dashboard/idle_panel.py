@@ -28,7 +28,7 @@ def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
     if runs:
         rows = [
             (
-                html.A(row.name or row.id, href=f"runs?{urlencode({'run': row.id})}"),
+                html.A(row.called, href=f"runs?{urlencode({'run': row.id})}"),
                 row.reason or row.state_text,
                 f"{whole_seconds_text(max(0.0, view.now - row.started))} ago" if row.started is not None else UNKNOWN,
                 duration_text(row.seconds),

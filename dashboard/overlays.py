@@ -14,6 +14,7 @@ from neuron_top.services.feeds import Run
 from neuron_top.services.runs import RunService
 from neuron_top.views.colors import Hue
 from neuron_top.views.overlay import MOST_RUNS, OverlaidRun, overlaid_run
+from neuron_top.views.states import run_name
 from neuron_top.views.trends import StepValue
 
 STEP, TIME = "step", "time"
@@ -53,7 +54,7 @@ class Overlays:
 
 
 def _live(run: Run, _now: float) -> OverlaidRun:
-    return overlaid_run(LIVE, run.job.name or "live", run)
+    return overlaid_run(LIVE, run_name(run.job.name, run.job.command, "live"), run)
 
 
 def loss(runs: Sequence[OverlaidRun], axis: str, colors: ChartColors) -> PageChart:

@@ -156,13 +156,13 @@ def row(one: RunRow) -> dict[str, Any]:
         "id": one.id,
         "star": "★" if one.starred else "",
         "run": one.id,
-        "name": one.name,
+        "name": one.called,
         "tags": " ".join(one.tags),
         "note": one.note,
         "node": one.node,
         "state": one.state_text,
         "started": one.started,
-        "seconds": round(one.seconds, 1) if one.seconds is not None else None,
+        "seconds": round(one.seconds, 3) if one.seconds is not None else None,
         "graphs": one.graphs,
         "compile_share": one.compile_share,
         "hit_rate": one.hit_rate,
@@ -199,7 +199,7 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
         content.append(
             table(("slowest graphs", "took", "compiler's memory"), slow, caption="Slowest graphs", right=(1, 2))
         )
-    title = one.name or one.run or "This run"
+    title = one.called or "This run"
     return panel(f"{title}, at this moment of the replay" if replayed else title, *content, wide=True)
 
 

@@ -204,7 +204,7 @@ def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", kept))
-    title = visible(f"{closing.name or closing.run}: {closing.state_text}")
+    title = visible(f"{closing.called}: {closing.state_text}")
     return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 

@@ -136,8 +136,7 @@ def _cells(row: RunRow) -> tuple[str, ...]:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else units.UNKNOWN
     return (
         row.id,
-        ("* " if row.starred else "")
-        + (row.name or (row.command[0].rpartition("/")[2] if row.command else units.UNKNOWN)),
+        ("* " if row.starred else "") + row.called,
         started,
         units.duration_text(row.seconds),
         row.state_text,

@@ -46,8 +46,4 @@ def log_cards(feed: Feed) -> list[JobCard]:
 
 def running_cards(rows: Iterable[RunRow]) -> list[JobCard]:
     """A card for each recording that is being made now, the newest first."""
-    return [
-        JobCard(id=row.id, name=row.name or " ".join(row.command)[:60] or row.id, started=row.started)
-        for row in rows
-        if row.state is JobState.RUNNING
-    ]
+    return [JobCard(id=row.id, name=row.called, started=row.started) for row in rows if row.state is JobState.RUNNING]

@@ -29,6 +29,7 @@ from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, LabelFile, RunLabels
 from neuron_top.views.overlay import OverlaidRun, overlaid_run
 from neuron_top.views.runs import RunRow, run_row
+from neuron_top.views.states import run_name
 
 if TYPE_CHECKING:
     from neuron_top.ingest.replay import ReplayFeed
@@ -162,7 +163,7 @@ class RunService:
 
     def _curves(self, name: str) -> OverlaidRun:
         run = self.load(name)
-        return overlaid_run(run.job.run, run.job.name or run.job.run, run)
+        return overlaid_run(run.job.run, run_name(run.job.name, run.job.command, run.job.run), run)
 
     def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""

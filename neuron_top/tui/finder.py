@@ -47,7 +47,7 @@ class Finder(Provider):
         found += [Findable(f"rank {rank}", "rank: its log lines", partial(host.show_log_lines, f"rank:{rank}"))
                   for rank in ranks]  # fmt: skip
         rows, self._entries = await asyncio.to_thread(_stored, host)
-        found += [Findable(f"{row.name} {row.id}".strip(), f"recording, {row.state_text}", partial(host.play, row.id))
+        found += [Findable(f"{row.called} {row.id}", f"recording, {row.state_text}", partial(host.play, row.id))
                   for row in rows]  # fmt: skip
         self._found = [each._replace(name=plain(each.name), kind=plain(each.kind)) for each in found]
 

@@ -23,7 +23,7 @@ from neuron_top.run.training import Report
 from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
-from neuron_top.views.states import run_text
+from neuron_top.views.states import run_name, run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
@@ -167,7 +167,7 @@ def header(run: Run, now: float) -> Header:
     is_idle = state is JobState.IDLE
     started = None if is_idle else run.started
     return Header(
-        name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
+        name=run_name(job.name, job.command) or _log_name(run),
         run=job.run,
         command=job.command,
         node=job.node,

@@ -12,7 +12,7 @@ from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, RunLabels
 from neuron_top.views.diagnosis import cause_text
-from neuron_top.views.states import job_text
+from neuron_top.views.states import job_text, run_name
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +42,11 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     reason: str = ""
     """Why it failed, as its log states; "" where it did not fail or does not say."""
+
+    @property
+    def called(self) -> str:
+        """Its name, else its program, else its id: what every list and title calls it."""
+        return run_name(self.name, self.command, self.id)
 
 
 class _ClosingCause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 
-__all__ = ["JobState", "end_text", "job_text", "run_text"]
+__all__ = ["JobState", "end_text", "job_text", "run_name", "run_text"]
 
 _WORDS = {
     JobState.IDLE: "waiting for a job",
@@ -21,6 +23,11 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
         return f"{state} ({signal})" if signal else str(state)
     ended = end_text(state, exit_code)
     return f"{state} ({ended})" if ended else _WORDS.get(state, str(state))
+
+
+def run_name(name: str, command: Sequence[str], run: str = "") -> str:
+    """What a run is called everywhere: its name, else its program, else its id."""
+    return name or (command[0].rpartition("/")[2] if command else "") or run
 
 
 def end_text(state: JobState, exit_code: int | None) -> str:

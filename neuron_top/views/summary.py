@@ -10,7 +10,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
 from neuron_top.run.state import JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
-from neuron_top.views.states import run_text
+from neuron_top.views.states import run_name, run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 SLOWEST_SHOWN = 5
@@ -42,6 +42,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     name: str
+    """Empty where nobody gave one; `called` is what is shown."""
     command: tuple[str, ...]
     state: JobState
     state_text: str
@@ -98,6 +99,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
     diagnosis: Diagnosis | None = None
     """What went wrong; None where no log was read for it."""
+
+    @property
+    def called(self) -> str:
+        """Its name, else its program, else its id; "" for a log."""
+        return run_name(self.name, self.command, self.run)
 
 
 def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:

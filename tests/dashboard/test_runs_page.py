@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from neuron_top.dashboard.pages.runs import row
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
+from neuron_top.store.records import RunRecord
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.views.runs import run_row
 from tests.dashboard.browser import Watched
 from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, serving
@@ -101,3 +104,24 @@ def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_
         seen.page.wait_for_function("(run) => location.search === `?run=${run}`", arg=RUNS[1])
         seen.page.wait_for_function("() => document.querySelector('#range').value === ''")
         assert seen.alerts == []
+
+
+def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
+    record = RunRecord(
+        id="r",
+        node="",
+        name="",
+        command=("/usr/bin/true",),
+        directory="",
+        pid=None,
+        started=100.0,
+        finished=100.13,
+        exit_code=0,
+        touched=100.13,
+        events=2,
+        bytes=0,
+        folder="",
+        summary="",
+    )
+    cells = row(run_row(record, 200.0, recorder_alive=False))
+    assert (cells["name"], cells["seconds"]) == ("true", 0.13)

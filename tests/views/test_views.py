@@ -42,6 +42,7 @@ from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table
 from neuron_top.views.graphs import graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
+from neuron_top.views.report import report
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline
@@ -362,3 +363,28 @@ def test_a_closing_summary_of_0_1_which_has_words_for_a_state_is_read(words: str
     row = run_row(record, 9.0, recorder_alive=False)
     text = "completed" if state is JobState.FINISHED else words
     assert (row.state, row.state_text, row.graphs, row.hit_rate) == (state, text, 7, 0.5)
+
+
+def test_a_run_without_a_name_is_called_by_its_program_everywhere():
+    run = run_of(
+        RunStarted(run="r", command=("/usr/bin/true",), at=100.0), RunFinished(run="r", exit_code=0, at=100.13)
+    )
+    record = RunRecord(
+        id="r",
+        node="",
+        name="",
+        command=("/usr/bin/true",),
+        directory="",
+        pid=None,
+        started=100.0,
+        finished=100.13,
+        exit_code=0,
+        touched=100.13,
+        events=2,
+        bytes=0,
+        folder="",
+        summary="",
+    )
+    called = run_row(record, 200.0, recorder_alive=False).called
+    names = {called, overview(run, 200.0).header.name, summary(run, 200.0).called, report(run, 200.0).title}
+    assert names == {"true"}

@@ -48,7 +48,7 @@ def _started(row: RunRow, theme: Theme, width: int) -> Cell:
 
 
 def _name(row: RunRow) -> str:
-    return row.name or (row.command[0].rpartition("/")[2] if row.command else "")
+    return row.called
 
 
 def _named(row: RunRow, theme: Theme) -> Cell:
@@ -306,7 +306,7 @@ class DeleteRunPage(DetailPage):
     def _lines(self, theme: Theme, row: RunRow, width: int) -> list[Strip]:
         facts = (
             ("recording", row.id),
-            ("name", row.name or " ".join(row.command)),
+            ("name", row.called),
             ("result", f"{row.state_text}, after {duration_text(row.seconds)}"),
             ("deleted", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
             ("kept", "compile caches, and the compile times that estimates use"),
