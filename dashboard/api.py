@@ -1,5 +1,6 @@
 """The JSON API: the views of the pages as one table of endpoints, described by OpenAPI 3.1.
 
+    GET /api/                    what there is, each endpoint in a line
     GET /api/overview?run=…      what the front page shows; `run` names a recording, without it: the live run
     GET /api/graphs.csv          rows of a table of the pages: graphs, cores, runs, cache; also .json, .parquet
     GET /api/openapi.json        every endpoint with the schema of its response, made from the types of the views
@@ -216,9 +217,16 @@ def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, flee
     table = endpoints(feeds, caches, fleet)
     description = msgspec.json.encode(openapi(table, prefix))
 
+    contents = msgspec.json.encode(_contents(table, prefix))
+
     async def described(_request: Request) -> Response:
         return Response(description, media_type="application/json")
 
+    async def listed(_request: Request) -> Response:
+        return Response(contents, media_type="application/json")
+
+    for path in ("api", "api/"):
+        server.add_route(f"{prefix}{path}", listed, methods=["GET"])
     server.add_route(f"{prefix}api/openapi.json", described, methods=["GET"])
     for name, make in _tables(feeds, caches).items():
         for kind in _EXPORTS:
@@ -226,6 +234,17 @@ def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, flee
     for row in table:
         for path in (row.path, *(old for old, new in OLD_PATHS.items() if new == row.path)):
             server.add_route(f"{prefix}api/{path}", _served(row), methods=[row.method])
+
+
+def _contents(table: tuple[Endpoint, ...], prefix: str) -> dict[str, Any]:
+    """What there is, in short."""
+    return {
+        "described": f"{prefix}api/openapi.json",
+        "endpoints": [
+            {"method": row.method, "path": f"{prefix}api/{row.path.replace(':path', '')}", "summary": row.summary}
+            for row in table
+        ],
+    }
 
 
 def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:

@@ -14,7 +14,7 @@ Tokens are read from a file or from the environment (NEURONTOP_READ_TOKEN, NEURO
 line, which every user of the machine can read. Browsers exchange a token for a cookie on the sign-in page; programs
 send `Authorization: Bearer <token>`. Use a TLS proxy on a network that others share.
 
-The JSON API is at /api/ (described by /api/openapi.json), the Prometheus metrics are at /metrics.
+/api/ lists the JSON API (described in full by /api/openapi.json), the Prometheus metrics are at /metrics.
 
 exit status: 0 stopped · 2 an option or a token is invalid, or the port is in use · 130 interrupted
 """

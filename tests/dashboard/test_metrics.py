@@ -61,6 +61,15 @@ def test_the_metrics_say_what_the_overview_says(tmp_path: Path) -> None:
     assert found == [core["memory"]]
 
 
+def test_the_address_of_the_api_lists_what_there_is(tmp_path: Path) -> None:
+    with serving(feed(), tmp_path) as served:
+        listed = served.ask("/api/").json
+        described = served.ask(listed["described"]).json
+    rows = {(row["path"], row["method"].lower()) for row in listed["endpoints"]}
+    assert rows <= {(f"/api{path}", method) for path, methods in described["paths"].items() for method in methods}
+    assert ("/api/overview", "get") in rows
+
+
 def test_promtool_has_nothing_to_say_against_names_and_units(tmp_path: Path) -> None:
     promtool = shutil.which("promtool")
     if promtool is None:

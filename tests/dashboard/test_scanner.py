@@ -42,7 +42,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 # fmt: off
-DATA = ("/", "/compile", "/cache", "/api/overview", "/api/openapi.json", "/api/cache", "/metrics", "/alive",
+DATA = ("/", "/compile", "/cache", "/api/", "/api/overview", "/api/openapi.json", "/api/cache", "/metrics", "/alive",
         "/_dash-layout", "/_dash-dependencies", "/api/graphs.csv", "/api/logs",
         "/report", "/comparison", "/report?run=20260921-101500-bert",
         "/_dash-component-suites/dash/deps/react@18.3.1.min.js")
