@@ -32,6 +32,15 @@ def test_the_commands_of_a_page_are_understood(page: Path) -> None:
             parser.parse_args(words)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_link_to_a_page_that_the_site_makes_says_so_to_who_reads_the_checkout(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", line):
+            is_there = (page.parent / link).exists()
+            assert is_there or "`make docs`" in "".join(lines[number : number + 2]), f"{page}: {link}"
+
+
 def test_commands_are_found_in_pages() -> None:
     assert sum(len(_commands(page.read_text(encoding="utf-8"))) for page in PAGES) > 40
 
