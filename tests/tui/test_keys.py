@@ -312,6 +312,19 @@ async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
         await pilot.pause()
 
 
+async def test_what_is_wrong_with_a_filter_goes_as_soon_as_it_is_right() -> None:
+    async with running("cache") as (app, pilot):
+        bar = front(app).query_one(KeyBar)
+        await pilot.press("slash", *"used>")
+        assert "used>: a number is missing" in bar.draw(120, 1)[0].text
+        await pilot.press(*"30d")
+        assert "missing" not in bar.draw(120, 1)[0].text
+        await pilot.press("backspace", "backspace", "backspace")
+        assert "used>: a number is missing" in bar.draw(120, 1)[0].text
+        await pilot.press("escape")
+        assert "missing" not in bar.draw(120, 1)[0].text
+
+
 async def test_sort_goes_through_the_columns_and_turns_round() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("s")

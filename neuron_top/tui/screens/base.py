@@ -53,6 +53,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     prompt: Prompt | None = None
     """The line that asks for a text, once one was needed."""
     filter_input: FilterInput | None = None
+    _filter_problem = ""
     """The line that asks for a filter, once it was needed."""
 
     @property
@@ -211,15 +212,24 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         if self.filter_input is None or not self.filter_input.close():
             return False
         self.set_focus(None)
+        self._withdraw_problem()
         self.apply_filter("")
         return True
 
     def _filter_typed(self, query: str) -> None:
         """A filter that is wrong leaves the rows as they are, and the bottom line says what is wrong."""
+        self._withdraw_problem()
         try:
             self.apply_filter(query)
         except UsageError as problem:
-            self.notice(str(problem))
+            self._filter_problem = str(problem)
+            self.notice(self._filter_problem)
+
+    def _withdraw_problem(self) -> None:
+        """What was wrong with a filter is not said of the next one."""
+        if self._filter_problem:
+            self.query_one(KeyBar).withdraw(self._filter_problem)
+            self._filter_problem = ""
 
     def apply_filter(self, query: str) -> None:
         """Show only what matches; an empty query shows all."""

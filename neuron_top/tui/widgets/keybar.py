@@ -26,9 +26,10 @@ class KeyBar(Lines):
         """Show a sentence for four seconds."""
         self._notice = text
         self.redraw()
-        self.set_timer(4.0, lambda: self._forget(text))
+        self.set_timer(4.0, lambda: self.withdraw(text))
 
-    def _forget(self, text: str) -> None:
+    def withdraw(self, text: str) -> None:
+        """Stop showing this sentence, if it is the one that is shown."""
         if self._notice == text:
             self._notice = ""
             self.redraw()
