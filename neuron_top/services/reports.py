@@ -16,7 +16,7 @@ from neuron_top.run.model import Run
 from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
 from neuron_top.settings import Settings
-from neuron_top.views.gate import GateVerdict, end, job, judge, judge_size
+from neuron_top.views.gate import GateVerdict, empty_logs, end, job, judge, judge_size
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
 
@@ -130,6 +130,8 @@ class ReportService:
         if diagnosis is None and not limits and max_bytes is None:
             limits = {"max-failed": 0.0}
         verdicts = (*end(view), *judge(view, limits, allow_unknown=allow_unknown))
+        if not run.job.run and not run.job.printed:
+            verdicts = (empty_logs(), *verdicts)
         if diagnosis is not None:
             verdicts = (job(diagnosis), *verdicts)
         if cache is not None and max_bytes is not None:

@@ -100,6 +100,20 @@ DIAGNOSIS = "diagnosis"
 """Option of the verdict on whether the job failed; nobody asks for it."""
 
 
+def empty_logs() -> GateVerdict:
+    """The verdict on logs without a line: a gate that passes because nothing was written guards nothing."""
+    return GateVerdict(
+        option=END,
+        what="lines of the log",
+        value=0,
+        unit="",
+        provenance=Provenance.MEASURED,
+        limit=1,
+        passed=False,
+        reason="the log holds no line, so nothing says how the job ended",
+    )
+
+
 def end(view: Report) -> tuple[GateVerdict, ...]:
     """A verdict on how a recorded command ended; none for logs, which do not report, nor for a run that goes on."""
     summary = view.summary
