@@ -20,9 +20,9 @@ def made(asked: list[tuple[LookupResult, str]]) -> list[CacheLookup]:
 
 
 def hit_rate(asked: list[tuple[LookupResult, str]]) -> float:
-    """Share of graphs of which no lookup was a miss, and the last one a hit."""
+    """Graphs of which no lookup was a miss, and the last one a hit: percent of all."""
     last = {graph: LookupResult.MISS if (LookupResult.MISS, graph) in asked else kind for kind, graph in asked}
-    return round(sum(kind is LookupResult.HIT for kind in last.values()) / len(last), 4)
+    return round(100 * sum(kind is LookupResult.HIT for kind in last.values()) / len(last), 2)
 
 
 @given(LOOKUPS)
