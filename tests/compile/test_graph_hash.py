@@ -18,6 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.cache.model.keys import GRAPH_DIGITS  # noqa: E402
 from neuron_top.compile.graphs import copying, graph_file, hashing  # noqa: E402
+from neuron_top.compile.torch import backend  # noqa: E402
 
 _DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32]
 
@@ -217,3 +218,11 @@ def test_a_graph_of_nested_tensors_stays_in_the_job_and_says_why() -> None:
     nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged)
     torch.compile(torch.sin, backend=aot_autograd(fw_compiler=compiler))(nested)
     assert reasons == ["PyTorch cannot save the sizes of nested tensors"]
+
+
+def test_options_that_inductor_does_not_know_are_refused_as_it_does() -> None:
+    assert backend.checked_options({"max-autotune": True}) == {"max_autotune": True}
+    with pytest.raises(RuntimeError, match="Unexpected optimization option max_autotun"):
+        backend.checked_options({"max_autotun": True})
+    with pytest.raises(RuntimeError, match="Unexpected type of attr fallback_random"):
+        backend.checked_options({"fallback_random": "yes"})

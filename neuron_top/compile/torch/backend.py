@@ -200,8 +200,13 @@ def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | No
         wrapper.log.remark_once(f"flags that mean nothing to Inductor (hashed all the same): {' '.join(unknown)}")
     if mode is not None and mode != "default":
         patches.update(torch._inductor.list_mode_options(mode))
-    patches.update({name.replace("-", "_"): value for name, value in (options or {}).items()})
-    return patches
+    return patches | (checked_options(options) if options else {})
+
+
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`options` as settings of Inductor. Raises RuntimeError, as PyTorch words it, for a wrong name or type."""
+    found: dict[str, Any] = torch._TorchCompileInductorWrapper(None, dict(options), None).config  # type: ignore[no-untyped-call]
+    return found
 
 
 def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
