@@ -107,21 +107,6 @@ def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_
 
 
 def test_a_row_names_every_run_and_keeps_its_milliseconds() -> None:
-    record = RunRecord(
-        id="r",
-        node="",
-        name="",
-        command=("/usr/bin/true",),
-        directory="",
-        pid=None,
-        started=100.0,
-        finished=100.13,
-        exit_code=0,
-        touched=100.13,
-        events=2,
-        bytes=0,
-        folder="",
-        summary="",
-    )
+    record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     cells = row(run_row(record, 200.0, recorder_alive=False))
     assert (cells["name"], cells["seconds"]) == ("true", 0.13)

@@ -369,22 +369,7 @@ def test_a_run_without_a_name_is_called_by_its_program_everywhere():
     run = run_of(
         RunStarted(run="r", command=("/usr/bin/true",), at=100.0), RunFinished(run="r", exit_code=0, at=100.13)
     )
-    record = RunRecord(
-        id="r",
-        node="",
-        name="",
-        command=("/usr/bin/true",),
-        directory="",
-        pid=None,
-        started=100.0,
-        finished=100.13,
-        exit_code=0,
-        touched=100.13,
-        events=2,
-        bytes=0,
-        folder="",
-        summary="",
-    )
+    record = RunRecord("r", "", "", ("/usr/bin/true",), "", None, 100.0, 100.13, 0, 100.13, 2, 0, "", "")
     called = run_row(record, 200.0, recorder_alive=False).called
     names = {called, overview(run, 200.0).header.name, summary(run, 200.0).called, report(run, 200.0).title}
     assert names == {"true"}
