@@ -190,7 +190,7 @@ def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
     rows = [
         ("wall time", units.duration_text(closing.wall_seconds)),
         ("compile time", compile_line),
-        ("cache", f"{_hits_and_misses(closing)}, {_failures(closing)}{_all_from_cache(closing)}"),
+        ("cache", f"{_hits_and_misses(closing)}, {_failures(closing)}{_of_graphs(closing)}"),
         ("lock waits", waits),
     ]
     if closing.torch is not None and not closing.graphs:  # a plain PyTorch job has no Neuron cache to speak of
@@ -222,10 +222,14 @@ def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:
     ]
 
 
-def _all_from_cache(closing: Summary) -> str:
-    """A note that nothing was compiled, failed or fell back; else ""."""
-    missed = closing.misses or closing.failures or closing.cached_failures or closing.fallbacks
-    return "; every graph came from the cache" if closing.hits and not missed else ""
+def _of_graphs(closing: Summary) -> str:
+    """How many graphs the cache held: a rank that finds what another one has just compiled counts a hit, too."""
+    if not closing.hits:
+        return ""
+    if not (closing.misses or closing.failures or closing.cached_failures or closing.fallbacks):
+        return "; every graph came from the cache"
+    asked = closing.graphs_hit + closing.graphs_missed
+    return f"; {closing.graphs_hit} of {units.counted(asked, 'graph')} in the cache before" if asked else ""
 
 
 def _failures(closing: Summary) -> str:

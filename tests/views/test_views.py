@@ -7,6 +7,7 @@ from functools import partial
 import msgspec
 import pytest
 
+from neuron_top.cli.plain import summary_text
 from neuron_top.events import (
     AnyEvent,
     CacheHit,
@@ -363,6 +364,14 @@ def test_a_closing_summary_of_0_1_which_has_words_for_a_state_is_read(words: str
     row = run_row(record, 9.0, recorder_alive=False)
     text = "completed" if state is JobState.FINISHED else words
     assert (row.state, row.state_text, row.graphs, row.hit_rate) == (state, text, 7, 0.5)
+
+
+def test_the_summary_says_what_was_in_the_cache_before_beside_hits_that_another_rank_made():
+    hits = (CacheHit(module=A, pid=pid, at=110.0) for pid in (2, 3))
+    compiled = CompileBegan(module=A, pid=1, at=101.0), CompileEnded(module=A, pid=1, seconds=5.0, ok=True, at=106.0)
+    run = run_of(STARTED, *compiled, *hits, CacheHit(module=B, pid=1, at=111.0))
+    text = summary_text(summary(run, 200.0), "/runs/r")
+    assert "3 hits, 1 miss, 0 failures; 1 of 2 graphs in the cache before" in text
 
 
 def test_a_run_without_a_name_is_called_by_its_program_everywhere():
