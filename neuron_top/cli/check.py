@@ -11,8 +11,8 @@ RUN is a recording (id, unique prefix of one, name; default: last), or log files
 A job that failed never passes, and the line that says so names the cause, as `neurontop diagnose` does; a failed
 compile that it overcame counts only against --max-failed. A recording whose command failed, or whose recorder died
 before its end, never passes either; logs do not say how a command ended. A metric that is unknown exceeds its
-threshold, unless --allow-unknown is given. Logs without a line never pass. Without a threshold only these are checked,
-and a line on stderr says so.
+threshold, unless --allow-unknown is given; so does a log without a line. Without a threshold only whether the job
+failed is checked, and a line on stderr says so.
 
 exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage · 3 recording not found
 """

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.panels import graphs
@@ -50,7 +51,7 @@ def test_cached_failures_are_never_what_is_cut(
 def test_an_ended_job_is_not_said_to_have_no_graph_or_step_yet() -> None:
     theme = Theme(DARK, UNICODE)
     over = msgspec.structs.replace(VIEW.compile, over=True)
-    header = msgspec.structs.replace(VIEW.header, active=False)
+    header = msgspec.structs.replace(VIEW.header, active=False, state=JobState.FINISHED)
     ended = msgspec.structs.replace(VIEW, header=header, compile=over)
     text = "\n".join(strip.text for strip in compile_panel(theme, over, VIEW.cache, 120, 3)) + missing_text(ended)
     assert "No graph: none was compiled" in text
