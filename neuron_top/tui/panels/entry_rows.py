@@ -12,7 +12,7 @@ from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule, without
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.units import bytes_text, counted, duration_text, whole_seconds_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow, head_key
@@ -105,7 +105,7 @@ def _used(row: EntryRow, theme: Theme, width: int) -> Cell:
     if row.used is not None:
         return [(duration_text(row.age), theme.text)]
     # Its greater unit alone: with the word both have no room beside the other columns of 80.
-    return [(f"written {' '.join(duration_text(row.age).split()[:2])}", theme.quiet)]
+    return [(f"written {' '.join(whole_seconds_text(row.age).split()[:2])}", theme.quiet)]
 
 
 def _trouble(row: EntryRow, theme: Theme, width: int) -> Cell:
