@@ -68,21 +68,16 @@ def _older_parts(rows: Sequence[EntryRow]) -> Iterator[tuple[str, str, Callable[
             places.setdefault(name, []).append(root)
     everywhere = [name for names in compilers.values() for name in names]
     for name, roots in sorted(places.items(), key=lambda pair: compiler_version(pair[0])):
+        if not name or _SPACE.search(name):
+            continue  # no filter can name it
         query = _exactly("compiler", name, everywhere)
-        if len(roots) == sum(name in names for names in compilers.values()):
-            found = [(f"older compiler {name}", query, _is_of(name, roots))]
-        else:
-            found = [
-                (
-                    f"older compiler {name} in {root}",
-                    f"{query} {_exactly('root', root, compilers)}",
-                    _is_of(name, [root]),
-                )
-                for root in roots
-                if not _SPACE.search(root)
-            ]
-        if name and not _SPACE.search(name):
-            yield from found
+        if len(roots) == everywhere.count(name):
+            yield f"older compiler {name}", query, _is_of(name, roots)
+            continue
+        for root in roots:
+            if not _SPACE.search(root):
+                within = f"{query} {_exactly('root', root, compilers)}"
+                yield f"older compiler {name} in {root}", within, _is_of(name, [root])
 
 
 def _is_of(compiler: str, roots: Collection[str]) -> Callable[[EntryRow], bool]:

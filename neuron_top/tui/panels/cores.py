@@ -28,7 +28,7 @@ from neuron_top.tui.panels.device_rows import device_rows
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, percent_text
 from neuron_top.views.colors import Hue
-from neuron_top.views.core_rows import CoreRow, legend_kinds, ordered_kinds, silence_text
+from neuron_top.views.core_rows import CoreRow, legend_kinds, silence_text
 from neuron_top.views.device_map import ROW, device_map, summary_text
 from neuron_top.views.model import CoreKind
 
@@ -188,7 +188,7 @@ def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], wi
     Where there is no room for all, the smallest are left out.
     """
     line = Line(theme, width).put("memory", theme.quiet).gap()
-    sums = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind in ordered_kinds(kinds)}
+    sums = {kind: sum(core.kinds.get(kind, 0) for core in cores) for kind in kinds}
     names = {kind: kind.removeprefix("model_shared_").replace("_", " ") for kind in sums}
     texts = {kind: f"{name} {bytes_text(sums[kind])}" for kind, name in names.items()}
     if _legend_cells(texts) > line.left:

@@ -53,8 +53,9 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     prompt: Prompt | None = None
     """The line that asks for a text, once one was needed."""
     filter_input: FilterInput | None = None
-    _filter_problem = ""
     """The line that asks for a filter, once it was needed."""
+    _filter_problem = ""
+    """What the bottom line says is wrong with the filter."""
 
     @property
     def host(self) -> Host:
