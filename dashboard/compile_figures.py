@@ -276,7 +276,7 @@ def rate(
         {
             "type": "scatter",
             "mode": "lines",
-            "name": "hit rate",
+            "name": "hit rate of graphs",
             "x": times,
             "y": shares,
             "yaxis": "y2",

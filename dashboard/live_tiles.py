@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.units import UNKNOWN, clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.core_rows import silence_text
-from neuron_top.views.counts import graph_parts, lookup_words
+from neuron_top.views.counts import graph_parts, graphs_found, lookup_words
 from neuron_top.views.model import CoreKind
 from neuron_top.views.overview import Overview, TrainingCard
 from neuron_top.views.progress import CacheCard, fetch_words
@@ -69,7 +69,7 @@ def _cores_words(cores: int, workers: int, silence: str) -> str:
 
 
 def _cache_words(cache: CacheCard) -> str:
-    answers = f"of graphs; {lookup_words(cache)}"
+    answers = "; ".join(filter(None, (graphs_found(cache), lookup_words(cache))))
     fetched = fetch_words(cache.fetches) if cache.fetches is not None else ""
     return f"{answers} · {fetched}" if fetched else answers
 

@@ -73,12 +73,15 @@ class GraphTotals:
         return sum(one.misses > 0 for one in self.summaries())
 
     @property
+    def graphs_asked(self) -> int:
+        """Distinct graphs for which a lookup ended: found, compiled, or refused by a stored failure."""
+        return sum(bool(one.misses or one.hits or one.failures_met) for one in self.summaries())
+
+    @property
     def hit_rate(self) -> float | None:
         """Share of distinct graphs that came from the cache, 0…1; None before the first lookup ended."""
-        refused = sum(one.failures_met > 0 and not one.misses and not one.hits for one in self.summaries())
-        hit = self.graphs_hit
-        asked = hit + self.graphs_missed + refused
-        return hit / asked if asked else None
+        asked = self.graphs_asked
+        return self.graphs_hit / asked if asked else None
 
     @property
     def lookup_hit_rate(self) -> float | None:

@@ -70,13 +70,23 @@ def lookup_parts(card: CacheCard) -> list[tuple[str, int]]:
 
 
 def lookup_words(card: CacheCard) -> str:
-    """`12 lookups: 3 hits, 7 misses, 2 cached failures`."""
-    parts = (("hit", "hits", card.hits), ("miss", "misses", card.misses), ("cached failure", "", card.failures_met))
-    parts_text = ", ".join(counted(count, one, many) for one, many, count in parts if count)
-    total = counted(sum(count for *_names, count in parts), "lookup")
+    """`12 lookups: 3 hits (2 after another's compile), 7 misses, 2 cached failures`."""
+    late = card.hits_after_compile  # they saved nothing: why hits can stand beside a hit rate of 0 %
+    hits = counted(card.hits, "hit") + (f" ({count_text(late)} after another's compile)" if late else "")
+    parts = ((card.hits, hits), (card.misses, counted(card.misses, "miss", "misses")),
+             (card.failures_met, counted(card.failures_met, "cached failure")))  # fmt: skip
+    parts_text = ", ".join(text for count, text in parts if count)
+    total = counted(sum(count for count, _text in parts), "lookup")
     return f"{total}: {parts_text}" if parts_text else total
 
 
+def graphs_found(card: CacheCard) -> str:
+    """`2 of 7 graphs`: the hit rate as a count; "" before a lookup ended."""
+    asked = card.graphs_asked
+    return f"{count_text(card.graphs_hit)} of {counted(asked, 'graph')}" if asked else ""
+
+
 def hit_rate_words(card: CacheCard) -> str:
-    """`hit rate 25 %`: of graphs, not of lookups."""
-    return f"hit rate {percent_text(card.hit_rate)}"
+    """`hit rate 25 % (1 of 4 graphs)`: of graphs, not of lookups."""
+    found = graphs_found(card)
+    return f"hit rate {percent_text(card.hit_rate)}" + (f" ({found})" if found else "")

@@ -122,6 +122,8 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     """The same by occurrence: every rank's lookup counts."""
     graphs_hit: int
     graphs_missed: int
+    graphs_asked: int
+    """What the hit rate is a share of: these, and graphs that only a stored failure answered."""
     hits: int
     """Hits by occurrence: every rank's lookup counts."""
     hits_after_compile: int
@@ -248,6 +250,7 @@ def cache_card(run: Run) -> CacheCard:
         lookup_hit_rate=compiles.totals.lookup_hit_rate,
         graphs_hit=compiles.totals.graphs_hit,
         graphs_missed=compiles.totals.graphs_missed,
+        graphs_asked=compiles.totals.graphs_asked,
         hits=compiles.totals.hits,
         hits_after_compile=compiles.totals.hits_after_compile,
         misses=compiles.totals.misses,

@@ -55,7 +55,8 @@ def test_overview_compile_cache_runs_and_status_agree() -> None:
     shown = live.render(view, None, series, compiled, "utilization", DARK)
     assert shown["live-graphs"] == "2"
     assert lookup_words(view.cache) in shown["live-rate-sub"]
-    assert numbers(lookup_words(view.cache)) == [9, answers["hits"], answers["misses"]]
+    hits = [answers["hits"], answers["hits_after_compile"]]
+    assert numbers(lookup_words(view.cache)) == [9, *hits, answers["misses"]]
     assert numbers(graph_words(view.compile))[:2] == [card["total"], card["done"]]
 
     page = words_of(compile_page.render(graphs, lanes, lookups, view.cache, DARK)["compile-summary"])
@@ -71,7 +72,7 @@ def test_overview_compile_cache_runs_and_status_agree() -> None:
     none = EntryTable(rows=(), roots=(), problems=())
     drawn = cache.render(none, [], lookups, [], DARK)["cache-rate"].figure["data"]
     last = {trace["name"]: trace["y"][-1] for trace in drawn}
-    assert (last["hits"], last["misses"], last["hit rate"]) == (
+    assert (last["hits"], last["misses"], last["hit rate of graphs"]) == (
         answers["hits"],
         answers["misses"],
         answers["hit_rate"],

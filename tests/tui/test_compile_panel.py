@@ -34,7 +34,7 @@ def test_cached_failures_are_never_what_is_cut(
         VIEW.cache,
         failures_met=failures,
         graphs_hit=hits,
-        graphs_missed=misses,
+        graphs_asked=failures + hits + misses,
         hits=hits,
         misses=misses,
         hits_after_compile=hits // 2,
@@ -60,7 +60,7 @@ def test_an_ended_job_is_not_said_to_have_no_graph_or_step_yet() -> None:
 
 
 def test_one_graph_is_not_several() -> None:
-    cache = msgspec.structs.replace(VIEW.cache, graphs_hit=1, graphs_missed=0, hits=1, misses=0)
+    cache = msgspec.structs.replace(VIEW.cache, graphs_hit=1, graphs_asked=1, hits=1, misses=0)
     text = "\n".join(strip.text for strip in compile_panel(Theme(DARK, UNICODE), VIEW.compile, cache, 100, 3))
     assert "(1 of 1 graph)" in text
 

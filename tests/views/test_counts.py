@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.views.cache_lookups import cache_lookups
-from neuron_top.views.counts import graph_parts, graph_words, lookup_parts, lookup_words
+from neuron_top.views.counts import graph_parts, graph_words, hit_rate_words, lookup_parts, lookup_words
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import overview
 from neuron_top.views.timeline import folded, whole_timeline
@@ -22,6 +22,18 @@ def test_every_graph_is_counted_once_and_every_lookup_once() -> None:
     assert sum(count for _name, count in lookup_parts(view.cache)) == asked
     assert graph_words(view.compile).startswith(f"{view.compile.total} graphs: ")
     assert lookup_words(view.cache).startswith(f"{asked} lookups: ")
+
+
+def test_hits_beside_a_hit_rate_of_nothing_say_why() -> None:
+    run = Run()
+    run.apply(ev.CacheMissed(module=module(1), at=AT, pid=100, rank=0, node="n"))
+    run.apply(ev.CompileBegan(module=module(1), at=AT, pid=100, rank=0, node="n"))
+    run.apply(ev.CompileEnded(module=module(1), at=AT + 9, pid=100, rank=0, node="n", ok=True, seconds=9.0))
+    for rank in (1, 2, 3):
+        run.apply(ev.CacheHit(module=module(1), at=AT + 10, pid=100 + rank, rank=rank, node="n"))
+    card = overview(run, AT + 11).cache
+    assert hit_rate_words(card) == "hit rate 0 % (0 of 1 graph)"
+    assert lookup_words(card) == "4 lookups: 3 hits (3 after another's compile), 1 miss"
 
 
 def test_ranks_that_did_the_same_are_one_lane() -> None:

@@ -7,8 +7,8 @@ from textual.strip import Strip
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import BarPart, Line, fit, rule, stacked
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, clock_text, count_text, duration_text, percent_text, range_text
-from neuron_top.views.counts import GRAPH_ENDED, graph_parts, lookup_words
+from neuron_top.units import bytes_text, clock_text, duration_text, percent_text, range_text
+from neuron_top.views.counts import GRAPH_ENDED, graph_parts, graphs_found, lookup_words
 from neuron_top.views.missing import has_compiles
 from neuron_top.views.model import AttemptOutcome, GraphState
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph, fetch_words
@@ -111,14 +111,12 @@ def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
         line.put(
             f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.state("cached failure")
         ).gap(2)
-    asked = cache.graphs_hit + cache.graphs_missed
-    if not asked and not cache.failures_met:
+    if not cache.graphs_asked:
         line.put("no graph was looked up" if over else "no graph looked up yet", theme.quiet)
-    if asked:
+    else:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
-        line.put(f"({cache.graphs_hit} of {asked} graph{'s' * (asked != 1)})", theme.quiet)
-        late = cache.hits_after_compile
-        words = lookup_words(cache) + (f"; {count_text(late)} of the hits after another's compile" if late else "")
+        line.put(f"({graphs_found(cache)})", theme.quiet)
+        words = lookup_words(cache)
         if line.left > len(words):
             line.gap().put(words, theme.quiet)
     if cache.size is not None and line.left > 30:
