@@ -18,9 +18,9 @@ _SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """The options that say in which form and where to."""
-    parser.add_argument(
-        "--format", choices=FORMATS, help="html, md or json (default: by the name given with -o, or md)"
-    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=FORMATS, help="html, md or json (default: by the name given with -o, or md)")
+    form.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (written atomically; default: stdout)")
 
 

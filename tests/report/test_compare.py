@@ -110,7 +110,7 @@ def test_two_caches_are_compared_by_entry(
     write_entry(tmp_path / "one", files)
     write_entry(tmp_path / "two", files)
     write_entry(tmp_path / "two", files, graph="f" * 20)
-    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "--format", "json"]) == 0
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["only_a"], found["only_b"], len(found["graphs"])) == (0, 1, 2)
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(tmp_path / "c.html")]) == 0

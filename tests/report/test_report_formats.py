@@ -177,7 +177,7 @@ def test_the_command_writes_each_form_and_follows_the_name(
     assert main(["report", str(log), "-o", str(tmp_path / "r.html")]) == 0
     assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
     capsys.readouterr()
-    assert main(["report", str(log), "--format", "json"]) == 0
+    assert main(["report", str(log), "--json"]) == 0
     view = json.loads(capsys.readouterr().out)
     assert view["metrics"][0].keys() >= {"name", "value", "unit", "provenance", "note"}
     assert main(["report", str(log)]) == 0
