@@ -16,7 +16,8 @@ from neuron_top.views.entries import EntryRow
 
 AGES = ((86400.0, "used or written within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
-TREEMAP_HEIGHT = 520
+TREEMAP_HEIGHT = 320
+"""At least, in pixels: it fills its panel, which is as high as those beside it."""
 _LEGIBLE = {"minsize": 9, "mode": "hide"}
 """A part that is too small for letters of this size has none; it is told to who points at it."""
 _COMPILER = re.compile(r"neuronxcc-(\d+\.\d+\.\d+)")
@@ -75,7 +76,9 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors, by: str = "age") -> F
         "tiling": {"pad": 2},
         "pathbar": {"visible": True},
     }
-    return {"data": [_settled(trace, paths)], "layout": layout(colors, TREEMAP_HEIGHT, uniformtext=_LEGIBLE)}
+    form = layout(colors, TREEMAP_HEIGHT, uniformtext=_LEGIBLE)
+    del form["height"]
+    return {"data": [_settled(trace, paths)], "layout": form}
 
 
 def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory], colors: ChartColors) -> Figure:

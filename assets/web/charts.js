@@ -37,11 +37,13 @@
     return {...figure, layout: layout};
   }
 
-  /* Whether a chart has the width and the ticks of its room; the ticks are set for the drawing that follows. */
+  /* Whether a chart has the size and the ticks of its room; the ticks are set for the drawing that follows. */
   function fits(chart) {
     const axis = chart.layout && chart.layout.xaxis, few = axis && axis.type === "date" && axis.nticks !== ticks(chart);
     if (few) { axis.nticks = ticks(chart); }
-    return !few && chart._fullLayout && Math.round(chart._fullLayout.width) === chart.clientWidth;
+    const size = chart._fullLayout, fills = chart.layout && !chart.layout.height;
+    return !few && size && Math.round(size.width) === chart.clientWidth
+      && (!fills || Math.round(size.height) === chart.clientHeight);
   }
 
   function inSight(chart) {

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from neuron_top.dashboard import pinned_log
+from neuron_top.dashboard.cache_figures import TREEMAP_HEIGHT
 from neuron_top.events import RunStarted
 from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
+from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
 from tests.dashboard.test_overview_compiles import compiling_events
@@ -135,4 +137,25 @@ def test_tables_of_a_small_laptop_do_not_scroll_sideways(browser: Any, tmp_path:
         heads.last.wait_for()
         assert heads.all_inner_texts()[-1] == "Node"
         assert heads.evaluate_all("heads => heads.filter(head => head.scrollWidth > head.clientWidth).length") == 0
+        seen.page.close()
+
+
+FILLS = """() => {
+    const panel = document.querySelector('.panel:has(#cache-treemap)').getBoundingClientRect();
+    const map = document.querySelector('#cache-treemap .main-svg').getBoundingClientRect();
+    return panel.bottom - map.bottom >= 0 && panel.bottom - map.bottom < 40 && map.height >= %d; }"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_the_map_of_a_cache_fills_its_panel_at_every_width(browser: Any, tmp_path: Path) -> None:
+    entry(tmp_path / "cache", 0)
+    with serving(full(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser, viewport={"width": 1024, "height": 900})
+        seen.page.goto(f"{served.address}cache")
+        seen.drawn("#cache-shown", "entr")
+        for width in (1024, 1440, 1024, 390):  # two columns of panels, three, one
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            seen.page.locator("#cache-treemap").scroll_into_view_if_needed()
+            seen.page.wait_for_function(FILLS % TREEMAP_HEIGHT)
         seen.page.close()
