@@ -31,7 +31,7 @@ from neuron_top.services.alerts import AlertAct
 from neuron_top.units import counted
 from neuron_top.views.core_metrics import SHARES, UTILIZATION
 from neuron_top.views.core_rows import silence_text
-from neuron_top.views.cores import CorePage, core_page
+from neuron_top.views.cores import CorePage, core_page, visible_words
 from neuron_top.views.device_map import device_map, shown_metric, summary_text
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.handled_alerts import AlertList
@@ -201,7 +201,8 @@ def render(
     whole["live-only"] = _only(series, view.training)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
-        f"{figures.core_words(core.row, view.now)}. Click a cell of the heat map to choose another core."
+        f"{', '.join(filter(None, (figures.core_words(core.row, view.now), visible_words(core))))}. "
+        "Click a cell of the heat map to choose another core."
         if core is not None
         else "Click a cell of the heat map to see the history of a core."
     )

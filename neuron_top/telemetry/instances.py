@@ -68,7 +68,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The Neuron side of one machine, for everything that must be worked out of a core's number.
 
     A core's number is neuron-monitor's: device × logical cores per device + position, where the position follows the
-    physical cores (`core_order` has the other numbering, that of NEURON_RT_VISIBLE_CORES).
+    physical cores (`core_order` gives the other number, that of NEURON_RT_VISIBLE_CORES).
     """
 
     instance_type: str = ""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.events import CoreKind, NeuronProcess
+from neuron_top.run.cores import Core
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
+from neuron_top.telemetry.core_order import visible_core
+from neuron_top.telemetry.instances import machine
 from neuron_top.units import counted, duration_text
 from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows, total
 from neuron_top.views.device_map import DeviceMap, device_map
@@ -77,6 +80,8 @@ class CorePage(msgspec.Struct, frozen=True, kw_only=True):
     recent_memory: tuple[tuple[float, float], ...]
     over: bool = False
     """The job has ended: what stands here is its last sample."""
+    visible: int | None = None
+    """Its number in NEURON_RT_VISIBLE_CORES and in neuron-ls where that is known to be another one (Trainium2)."""
 
 
 def core_table(run: Run, now: float) -> CoreTable:
@@ -132,7 +137,20 @@ def core_page(run: Run, now: float, key: str, since: float | None = None) -> Cor
         recent_utilization=tuple(core.recent_utilization.samples()),
         recent_memory=tuple(core.recent_memory.samples()),
         over=run.over(now),
+        visible=_visible_number(run, core),
     )
+
+
+def visible_words(page: CorePage) -> str:
+    """`core 2 in NEURON_RT_VISIBLE_CORES and neuron-ls`; "" where these have the same number for it."""
+    return "" if page.visible is None else f"core {page.visible} in NEURON_RT_VISIBLE_CORES and neuron-ls"
+
+
+def _visible_number(run: Run, core: Core) -> int | None:
+    if core.kind is not CoreKind.NEURON:
+        return None
+    number = visible_core(core.index, machine(instance_type=run.cores.instance_type, lnc=run.cores.lnc))
+    return number if number != core.index else None
 
 
 def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:

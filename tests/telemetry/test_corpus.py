@@ -14,7 +14,7 @@ from neuron_top.parsers import sysfs_values
 from neuron_top.parsers.neuron_ls import read_devices
 from neuron_top.parsers.neuron_monitor import MonitorRecord, record_in
 from neuron_top.telemetry.banks import bank_levels
-from neuron_top.telemetry.core_order import TRN2_ORDER, monitor_core, physical_cores
+from neuron_top.telemetry.core_order import TRN2_ORDER, logical_order, visible_core
 from neuron_top.telemetry.instances import DEVICES, GIB, generation, machine
 from neuron_top.telemetry.monitor_events import MonitorReader, events_of
 from tests.corpus import corpus
@@ -181,7 +181,7 @@ def test_the_core_order_is_the_drivers() -> None:
     }
     host = machine(instance_type="trn2.48xlarge", lnc=1)
     for index, order in devices.items():
-        assert list(physical_cores(int(index), host)) == order
+        assert list(logical_order(int(index), host)) == order
 
 
 def test_the_measured_trn2_container_agrees_with_the_order_for_its_first_cores() -> None:
@@ -196,7 +196,7 @@ def test_the_measured_trn2_container_agrees_with_the_order_for_its_first_cores()
         assert (int(first), int(second)) == (2 * int(monitor), 2 * int(monitor) + 1)
         assert float(mean) == pytest.approx((float(one) + float(two)) / 2, abs=0.1)
         if int(visible) < 2:  # the publisher assumed the wrap-around of the last two (spec, section 4)
-            assert monitor_core(int(visible), host) == int(monitor)
+            assert visible_core(int(monitor), host) == int(visible)
 
 
 def test_power_readings_are_shares_of_the_maximum_and_step_by_the_minute() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from neuron_top import events
 from neuron_top.parsers import neuron_ls, sysfs_values
-from neuron_top.telemetry.core_order import visible_cores
 from neuron_top.telemetry.core_owners import container_of, program_name
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.telemetry_file import TelemetryFile
@@ -107,6 +106,5 @@ def test_any_document_is_a_listing_or_a_value_error(value: Any) -> None:
 @settings(max_examples=200, deadline=None)
 def test_small_texts_are_read_or_unknown(text: str) -> None:
     sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbors(text), sysfs_values.version(text)
-    visible_cores(text)
     for shown in (sysfs_values.name(text), container_of(text), program_name(text.split("\0"))):
         assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in shown)

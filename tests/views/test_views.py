@@ -38,9 +38,11 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
 from neuron_top.store.records import CompileRecord, RunRecord
+from neuron_top.tui.panels.core_rows import core_page_lines
 from neuron_top.tui.panels.cores import use_text
+from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.core_rows import silence_text
-from neuron_top.views.cores import core_page, core_table
+from neuron_top.views.cores import core_page, core_table, visible_words
 from neuron_top.views.graphs import graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.report import report
@@ -203,6 +205,28 @@ def test_a_cores_page_has_its_history_and_an_unknown_core_has_none():
     assert ended.over
     assert [round(point.peak, 1) for point in page.utilization] == [at / 10 for at in range(10)]
     assert core_page(run, 10.0, "/neuron/9") is None
+
+
+@pytest.mark.parametrize(
+    ("instance", "core", "words"),
+    [
+        ("trn2.3xlarge", 2, "core 0 in NEURON_RT_VISIBLE_CORES and neuron-ls"),
+        ("trn2.48xlarge", 4 + 1, "core 4 in NEURON_RT_VISIBLE_CORES and neuron-ls"),
+        ("trn2.48xlarge", 4 * 4, ""),  # the first of its device in both orders
+        ("trn2u.48xlarge", 2, ""),  # depends on which member of the UltraServer it is
+        ("trn1.32xlarge", 2, ""),
+        ("", 2, ""),
+    ],
+)
+def test_a_core_that_the_driver_numbers_otherwise_says_so(instance: str, core: int, words: str) -> None:
+    run = Run()
+    run.apply(DevicesFound(instance_type=instance, at=0.0))
+    run.apply(CoresSampled(kind=CoreKind.NEURON, at=1.0, cores=(CoreSample(core=core, utilization=0.5),)))
+    page = core_page(run, 2.0, f"/neuron/{core}")
+    assert page is not None
+    assert visible_words(page) == words
+    shown = "\n".join(strip.text for strip in core_page_lines(Theme(DARK, UNICODE), page, 100))
+    assert (words in shown) if words else ("VISIBLE" not in shown)
 
 
 def test_a_graphs_page_folds_ranks_out_again():

@@ -27,7 +27,7 @@ from neuron_top.units import bytes_text, count_text, counted, duration_text, per
 from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup, machine_words
+from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup, machine_words, visible_words
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -304,6 +304,7 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             ),
             theme.text,
         ),
+        ("called", visible_words(page), theme.text),
         ("utilization", f"{percent_text(row.utilization)} {when}, {percent_text(row.smoothed)} smoothed", theme.text),
         (
             "memory",
