@@ -18,7 +18,7 @@ from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
 from neuron_top.dashboard.page_diff import PageChart, Rows
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
-from neuron_top.views.counts import graph_words, hit_rate_words, lookup_words
+from neuron_top.views.counts import graph_words, hit_rate_text, lookup_words
 from neuron_top.views.graphs import GraphRow, GraphTable, graph_table
 from neuron_top.views.model import GraphState, Run
 from neuron_top.views.progress import CacheCard, cache_card
@@ -177,7 +177,7 @@ def _summary(graphs: GraphTable, cache: CacheCard, frames: TorchView | None) -> 
         " · ",
         term("lookup", lookup_words(cache)),
         " · ",
-        term("hit rate", hit_rate_words(cache)),
+        term("hit rate", f"hit rate {hit_rate_text(cache)}"),
         f" · {duration_text(card.seconds)} of wall time went into compiling and waiting.",
     ]
 

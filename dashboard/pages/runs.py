@@ -26,7 +26,7 @@ from neuron_top.dashboard.permissions import LEAST_TO_EXECUTE
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.runs import RunService
 from neuron_top.units import bytes_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.counts import graph_words, lookup_words
+from neuron_top.views.counts import graph_words, hit_rate_text, lookup_words
 from neuron_top.views.diagnosis import headline
 from neuron_top.views.overlay import MOST_RUNS, OverlaidRun
 from neuron_top.views.overview import Overview, overview
@@ -183,7 +183,7 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
         ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),
         ("graphs", graph_words(view.compile) if view is not None else ""),
         ("lookups", lookup_words(view.cache) if view is not None else ""),
-        ("hit rate", percent_text(one.hit_rate)),
+        ("hit rate", hit_rate_text(view.cache) if view is not None else percent_text(one.hit_rate)),
         ("lock waits", f"{one.lock_waits}, longest {duration_text(one.longest_wait_seconds)}"),
         ("last step", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
         ("loss", number_text(one.loss)),

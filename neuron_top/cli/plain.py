@@ -12,7 +12,7 @@ from collections.abc import Callable
 from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.counts import graph_parts
+from neuron_top.views.counts import graph_parts, hit_rate_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
@@ -153,7 +153,7 @@ def _job_rows(view: Overview) -> list[tuple[str, str]]:
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
         ("graphs", ", ".join(filter(None, (_graph_words(view), *_fetch_parts(view)))) or units.UNKNOWN),
         ("compile time", _compile_time(view.compile.seconds, view.compile.share, view.cache.misses)),
-        ("hit rate", units.percent_text(view.cache.hit_rate)),
+        ("hit rate", hit_rate_text(view.cache)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
     ]
 

@@ -86,7 +86,7 @@ def graphs_found(card: CacheCard) -> str:
     return f"{count_text(card.graphs_hit)} of {counted(asked, 'graph')}" if asked else ""
 
 
-def hit_rate_words(card: CacheCard) -> str:
-    """`hit rate 25 % (1 of 4 graphs)`: of graphs, not of lookups."""
+def hit_rate_text(card: CacheCard) -> str:
+    """`25 % (1 of 4 graphs)`: of graphs, not of lookups."""
     found = graphs_found(card)
-    return f"hit rate {percent_text(card.hit_rate)}" + (f" ({found})" if found else "")
+    return percent_text(card.hit_rate) + (f" ({found})" if found else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.views.cache_lookups import cache_lookups
-from neuron_top.views.counts import graph_parts, graph_words, hit_rate_words, lookup_parts, lookup_words
+from neuron_top.views.counts import graph_parts, graph_words, hit_rate_text, lookup_parts, lookup_words
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import overview
 from neuron_top.views.timeline import folded, whole_timeline
@@ -32,7 +32,7 @@ def test_hits_beside_a_hit_rate_of_nothing_say_why() -> None:
     for rank in (1, 2, 3):
         run.apply(ev.CacheHit(module=module(1), at=AT + 10, pid=100 + rank, rank=rank, node="n"))
     card = overview(run, AT + 11).cache
-    assert hit_rate_words(card) == "hit rate 0 % (0 of 1 graph)"
+    assert hit_rate_text(card) == "0 % (0 of 1 graph)"
     assert lookup_words(card) == "4 lookups: 3 hits (3 after another's compile), 1 miss"
 
 
