@@ -77,6 +77,8 @@ _AT_A_PLACE = late_pattern(
     r"\S{1,300}\.(?:c|cc|cpp|cu|cuh|h|hpp|hip)\b"
 )
 """How compilers of C and of MLIR name what is wrong in a source, and how macros of C name the call that failed."""
+_MLIR = "loc("
+"""How MLIR begins, which is nothing but compilers."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
 """How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
@@ -132,7 +134,7 @@ NOISE = late_pattern(
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|NET/OFI|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
-    r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
+    r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
     r"|\bwith the following (?:error|exception)s?:$"
@@ -366,7 +368,9 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
     elif _TOOL_NAME.search(statement.text):
         cause_class = CauseClass.TOOL_ERROR
     if speaker in _BELOW_THE_FRAMEWORK or statement.level is LogLevel.FATAL:
-        return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+        is_end = speaker is Speaker.COMPILER and statement.level is LogLevel.FATAL
+        weight = Weight.REASON if is_end else Weight.STATEMENT
+        return CauseVerdict(cause_class, weight, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     return _message(statement, cause_class)
 
 
@@ -389,6 +393,7 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         return CauseVerdict(speaker_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
     if _AT_A_PLACE.match(text):
         whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
+        whose = CauseClass.COMPILE_ERROR if text.startswith(_MLIR) else whose
         return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
     if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
         return None

@@ -119,11 +119,11 @@ _LOGRUS_LEVELS = {"ERRO": LogLevel.ERROR, "FATA": LogLevel.FATAL, "PANI": LogLev
 _FIELD = late_pattern(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
 _COMPILER = late_pattern(
     r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
-    r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?)?"
+    r"(?:(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2}(?: \(\w{1,40}\))? \[(?P<component>[^\]]{1,200})\]: ?)?"
 )
 _COMPILER_WITHIN = late_pattern(
     r".{1,400}?(?<![\w:/-])(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
-    r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2} \[(?P<component>[^\]]{1,200})\]: ?"
+    r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2}(?: \(\w{1,40}\))? \[(?P<component>[^\]]{1,200})\]: ?"
 )
 """The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
 _TOOL = late_pattern(

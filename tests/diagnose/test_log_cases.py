@@ -13,6 +13,7 @@ from tests.diagnose.later_cases import LATER_CASES
 from tests.diagnose.ninth_cases import NINTH_CASES
 from tests.diagnose.seventh_cases import SEVENTH_CASES
 from tests.diagnose.sixth_cases import SIXTH_CASES
+from tests.diagnose.tenth_cases import TENTH_CASES
 from tests.diagnose.third_cases import THIRD_CASES
 
 
@@ -28,6 +29,7 @@ from tests.diagnose.third_cases import THIRD_CASES
         *SEVENTH_CASES,
         *EIGHTH_CASES,
         *NINTH_CASES,
+        *TENTH_CASES,
     ],
     ids=lambda case: case.name,
 )

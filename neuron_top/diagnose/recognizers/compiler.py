@@ -131,7 +131,8 @@ COMPILER: tuple[Recognizer, ...] = (
         words("ncc_|ncc-|["),
         (
             r"\bNCC_[A-Z]{3,5}\d{3}\b|\bNCC-\d{4}: \S|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
-            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|n't\b|cannot|out of|ticket|illegal|no )"
+            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|n't\b|cannot|out of|ticket|illegal|no "
+            r"|exception)"
         ),
     ),
     Recognizer(
