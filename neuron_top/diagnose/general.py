@@ -160,6 +160,8 @@ _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
 _CORES = late_pattern(r"(?i)neuron_?cores?\b")
 _COLLECTIVE = late_pattern(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
 _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
+_TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")
+"""Functions that give back what was taken: what they complain of follows from what failed before."""
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
 
 
@@ -365,6 +367,8 @@ def _by_level(statement: Statement) -> CauseVerdict | None:
     cause_class = _BY_SPEAKER.get(speaker, CauseClass.SCRIPT_ERROR)
     if speaker is Speaker.RUNTIME:
         cause_class = _runtime_class(statement)
+        if _TEARDOWN.search(statement.function.partition(":")[2]):
+            return _consequence(cause_class)
     elif _TOOL_NAME.search(statement.text):
         cause_class = CauseClass.TOOL_ERROR
     if speaker in _BELOW_THE_FRAMEWORK or statement.level is LogLevel.FATAL:

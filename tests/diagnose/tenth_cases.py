@@ -44,4 +44,43 @@ Subcommand returned with exitcode=1
 """,
     ),
 )
-TENTH_CASES = COMPILER
+RUNTIME = (
+    Case(
+        "what the runtime cannot give back was never taken",
+        "runtime_init",
+        """
+2026-May-02 10:00:00.123456   512:512   ERROR  TDRV:wide_notification_destroy    Wide rings not initialized!
+2026-May-02 10:00:00.123460   512:512   ERROR  TDRV:tdrv_destroy                 TDRV not initialized
+>>>2026-May-02 10:00:00.123470   512:512   ERROR   NRT:nrt_init                  Failed to initialize devices, error:7
+""",
+    ),
+    Case(
+        "a stamp of the runtime without parts of a second",
+        "runtime_oom",
+        ">>>2026-May-02 10:00:00 ERROR  TDRV:wide_mem  Failed to allocate wide rings, no memory is left\n",
+    ),
+    Case(
+        "one core that does not start",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in <module>
+    device = xla_device()
+>>>RuntimeError: Bad StatusOr access: INTERNAL: NC6 init failed: NRT_FAILURE (1)
+""",
+    ),
+    Case(
+        "no device on a node",
+        "runtime_init",
+        ">>>neuron-device-plugin: 2026/05/02 10:00:00 Could not find any Neuron devices on this node: exit status 1\n",
+    ),
+    Case(
+        "no way between two devices",
+        "collective",
+        """
+>>>2026-May-02 10:00:00.0924 512:514 [3] wide.cc:36 CCOM WARN No transport found between devices 3 and 4. Wide groups?
+2026-May-02 10:00:00.0925 512:514 ERROR   ENC:wide_init          failed wide request to NCCL
+""",
+    ),
+)
+TENTH_CASES = (*COMPILER, *RUNTIME)

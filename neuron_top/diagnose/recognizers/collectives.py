@@ -114,11 +114,11 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|buildglobalcomm"
             "|processgroup|process group|barrier|connectfullmesh|workers joined|fatal error in |error occurred in mpi_"
-            "|socket timeout|to rendezvous|mpidi_|mpir_|watchdog thread|mesh_service|mesh master"
+            "|socket timeout|to rendezvous|mpidi_|mpir_|watchdog thread|mesh_service|mesh master|no transport found"
         ),
         (
             r"Timeout waiting for (?:[RT]X|incoming connection)|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
-            r"|Connect to \S{1,100}<\d+> failed"
+            r"|Connect to \S{1,100}<\d+> failed|\bNo transport found (?:for|between)\b"
             r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
             r"|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"

@@ -18,6 +18,7 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
+            r"|(?i:(?:could not|can ?not|can't|unable to|failed to) (?:find|open|access) (?:any )?neuron devices?\b)"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
             r"|(?i:driver version .{0,40}(?:too old|not supported|unsupported|incompatible))"
             r"|\bNo devices specified|One or more engines are running|Failed to reset nd|\bnd ?\d+: failed to reset"
@@ -57,13 +58,14 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
-            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd|unknown backend|pjrt"
+            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd|unknown backend|pjrt|init failed"
         ),
         (
             r"(?:Unable to initialize|Unknown) backend:? '?neuron|(?i:unknown pjrt (?:backend|plugin|device))"
             r"|PJRT_Client_Create: |(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
-            r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
+            r"\binit failed: NRT_"
+            r"|NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
             r"|could not).{0,60}nrt_init"
             r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
             r"|(?i:failed to initialize (?:the )?(?:neuron|devices|nrt|runtime))|tdrv_init\w* failed"
