@@ -29,6 +29,7 @@ WORDS: tuple[bytes, ...] = (
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"ignoring this", b"skipping this", b"falling back",
     b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
+    b"started container",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -138,6 +139,7 @@ NOISE = late_pattern(
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
     r"|\bwith the following (?:error|exception)s?:$"
+    r"|(?i:[:;,.] ?(?:going to|using|falling back (?:to|on)|defaulting to|switching to) .{1,200}\binstead[.!]?$)"
     r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
@@ -150,7 +152,10 @@ _OVERCAME = late_pattern(
 _DONE_AFTER_ALL = (
     (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
     (("image cannot be pulled",), late_pattern(r"\bSuccessfully pulled image\b")),
-    (("a volume cannot be mounted",), late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b")),
+    (
+        ("a volume cannot be mounted",),
+        late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b|\bStarted container\b"),
+    ),
 )
 """What Kubernetes prints when it could do later what these rows say that it could not."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)

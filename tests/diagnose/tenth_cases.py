@@ -83,4 +83,81 @@ Traceback (most recent call last):
 """,
     ),
 )
-TENTH_CASES = (*COMPILER, *RUNTIME)
+WORKERS = (
+    Case(
+        "Ray takes a worker's memory",
+        "host_oom",
+        ">>>[2026-05-02 10:00:00,260 E 99 101] (raylet) wide.cc:12: [0] Killing worker with the latest task to free up memory.\n",
+    ),
+    Case(
+        "a trial's heading follows from the worker that died",
+        "script_error",
+        """
+>>>2026-05-02 10:00:00,472\tWARNING worker.py:12 -- A worker died or was killed by an unexpected system error. \
+Worker PID: 93 There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer.
+2026-05-02 10:00:01,509\tERROR wide_runner.py:98 -- Trial Wide_b13e7_00000: Error processing event.
+""",
+    ),
+    Case(
+        "a step of Slurm that was canceled, and whose daemon was ended as well",
+        "interrupted",
+        """
+>>>[2026-05-02T10:00:00.500] [77.0] error: *** STEP 77.0 ON box-7 CANCELLED AT 2026-05-02T10:00:00 ***
+[2026-05-02T10:01:00.002] [77.0] error: *** STEP 77.0 STEPD TERMINATED ON box-7 AT 2026-05-02T10:01:00 DUE TO JOB NOT \
+ENDING WITH SIGNALS ***
+""",
+    ),
+    *(
+        Case(
+            f"a job that ended by signal {signal}, as Slurm's controller tells it",
+            cause_class,
+            f"""
+[2026-05-02T10:00:00.509] sched: Allocate JobId=77 NodeList=box-7 #CPUs=2 Partition=wide
+>>>[2026-05-02T11:00:00.377] _job_complete: JobId=77 WTERMSIG {signal}
+""",
+            "failed",
+        )
+        for signal, cause_class in ((9, "host_oom"), (15, "interrupted"), (11, "script_error"))
+    ),
+    Case(
+        "a job's exit status, as Slurm's controller tells it",
+        "script_error",
+        ">>>[2026-05-02T11:00:00.377] _job_complete: JobId=77 WEXITSTATUS 3\n",
+        "failed",
+    ),
+    Case(
+        "an address that is not reached",
+        "network",
+        ">>>ERROR - wide.training - uncaught exception: : Unable to connect to endpoint\n",
+    ),
+)
+HELPED = (
+    Case(
+        "a volume that was mounted before its container started",
+        "",
+        """
+  Type     Reason       Age    From     Message
+  Warning  FailedMount  5m30s  kubelet  MountVolume.SetUp failed for volume "wide": failed to sync configmap cache: \
+timed out waiting for the condition
+  Normal   Started      5m3s   kubelet  Started container train
+""",
+    ),
+    Case(
+        "a volume that Kubernetes waits for in vain",
+        "tool_error",
+        """
+  Type     Reason       Age    From     Message
+>>>  Warning  FailedMount  5m30s  kubelet  MountVolume.SetUp failed for volume "wide": timed out waiting for the condition
+""",
+    ),
+    Case(
+        "a folder that is not there, and the one that is taken instead",
+        "",
+        """
+slurmstepd: error: couldn't chdir to `/wide/work': No such file or directory: going to /tmp instead
+#       size         count    type   redop     time   algbw
+     1048576        262144   float     sum    33.43   31.37
+""",
+    ),
+)
+TENTH_CASES = (*COMPILER, *RUNTIME, *WORKERS, *HELPED)

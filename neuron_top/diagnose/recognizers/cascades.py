@@ -21,8 +21,11 @@ CASCADES: tuple[Recognizer, ...] = (
         "Slurm stops the other tasks of a step",
         CauseClass.INTERRUPTED,
         Weight.CASCADE,
-        words("cancelled at|: terminated|force terminated"),
-        r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\btasks? [\d,-]{1,80}: Terminated|\bForce Terminated (?:job|StepId)",
+        words("cancelled at|: terminated|force terminated|stepd terminated"),
+        (
+            r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\bSTEPD TERMINATED ON \S|\btasks? [\d,-]{1,80}: Terminated"
+            r"|\bForce Terminated (?:job|StepId)"
+        ),
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),
@@ -121,11 +124,15 @@ CASCADES: tuple[Recognizer, ...] = (
         "a worker failed, in its parent's words",
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
-        words("failed|died|crashed|error executing process >"),
+        words(
+            "failed|died|crashed|error executing process >|: error processing|: error starting|: error stopping"
+            "|: error saving|: error restoring"
+        ),
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
             r"|^Error executing process > \S"
+            r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -164,7 +171,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
             "|ed with code|ed with status|ed with return code"
             "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
-            '|build stopped: |"exitcode": |exitcode: |err99999 '
+            '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus '
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
@@ -172,7 +179,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|\b(?:terminat|end|fail|finish|di)ed with (?:return )?(?:code|status):? [1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|non-zero exit \([1-9]|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
-            r"|\bERR99999 UNKNOWN appl"
+            r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),
         Confidence.LOW,

@@ -121,7 +121,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"|Connect to \S{1,100}<\d+> failed|\bNo transport found (?:for|between)\b"
             r"|connectFullMesh failed|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))"
             r"|RendezvousTimeoutError"
-            r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
+            r"|(?i:timed out .{0,60}(?:waiting for(?! the condition)|clients))|\d+/\d+ clients joined"
             r"|(?i:timed out waiting \d+ ?\w{1,12} for)"
             r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
             r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"

@@ -23,12 +23,12 @@ DEATHS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
-            '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)'
+            '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)|wtermsig 9'
         ),
         (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| ?code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
-            r"|status=9/KILL|non-zero exit \(137\)"
+            r"|status=9/KILL|non-zero exit \(137\)|\bWTERMSIG 9\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -87,7 +87,7 @@ DEATHS: tuple[Recognizer, ...] = (
             "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code -11|code -6"
             "|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
-            "|illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
+            "|wtermsig |illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
@@ -95,7 +95,7 @@ DEATHS: tuple[Recognizer, ...] = (
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
             r"|free\(\): |double free|malloc\w*\(\): |munmap_chunk\(\): |free invalid pointer|stack smashing detected"
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
-            r"|Illegal instruction"
+            r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

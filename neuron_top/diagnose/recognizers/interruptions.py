@@ -24,12 +24,12 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
             "|: deadline|state: cancelled|host ec2 (instance"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
-            "| timeout  | cancelled+ | deadline  "
+            "| timeout  | cancelled+ | deadline  |wtermsig 1|wtermsig 2"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
-            r"|\bSIG(?:TERM|INT|HUP) received\b|Raising signal (?:1|2|15)\b"
+            r"|\bSIG(?:TERM|INT|HUP) received\b|(?:Raising signal|WTERMSIG) (?:1|2|15)\b"
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)"
             r"|(?<!STEP)(?: \S{1,40} ON \S{1,80}) CANCELL?ED AT"
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
