@@ -152,6 +152,11 @@ def test_dots_are_counted_alone_in_front_of_text_and_behind_mpi_prefixes() -> No
     ]
 
 
+def test_the_number_of_a_line_hides_no_rank() -> None:
+    (hit,) = only(CacheHit, read(f"[1744] [rank3]:{g3(HIT)}"))
+    assert hit.rank == 3
+
+
 def test_a_hit_without_its_path_is_counted_and_reported_as_broken() -> None:
     events = read(g3("Using a cached neff at"))
     assert [type(event) for event in events] == [CacheHit, LineMalformed]
