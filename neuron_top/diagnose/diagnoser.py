@@ -17,6 +17,7 @@ from neuron_top.diagnose import ending, general, messages, ranking, recognizers,
 from neuron_top.diagnose.advice import CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
 from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.recognizers import ReasonGiven, Weight
 from neuron_top.diagnose.statements import Speaker, Statement, statements
@@ -97,6 +98,7 @@ class Diagnoser:
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
+        self._report = LauncherReport()
         self._message: CompilerMessage | None = None
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
@@ -282,6 +284,7 @@ class Diagnoser:
             return None
         if part is TracebackPart.EXCEPTION:
             return self._exception(statement, raised) if raised is not None else None
+        self._report.read(statement)
         if self._modules:
             self._recovered_module(statement)
         if messages.FAILED in statement.text or messages.is_cached(statement.text):
@@ -397,7 +400,7 @@ class Diagnoser:
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True
             self._announced(statement)
-        if is_new:
+        if self._report.found(statement, verdict, finding) or is_new:
             self._add_evidence(finding, block)
         return finding
 

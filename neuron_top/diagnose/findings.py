@@ -98,8 +98,8 @@ class Findings:
             self._by_key[key] = finding
         elif verdict.weight < finding.verdict.weight is Weight.CASCADE:  # quoted before it was said
             is_new = True
-            finding.verdict, finding.line, finding.offset = verdict, statement.line, statement.offset
-            finding.text, finding.evidence = _shown(statement.text), []
+            finding.verdict = verdict
+            move(finding, statement)
         self.repeat(finding, statement, progress)
         return finding, is_new
 
@@ -116,6 +116,12 @@ class Findings:
         worst = max(range(len(self.all)), key=lambda index: (self.all[index].weight, index))
         dropped = self.all.pop(worst)
         self._by_key = {key: finding for key, finding in self._by_key.items() if finding is not dropped}
+
+
+def move(finding: Finding, statement: Statement) -> None:
+    """Let it be stated here, not where it was said before."""
+    finding.line, finding.offset = statement.line, statement.offset
+    finding.text, finding.evidence = _shown(statement.text), []
 
 
 def evidence(line: int, text: str) -> Evidence:

@@ -32,7 +32,13 @@ from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confiden
 
 _STEPS_OF_A_LIVING_JOB = 5
 _OWN_REASONS = frozenset(
-    {CauseClass.SCRIPT_ERROR, CauseClass.MISSING_DEPENDENCY, CauseClass.BAD_USAGE, CauseClass.RUNTIME_OOM}
+    {
+        CauseClass.SCRIPT_ERROR,
+        CauseClass.MISSING_DEPENDENCY,
+        CauseClass.BAD_USAGE,
+        CauseClass.RUNTIME_OOM,
+        CauseClass.HOST_OOM,
+    }
 )
 """Of exceptions that do not come of waiting for another worker, or of being stopped."""
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
