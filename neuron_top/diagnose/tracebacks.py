@@ -46,7 +46,8 @@ _BOX = "╭─┏━ "
 """What rich draws around a traceback."""
 _LONGEST_LEAD = 160
 _MOST_LEADS = 64
-_LEADS_RANK = late_pattern(r"\[(?:rank|default)?(\d{1,6})\]|\brank\W?(\d{1,6})\b")
+_LEADS_RANK = late_pattern(r"(?<!\w)\[(?:rank|default)?(\d{1,6})\]|(?i:\brank)\W{0,2}(\d{1,6})\b")
+"""A number in brackets behind a name, `python[4711]`, is that of its process."""
 _LEADS_STAMP = late_pattern(r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 _MOST_LINES = 500
 _MOST_PROCESSES = 512

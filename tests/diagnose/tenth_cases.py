@@ -126,6 +126,24 @@ ENDING WITH SIGNALS ***
         "failed",
     ),
     Case(
+        "a node that Slurm lost",
+        "interrupted",
+        """
+>>>srun: error: Node failure on box-7
+slurmstepd: error: *** STEP 77.0 ON box-1 CANCELLED AT 2026-05-02T10:00:00 DUE TO NODE FAILURE, SEE THE LOG ***
+""",
+    ),
+    Case(
+        "what Kubeflow says of a job whose workers failed",
+        "script_error",
+        """
+status:
+  conditions:
+>>>    message: WideJob llama is failed because 2 Worker replica(s) failed.
+    reason: WideJobFailed
+""",
+    ),
+    Case(
         "an address that is not reached",
         "network",
         ">>>ERROR - wide.training - uncaught exception: : Unable to connect to endpoint\n",

@@ -102,10 +102,13 @@ CASCADES: tuple[Recognizer, ...] = (
         "a container ends again and again",
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
-        words("crashloopbackoff|restarting failed container| exited with code |specified backoff limit"),
+        words(
+            "crashloopbackoff|restarting failed container| exited with code |specified backoff limit|replica(s) failed"
+        ),
         (
             r"\bCrashLoopBackOff\b|[Bb]ack-off (?:\S{1,20} )?restarting failed container"
             r"|^Pod: \S{1,200} exited with code [1-9]|has reached the specified backoff limit"
+            r"|\bis failed because \d+ \w+ replica\(s\) failed"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -39,10 +39,11 @@ DEATHS: tuple[Recognizer, ...] = (
         Weight.DEATH,
         words(
             "marked dead|heartbeat timeout|due to node fail|due to the node dying|update_node: node |by resumetimeout"
+            "|node failure on "
         ),
         (
             r"\bnode\b.{0,200} has been marked dead because|\b[Tt]ask \S{1,100} heartbeat timeout"
-            r"|DUE TO NODE FAIL|due to the node dying"
+            r"|DUE TO NODE FAIL|due to the node dying|^Node failure on \S"
             r"|^update_node: node \S{1,200} reason set to: \S|^node \S{1,200} not resumed by ResumeTimeout"
         ),
         Confidence.LOW,
