@@ -149,6 +149,8 @@ _OVERCAME = late_pattern(
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
 )
 """What a program says of the error in front of it: that it goes on."""
+_IGNORED = late_pattern(r"[,:;] ignor(?:ed|ing)(?: (?:it|this))?[.!]?$")
+"""How a program ends that says of something that it does without."""
 _DONE_AFTER_ALL = (
     (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
     (("image cannot be pulled",), late_pattern(r"\bSuccessfully pulled image\b")),
@@ -206,6 +208,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.level.is_error and _TEST_NAME.match(statement.text):
         return _consequence(CauseClass.SCRIPT_ERROR)
     row = None if _is_support(statement) else recognize(statement)
+    if row is not None and row.weight is not Weight.REASON and _IGNORED.search(statement.text):
+        return None
     if row is not None and not _is_prose(statement, row):
         verdict = _by_row(row, _doubt(statement, row))
         is_tool = row.weight is Weight.CASCADE and _TOOL_NAME.search(statement.text)

@@ -19,7 +19,7 @@ from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
-_BEGIN = late_pattern(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
+_BEGIN = late_pattern(r"Traceback \(most recent call last\)(?! [a-z])|^Traceback:?$|goroutine \d+ \[running\]")
 _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "

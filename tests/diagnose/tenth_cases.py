@@ -151,6 +151,23 @@ status:
 )
 HELPED = (
     Case(
+        "a library that the loader does without",
+        "",
+        "ERROR: ld.so: object '/opt/libwide.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
+        "ignored.\nWide: 3 of 3\n",
+    ),
+    Case(
+        "a text that explains what a traceback is",
+        "",
+        "Answer: Traceback (most recent call last) means that Python tells where it was.\nQuestion: what else\n",
+    ),
+    Case(
+        "an error that a training went on from, its losses without a colon",
+        "",
+        "ERROR - wide.store - could not keep the wide samples\n"
+        + "".join(f"iter {step}: loss {9 - step}.5, time 3ms\n" for step in range(6)),
+    ),
+    Case(
         "a volume that was mounted before its container started",
         "",
         """
