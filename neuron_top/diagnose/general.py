@@ -86,6 +86,10 @@ _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
 """How XLA says which of its checks did not hold, or with which status the process ends."""
 _GRAPHS_CHECK = late_pattern(r"xla/service/|\bHLO\b|hlo_")
+_DRIVER_FAILED = late_pattern(
+    r"neuron:\w{1,80}: .{0,400}?(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
+)
+"""What Neuron's driver tells the kernel's log, function by function."""
 _STACK = late_pattern(
     r"(?:StackTrace:|\*{3} (?:Begin|End) stack trace \*{3}|clone|_{0,2}\w{0,40}start\w{0,20}|_?Py[A-Z_]\w{1,80}"
     r"|[\w:~<>*&, ]{1,400}::~?\w{1,200}(?:<.{0,400}>)?\((?!.{0,2000}(?i:\bfail|\berror)).{0,4000})$"
@@ -227,7 +231,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
         if _NCCL_FAILED.search(statement.text) is None:
             return None
         return _consequence(CauseClass.COLLECTIVE)
-    return _by_check(statement) or _by_level(statement) or _by_opening(statement)
+    return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
 
 
 def takes_back(statement: Statement) -> bool:
@@ -365,6 +369,12 @@ def _by_check(statement: Statement) -> CauseVerdict | None:
     is_graphs = _GRAPHS_CHECK.search(statement.text) is not None
     cause_class = CauseClass.COMPILE_ERROR if is_graphs else CauseClass.SCRIPT_ERROR
     return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+
+
+def _by_driver(statement: Statement) -> CauseVerdict | None:
+    if statement.speaker is not Speaker.KERNEL or not _DRIVER_FAILED.match(statement.text):
+        return None
+    return CauseVerdict(CauseClass.RUNTIME_INIT, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.MUCH)
 
 
 def _by_level(statement: Statement) -> CauseVerdict | None:

@@ -75,6 +75,14 @@ Traceback (most recent call last):
         ">>>neuron-device-plugin: 2026/05/02 10:00:00 Could not find any Neuron devices on this node: exit status 1\n",
     ),
     Case(
+        "what the driver tells the kernel",
+        "runtime_init",
+        """
+[   33.123456] neuron: module verification failed: signature and/or required key missing - tainting kernel
+>>>[   34.123456] neuron:wide_init: nd2: wide engine 3 failed to start: -110
+""",
+    ),
+    Case(
         "no way between two devices",
         "collective",
         """

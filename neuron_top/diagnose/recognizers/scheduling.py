@@ -19,11 +19,11 @@ CORES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|enough|find vnc"
-            "|device inuse|nerr_resource_nc|ncs for the|failed to allocate|core busy/locked"
+            "|device inuse|device in use|nerr_resource_nc|ncs for the|failed to allocate|core busy/locked"
         ),
         (
             r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
-            r"|Could not find VNC id|\bneuron:\w+: device inuse by|NRT_EXEC_NC_BUSY"
+            r"|Could not find VNC id|\bneuron:\w+: (?:nd ?\d+: )?device in ?use by|NRT_EXEC_NC_BUSY"
             r"|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
             r"|NERR_RESOURCE_NC\b|(?i:failed to allocate \d+ (?:logical |physical |neuron )?cores?\b)"
             r"|(?i:insuffici?ent NCs|not enough NCs)|\b[Cc]ore busy/locked by another"
