@@ -75,11 +75,6 @@ def differences(before: Sequence[str], now: Sequence[str]) -> FlagsDifference:
     )
 
 
-def target_of(flags: Sequence[str]) -> str:
-    """The value of `--target`, "" where it is not given."""
-    return next((value for name, value in _options(flags) if name == "--target"), "")
-
-
 def _options(flags: Sequence[str]) -> list[tuple[str, str]]:
     """(name, value) pairs: `--a=b`, `--a b`, `-O1`; words without an option stand for themselves."""
     found: list[tuple[str, str]] = []

@@ -211,7 +211,6 @@ class Attempts:
             return
         graph = self._graphs.graph(event.module, event.time)
         graph.reported_seconds = event.seconds if event.seconds is not None else graph.reported_seconds
-        graph.reported_retries = event.retry
         if graph.misses or event.ok is None:
             return
         worker = self._graphs.worker(graph, f"{event.node}/", None, None, event.node)

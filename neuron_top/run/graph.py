@@ -238,7 +238,6 @@ class Graph(msgspec.Struct, kw_only=True):
     """What the compiler said when it failed, now or (cached failure) in an earlier run."""
     reported_seconds: float | None = None
     """From the parallel compile's report."""
-    reported_retries: int | None = None
     hub_missing: list[str] = []
     lines: list[LineRef] = []
     version: int = 0

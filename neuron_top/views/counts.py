@@ -64,11 +64,6 @@ def graph_words(card: CompileCard, states: Collection[GraphState] = tuple(GraphS
     return f"{counted(card.total, 'graph')}: {parts}" if parts else counted(card.total, "graph")
 
 
-def lookup_parts(card: CacheCard) -> list[tuple[str, int]]:
-    """Every lookup once, by its answer, in words."""
-    return [("hits", card.hits), ("misses", card.misses), ("cached failures", card.failures_met)]
-
-
 def lookup_words(card: CacheCard) -> str:
     """`12 lookups: 3 hits (2 after another's compile), 7 misses, 2 cached failures`."""
     late = card.hits_after_compile  # they saved nothing: why hits can stand beside a hit rate of 0 %

@@ -115,11 +115,6 @@ def heartbeat_rows(run: Run) -> list[HeartbeatSteps]:
     return rows
 
 
-def step_map_of_run(run: Run, now: float) -> StepMap:
-    """All that a run keeps, a row for each rank."""
-    return step_map(series_of_run(run), left_out=len(run.steps.left_out))
-
-
 def step_map(
     series: Sequence[RankSeries], most_rows: int = 0, most_steps: int = STEPS_KEPT, left_out: int = 0
 ) -> StepMap:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, graph_hash, module_key, parse_key
+from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, module_key, parse_key
 
 HEX = st.text("0123456789abcdef", min_size=20, max_size=20)
 
@@ -44,9 +44,3 @@ def test_other_names_are_no_keys(name: str) -> None:
 
 def test_keys_of_the_oldest_layout_have_no_flags() -> None:
     assert parse_key("MODULE_12345678901234567") == ModuleKey("12345678901234567", None)
-
-
-@given(st.binary(), st.binary())
-def test_different_descriptions_have_different_hashes(one: bytes, other: bytes) -> None:
-    assert (graph_hash(one) == graph_hash(other)) == (one == other)
-    assert len(graph_hash(one)) == 20

@@ -47,11 +47,6 @@ def flags_hash(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()[:FLAGS_DIGITS]
 
 
-def graph_hash(text: bytes) -> str:
-    """The 20 digits of a graph whose complete description is `text`."""
-    return hashlib.sha256(text).hexdigest()[:GRAPH_DIGITS]
-
-
 def module_key(graph: str, flags: Sequence[str]) -> ModuleKey:
     """The key of a graph (its 20 digits) compiled with these flags."""
     return ModuleKey(graph, flags_hash(flags_data(flags)))
