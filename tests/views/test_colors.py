@@ -12,7 +12,7 @@ import pytest
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.run.graph import GraphState
-from neuron_top.views.colors import HUES, MEMORY, SEVERITIES, STATES, Hue, memory_sign
+from neuron_top.views.colors import HUES, MEMORY, SEVERITIES, STATES, Hue, Sign, memory_sign
 
 ASSETS = Path(__file__).parents[2] / "neuron_top" / "assets"
 APART = 14.0
@@ -60,8 +60,7 @@ def test_kinds_that_stand_in_one_bar_have_a_sign_of_their_own(kinds: tuple[str, 
 
 
 def test_a_kind_that_a_program_named_keeps_its_sign_beside_any_others() -> None:
-    assert memory_sign("kv_cache") == memory_sign("kv_cache")
-    assert memory_sign("kv_cache").hatched
+    assert memory_sign("kv_cache") == Sign(Hue.BLUE, hatched=True)
 
 
 def test_every_state_of_a_graph_that_is_reported_has_a_color() -> None:
