@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 
-from neuron_top.actions.opened import OpenEntry, StaleEntryError
+from neuron_top.actions.open_entries import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Action
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache.locks import lock_owner, protocol

@@ -14,10 +14,10 @@ import threading
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.finder import WorkerFinder
 from neuron_top.ingest.follow import FollowedRun
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
+from neuron_top.ingest.worker_finder import WorkerFinder
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Emit, TelemetrySource
 from neuron_top.telemetry.worker_placement import VISIBLE_CORES

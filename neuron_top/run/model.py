@@ -60,7 +60,7 @@ from neuron_top.run.caches import CacheTracker
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileTracker
 from neuron_top.run.cores import CoreTracker
-from neuron_top.run.families import (
+from neuron_top.run.event_families import (
     is_advice,
     is_cache,
     is_compile,

@@ -137,7 +137,7 @@ class CacheService(CachePlanner):
         """Execute a plan of compiles in this process, `jobs` at a time; errors of compilers go to `log`."""
         from neuron_top.actions.execution.compile_now import compile_now  # starts compilers: only where one compiles
         from neuron_top.actions.execution.compilers import compilers_for
-        from neuron_top.compile.parallel.lines import ParallelLog
+        from neuron_top.compile.parallel.log_lines import ParallelLog
         from neuron_top.compile.wrapper import log_lines
 
         compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)

@@ -19,8 +19,8 @@ from neuron_top.compile.parallel.child_command import run_child
 from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress, Running
 from neuron_top.compile.parallel.history import memory_history, operators_of
-from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.log_lines import ParallelLog, report_of, report_text
 from neuron_top.compile.parallel.places import ExecutorKind, Place
 from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command

@@ -55,7 +55,7 @@ def _overview(settings: Settings, run: Run) -> Overview:
 
 def _workers_here() -> Overview | None:
     """Worker processes that run here without a recording."""
-    from neuron_top.ingest.finder import WorkerFinder
+    from neuron_top.ingest.worker_finder import WorkerFinder
     from neuron_top.telemetry.workers import WorkerSampler
 
     pids = WorkerFinder().look()

@@ -17,7 +17,8 @@ from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
-from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
+from neuron_top.views.natural_order import natural_key
+from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
 from neuron_top.views.states import job_text
 
 SILENT_SECONDS = 60.0
@@ -190,7 +191,7 @@ def fleet_page(
     ended = {job.run for job in jobs if job.finished is not None}
     latest = {one.node: one for one in nows}
     slow = _slow_nodes(nows)
-    ordered = sorted(records, key=lambda one: natural(one.node))
+    ordered = sorted(records, key=lambda one: natural_key(one.node))
     by_job: dict[str, list[NodeRow]] = {}
     for record in ordered:
         node = _node_row(now, record, latest.get(record.node), ended, slow)
@@ -370,7 +371,7 @@ def _ended_as(phases: Collection[str]) -> JobState | None:
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:
     """Silent nodes first, then the worst by a metric, those that do not report it last; without one by name."""
     if metric is None:
-        return tuple(sorted(nodes, key=lambda node: natural(node.node)))
+        return tuple(sorted(nodes, key=lambda node: natural_key(node.node)))
     return tuple(sorted(_ranked(nodes, metric), key=lambda node: node.state is not NodeReporting.SILENT))
 
 
@@ -381,7 +382,7 @@ def _ranked(nodes: Sequence[NodeRow], metric: FleetMetric) -> list[NodeRow]:
         worst = node.worst(metric.name)
         return worst is None, 0.0 if worst is None else -worst if metric.worst_is_high else worst
 
-    return sorted(sorted(nodes, key=lambda node: natural(node.node)), key=place)
+    return sorted(sorted(nodes, key=lambda node: natural_key(node.node)), key=place)
 
 
 def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, ...]:

@@ -10,7 +10,7 @@ from neuron_top.run.state import JobState
 from neuron_top.store.fleet_records import PhaseSpan
 from neuron_top.views.colors import Hue
 from neuron_top.views.fleet import SILENT_SECONDS, NodeReporting, NodeRow
-from neuron_top.views.spread import natural
+from neuron_top.views.natural_order import natural_key
 
 SILENT = "silent"
 WAITING = "waiting"
@@ -78,7 +78,7 @@ def phase_timeline(now: float, job: str, spans: Iterable[PhaseSpan], nodes: Iter
     near = max(LEAST_ALIKE_SECONDS, ALIKE_SHARE * (end - start)) if start is not None and end is not None else 0.0
     rows = [
         NodePhases(node=node, alike=(), bars=beats, seconds=_seconds(beats))
-        for node, beats in sorted(known.items(), key=lambda item: natural(item[0]))
+        for node, beats in sorted(known.items(), key=lambda item: natural_key(item[0]))
     ]
     rows.sort(key=_badness)
     return PhaseTimeline(job=job, start=start, end=end, rows=tuple(_grouped(rows, near)), nodes=len(rows))

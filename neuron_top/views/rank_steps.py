@@ -15,7 +15,8 @@ import msgspec
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.units import count_text
-from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of, natural
+from neuron_top.views.natural_order import natural_key
+from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
 
 if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run
     from neuron_top.store.fleet_records import HeartbeatSteps, NodeNow
@@ -160,7 +161,7 @@ def _worst(shown: Sequence[RankSeries], steps: Sequence[int]) -> tuple[float | N
 
 
 def _order(one: RankSeries) -> tuple[bool, int, object]:
-    return (one.rank is None, one.rank or 0, natural(one.node))
+    return (one.rank is None, one.rank or 0, natural_key(one.node))
 
 
 def _limit(values: Sequence[float], middle: float) -> float:

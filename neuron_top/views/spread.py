@@ -1,20 +1,13 @@
-"""What stands out among many: how far from the median is slow, and the order of names with numbers in them."""
+"""Medians, and how far above one a node counts as slow."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 SLOW_DEVIATIONS = 4.5
-"""Median absolute deviations above the median that make a node slow: three standard deviations of a normal one."""
+"""A node is slow from this many median absolute deviations above the median on: three standard deviations."""
 SLOW_SHARE = 0.1
-"""And by so much of the median at least: nodes that differ by less are alike."""
-
-
-def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
-    """An order of names in which n10 comes after n9."""
-    parts = re.split(r"([0-9]+)", name)
-    return tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts if part)
+"""Share of the median that a slow node lies above it at least: nodes that differ by less are alike."""
 
 
 def median_of(values: Iterable[float]) -> float:

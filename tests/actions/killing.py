@@ -31,7 +31,7 @@ from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan
 from neuron_top.cache import s3
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.errors import NeuronTopError
 from neuron_top.events.levels import LogLevel
 

@@ -16,7 +16,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.stale_locks import free_locks
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, StaleEntryError
+from neuron_top.actions.open_entries import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock

@@ -24,7 +24,7 @@ from neuron_top.cache.model.states import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.compile_queue import QueueProgress
-from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events.levels import LogLevel
 from neuron_top.views.plan import outcome_with_texts, reason_text

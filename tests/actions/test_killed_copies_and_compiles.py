@@ -27,7 +27,7 @@ from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model.states import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.events.levels import LogLevel
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer

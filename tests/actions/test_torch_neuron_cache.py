@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.backends import BackendKind, BackendOptions, open_backend
-from neuron_top.actions.journal import found_again
+from neuron_top.actions.journal import trash_contents
 from neuron_top.cache import torch_neuron
 from neuron_top.cache.model.entry import Entry, is_entry_path
 from neuron_top.cache.model.states import Holder, State
@@ -184,7 +184,7 @@ def test_what_a_killed_journal_lost_is_found_and_given_back(root: Path, service:
     service.execute(plan)
     journal = open_backend(str(root), BackendOptions(state=root)).journal()
     journal.journal.unlink()
-    lying = found_again.moves_found(journal.folder / plan.identity, root, None)
+    lying = trash_contents.moves_found(journal.folder / plan.identity, root, None)
     assert sorted(move.path for move in lying) == sorted(step.path for step in plan.steps)
     assert service.undo(str(root), plan.identity).restored == 5
     assert len(entries(root)) == 5

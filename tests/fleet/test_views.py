@@ -12,7 +12,7 @@ from neuron_top.store.fleet_records import JobRecord
 from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import attribute_text, fleet_text, phases_text, steps_text, trouble_text, wait_text
-from neuron_top.views.spread import natural
+from neuron_top.views.natural_order import natural_key
 from neuron_top.views.states import JobState
 from tests.fleet.samples import GIB, NOW, job, page, reported
 
@@ -20,7 +20,7 @@ from tests.fleet.samples import GIB, NOW, job, page, reported
 def test_nodes_are_in_the_order_of_their_numbers() -> None:
     found = page([reported("n10"), reported("n9"), reported("n1"), reported("b"), reported("10")])
     assert [node.node for node in found.nodes] == ["10", "b", "n1", "n9", "n10"]
-    assert sorted(["a2b10", "a2b9", "a10"], key=natural) == ["a2b9", "a2b10", "a10"]
+    assert sorted(["a2b10", "a2b9", "a10"], key=natural_key) == ["a2b9", "a2b10", "a10"]
 
 
 def test_a_node_shows_its_worst_core_by_name_whether_worst_is_low_or_high() -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import OutputGrew
-from neuron_top.ingest.finder import WorkerFinder
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.sources import LogFiles
 from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.ingest.worker_finder import WorkerFinder
 from neuron_top.processes import proc
 from neuron_top.telemetry.workers import WorkerSampler
 

@@ -108,7 +108,7 @@ def _compiled(job: ChildJob, stopped: Callable[[], bool]) -> plans.Outcome:
     from neuron_top.actions.execution.compile_now import compile_now
     from neuron_top.actions.execution.compilers import compilers_for
     from neuron_top.compile.parallel.compile_queue import QueueProgress as Compiling
-    from neuron_top.compile.parallel.lines import ParallelLog
+    from neuron_top.compile.parallel.log_lines import ParallelLog
 
     def watch(now: Compiling) -> bool:
         first = now.running[0].module if now.running else ""

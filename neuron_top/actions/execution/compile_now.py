@@ -22,7 +22,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
+from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.locks import lock_owner
@@ -30,8 +30,8 @@ from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.collect import Counts, largest_peak
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress
-from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.flags import parse_environment

@@ -19,7 +19,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import CopiedElsewhereError, StaleEntryError, not_done
+from neuron_top.actions.open_entries import CopiedElsewhereError, StaleEntryError, not_done
 from neuron_top.actions.plan import (
     Action,
     Outcome,
@@ -156,13 +156,13 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
     mark = source.file(path, filenames.DONE)
     if mark is None:
         raise StaleEntryError(NotDoneCode.NO_MARK)
-    with target.slot(arrival(path)) as slot:
-        if filenames.DONE in slot.names():
+    with target.writer(arrival(path)) as writer:
+        if filenames.DONE in writer.names():
             raise _UsableThereError(NotDoneCode.USABLE_THERE)
         written: dict[str, FileFacts] = {}
         try:
-            size = sum(_file(path, name, source, slot, written, count) for name in ORDER)
-            if problem := arrival_problem(path.rpartition("/")[2], written, slot.read, keys_in_force()):
+            size = sum(_file(path, name, source, writer, written, count) for name in ORDER)
+            if problem := arrival_problem(path.rpartition("/")[2], written, writer.read, keys_in_force()):
                 raise StaleEntryError(NotDoneCode.NOT_USABLE, problem)
             if source.file(path, filenames.DONE) is None:
                 raise StaleEntryError(NotDoneCode.REMOVED_WHILE_COPIED)
@@ -170,9 +170,9 @@ def _entry(path: str, source: CopyTarget, target: CopyTarget, count: Callable[[i
             # Without its mark nobody takes it for a hit; without its artifact nobody takes it for a lost one either.
             for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
                 if name in written:
-                    slot.remove(name)
+                    writer.remove(name)
             raise
-        slot.write(filenames.DONE, (), mark.mtime_ns)
+        writer.write(filenames.DONE, (), mark.mtime_ns)
     return size
 
 
@@ -180,7 +180,7 @@ def _file(
     path: str,
     name: str,
     source: CopyTarget,
-    slot: EntryWriter,
+    writer: EntryWriter,
     written: dict[str, FileFacts],
     count: Callable[[int], None],
 ) -> int:
@@ -195,7 +195,7 @@ def _file(
             count(len(chunk))
             yield chunk
 
-    size = slot.write(name, passing(), found.mtime_ns)
+    size = writer.write(name, passing(), found.mtime_ns)
     written[name] = FileFacts(digest.hexdigest(), size)
     if size != found.size:
         raise StaleEntryError(NotDoneCode.CHANGED_WHILE_COPIED, name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from neuron_top.actions.execution.entry_writer import LocalEntryWriter, held
-from neuron_top.actions.opened import OpenRoot, StaleEntryError
+from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.model.entry import MODULE
@@ -68,7 +68,7 @@ class CopyTarget(Protocol):
         """A file of an entry; None when there is none. Raises StaleEntryError for a link that leads out."""
         ...
 
-    def slot(self, entry: str) -> AbstractContextManager[EntryWriter]:
+    def writer(self, entry: str) -> AbstractContextManager[EntryWriter]:
         """A context in which nobody else writes to the entry. Raises StaleEntryError when somebody does."""
         ...
 
@@ -117,14 +117,14 @@ class LocalCopyTarget:
         return StoredFile(facts.st_size, facts.st_mtime_ns, _chunks(path))
 
     @contextmanager
-    def slot(self, entry: str) -> Iterator[LocalEntryWriter]:
+    def writer(self, entry: str) -> Iterator[LocalEntryWriter]:
         """See CopyTarget: the entry's lock is held, a link on the way is refused."""
         self.make()
         root = OpenRoot(self._root)
         try:
             root.make(entry)
-            with root.entry(entry) as opened, held(opened) as slot:
-                yield slot
+            with root.entry(entry) as opened, held(opened) as writer:
+                yield writer
         finally:
             root.close()
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.opened import CopiedElsewhereError, OpenEntry, StaleEntryError
+from neuron_top.actions.open_entries import CopiedElsewhereError, OpenEntry, StaleEntryError
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames

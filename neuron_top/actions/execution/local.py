@@ -20,10 +20,10 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
-from neuron_top.actions.journal.found_again import PLAN_FILE
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash, way_out
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
+from neuron_top.actions.journal.trash_contents import PLAN_FILE
+from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
 from neuron_top.actions.planners import sweep
 from neuron_top.actions.reasons import NotDone, NotDoneCode

@@ -14,7 +14,7 @@ from neuron_top.actions import plan_context
 from neuron_top.actions.execution.local import OWN, Execution
 from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.open_entries import StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import torch_neuron

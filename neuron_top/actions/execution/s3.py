@@ -18,7 +18,7 @@ from neuron_top.actions.execution.preconditions import check_preconditions
 from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.actions.journal.s3_journal import BucketJournal
-from neuron_top.actions.opened import StaleEntryError, not_done
+from neuron_top.actions.open_entries import StaleEntryError, not_done
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step, Undo
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3

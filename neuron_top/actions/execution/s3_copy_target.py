@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from neuron_top.actions.execution.copy_targets import StoredFile
-from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.open_entries import StaleEntryError
 from neuron_top.actions.reasons import NotDoneCode
 from neuron_top.cache import s3
 from neuron_top.cache.model import filenames
@@ -49,7 +49,7 @@ class S3CopyTarget:
         return StoredFile(found.size, round(found.changed * 1e9), object_chunks(self._bucket, found))
 
     @contextmanager
-    def slot(self, entry: str) -> Iterator[S3EntryWriter]:
+    def writer(self, entry: str) -> Iterator[S3EntryWriter]:
         """See CopyTarget. S3 knows no lock that the SDK's clients would respect: an entry with one is left alone."""
         _, objects = s3.look_again(self._bucket, entry)
         names = {each.key.rpartition("/")[2] for each in objects}

@@ -13,12 +13,12 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.journal import found_again
 from neuron_top.actions.journal import trash as journal
+from neuron_top.actions.journal import trash_contents
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError, not_done
+from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.actions.reasons import NotDone
 from neuron_top.cache.locks import lock_owner
@@ -92,10 +92,10 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
 def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
     """What the journal says was taken, the last first; before it, what lies in the trash and is not reported there."""
     place = trash.folder / history.begun.plan
-    journaled = [move for move in reversed(history.moves) if found_again.is_sound(move)]
+    journaled = [move for move in reversed(history.moves) if trash_contents.is_sound(move)]
     paths = {move.path for move in journaled}
     whole = {move.path for move in journaled if move.action in WHOLE_ENTRY}
-    lying = found_again.moves_found(place, trash.root, found_again.saved_plan(place, trash.root))
+    lying = trash_contents.moves_found(place, trash.root, trash_contents.saved_plan(place, trash.root))
     return [*(move for move in lying if move.path not in paths and move.entry not in whole), *journaled]
 
 

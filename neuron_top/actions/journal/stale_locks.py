@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from neuron_top.actions import entry_lock
-from neuron_top.actions.journal.found_again import is_sound, plan_folders
 from neuron_top.actions.journal.plan_history import PlanHistory
-from neuron_top.actions.opened import OpenRoot, StaleEntryError
+from neuron_top.actions.journal.trash_contents import is_sound, plan_folders
+from neuron_top.actions.open_entries import OpenRoot, StaleEntryError
 from neuron_top.cache.locks import lock_owner
 
 TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)

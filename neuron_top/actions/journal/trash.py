@@ -3,8 +3,8 @@
 The trash lies beside the root, on the same file system and outside it (the SDK walks its root for graphs), so every
 step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks
 of; after a kill the disk itself says how far a plan came, and where the journal is lost it says what there is
-(`found_again`). What the trash holds is opened without following links. Only `actions.execute` and this module remove
-anything.
+(`trash_contents`). What the trash holds is opened without following links. Only `actions.execute` and this module
+remove anything.
 
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
         journal.jsonl       one record a line, oldest first
@@ -30,12 +30,12 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.journal import found_again, records, stale_locks
-from neuron_top.actions.journal.found_again import APART, GOING, PLAN_FILE
+from neuron_top.actions.journal import records, stale_locks, trash_contents
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
-from neuron_top.actions.opened import OpenRoot
+from neuron_top.actions.journal.trash_contents import APART, GOING, PLAN_FILE
+from neuron_top.actions.open_entries import OpenRoot
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
@@ -251,7 +251,7 @@ class Trash:
         found = self.records()
         known = {record.plan for record in found if isinstance(record, PlanBegun)}
         histories = {
-            history.begun.plan: history for history in found_again.lost_histories(self.folder, self.root, known)
+            history.begun.plan: history for history in trash_contents.lost_histories(self.folder, self.root, known)
         }
         for record in found:
             if isinstance(record, PlanBegun):
@@ -290,7 +290,7 @@ class Trash:
         """The plan as it was confirmed. Raises FileMalformed, NothingToShow."""
         place = self.folder / identity
         try:
-            return found_again.read_plan(place)
+            return trash_contents.read_plan(place)
         except (ValueError, msgspec.MsgspecError) as problem:
             raise FileMalformed(place / PLAN_FILE, f"a plan that this program saved ({problem})") from None
         except OSError as problem:
@@ -298,7 +298,7 @@ class Trash:
 
     def expired(self, before: float) -> list[PlanHistory]:
         """Plans whose files lie in the trash since before that time; never one that is being executed."""
-        lying = found_again.plan_folders(self.folder)
+        lying = trash_contents.plan_folders(self.folder)
         return [
             history
             for history in self.entries()
@@ -314,7 +314,7 @@ class Trash:
     def half_purged(self, history: PlanHistory) -> str:
         """Why a plan's files cannot be brought back any more although some of it is left; empty when it can."""
         identity = history.begun.plan
-        names = found_again.plan_folders(self.folder).get(identity, ())
+        names = trash_contents.plan_folders(self.folder).get(identity, ())
         if identity in names or not names:
             return ""
         why = f" ({history.apart.why})" if history.apart else ""
@@ -328,7 +328,7 @@ class Trash:
         identity = history.begun.plan
         if history.purged:
             raise NothingToShow(f"plan {identity} was purged already")
-        names = found_again.plan_folders(self.folder).get(identity, ())
+        names = trash_contents.plan_folders(self.folder).get(identity, ())
         if not names:
             # The rest of a killed purge went when the maintainers' lock was taken.
             finished = self._finished(identity)
@@ -377,7 +377,7 @@ class Trash:
 
     def _finish_purges(self) -> None:
         """Delete what a killed purge left, and say so in the journal: `freed` is what was left by then."""
-        for identity, names in found_again.plan_folders(self.folder).items():
+        for identity, names in trash_contents.plan_folders(self.folder).items():
             if f"{identity}{GOING}" in names:
                 try:
                     removed = self._emptied(identity, f"{identity}{GOING}")

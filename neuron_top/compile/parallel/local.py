@@ -20,7 +20,7 @@ from neuron_top.cache.model.record import Stats
 from neuron_top.compile import side_channel
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
-from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from neuron_top.events.levels import LogLevel

@@ -27,7 +27,7 @@ from neuron_top.compile.parallel.compile_queue import (
 )
 from neuron_top.compile.parallel.executor import EntryTask, Executor
 from neuron_top.compile.parallel.history import MemoryHistory
-from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.log_lines import ParallelLog
 from neuron_top.compile.parallel.reassign import next_attempt, reason
 
 TICK_SECONDS = 0.2

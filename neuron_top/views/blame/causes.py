@@ -13,7 +13,7 @@ from neuron_top.run.graph import Attempt, AttemptOutcome, Graph, WorkerGraph
 from neuron_top.store.fleet_records import NodeKey
 from neuron_top.units import duration_text
 from neuron_top.views.blame.facts import FleetFacts
-from neuron_top.views.blame.held import differing
+from neuron_top.views.blame.program_differences import differing
 from neuron_top.views.blame.records import Because
 from neuron_top.views.miss_sentences import flags_text
 

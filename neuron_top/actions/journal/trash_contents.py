@@ -22,7 +22,7 @@ import msgspec
 from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanBegun
-from neuron_top.actions.opened import OpenRoot
+from neuron_top.actions.open_entries import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks.lock_owner import LockOwner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
-from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
+from neuron_top.compile.parallel.log_lines import ParallelLog, report_of, report_text
 from neuron_top.compile.wrapper.log_lines import FORMATS
 from neuron_top.events import (
     GraphReported,
