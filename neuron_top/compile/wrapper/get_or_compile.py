@@ -103,7 +103,8 @@ class Wrapper:
             return self._compile_apart(graph)
 
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
-        """Whoever compiles it now, this job does not wait for it: its accelerators would."""
+        """The hit, or GraphNotCompiled. A compile by another process is not waited for: this job's accelerators would
+        idle."""
         began = time.time()
         found = self._looked_up(entry, graph.digest, began)
         if found is None and self._fetched(entry, graph.digest).look_again:
@@ -127,7 +128,7 @@ class Wrapper:
     def is_begun(self, key: ModuleKey) -> bool:
         """Whether anything of `key` is in the cache: its artifact, a failure, the lock of whoever compiles it.
 
-        True as well where that cannot be known, or is of no use: nobody need wait for it.
+        Also True where that cannot be known, or does not matter: the caller then does not wait.
         """
         if self.options.no_cache:
             return True
@@ -222,7 +223,8 @@ class Wrapper:
     def _with_room(
         self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
-        """Through the cache; once more with another scratch, where it was not the cache's disk that had no room."""
+        """Compile through the cache; once more with another scratch folder, where a disk other than the cache's was
+        full."""
         scratch = self._scratch.moved_to
         try:
             return self._through_cache(entry, graph, flags)
@@ -265,25 +267,41 @@ class Wrapper:
                 waited += turn.waited
                 if not turn.mine:
                     continue
-                lock = EntryLock(entry, claim=turn.place)
                 if self._share is not None and self._fetched(entry, graph.digest, anew=True).look_again:
                     continue  # whose turn it was before has stored it
+                lock = EntryLock(entry, claim=turn.place)
                 try:
                     if lock.acquire_claimed():
-                        state = entry.state()  # it may have been compiled since it was looked up
-                        if state is Lookup.MISS or (state is Lookup.FAILED and self._may_retry(entry, began)):
-                            compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
-                            self._has_compiled = True
-                            if self._share is not None:
-                                self._share(entry, turn.confirm)
+                        compiled = self._compile_locked(entry, graph, lock, flags, turn, began)
+                        if compiled is not None:
                             return compiled
                         continue
-                except ClaimLost as lost:
-                    self.log.remark(f"{entry.module}: {lost}")
-                    continue
                 finally:
                     lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
+
+    def _compile_locked(
+        self,
+        entry: WritableEntry,
+        graph: GraphToCompile,
+        lock: EntryLock,
+        flags: tuple[str, ...] | None,
+        turn: Turn,
+        began: float,
+    ) -> CompiledEntry | None:
+        """Compile while `lock` and `turn` are ours; None where the entry is to be looked up again."""
+        state = entry.state()  # it may have been compiled since it was looked up
+        if state is not Lookup.MISS and not (state is Lookup.FAILED and self._may_retry(entry, began)):
+            return None
+        try:
+            compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+            self._has_compiled = True
+            if self._share is not None:
+                self._share(entry, turn.confirm)
+        except ClaimLost as lost:
+            self.log.remark(f"{entry.module}: {lost}")
+            return None
+        return compiled
 
     def _turn(self, entry: WritableEntry, seen: Lookup) -> AbstractContextManager[Turn]:
         """The right to compile an entry among all nodes, where nodes claim what they compile; `seen`: what it was."""
@@ -363,7 +381,7 @@ class Wrapper:
             lock.release()
 
     def _compile_apart(self, graph: GraphToCompile) -> CompiledEntry:
-        """Compile into a folder of this process, gone with it; on the next disk while one after the other is full."""
+        """Compile into a folder of this process, which is deleted with it; where a disk is full, on the next one."""
         while True:
             scratch = self._scratch.moved_to
             try:
