@@ -15,18 +15,12 @@ functions saved by aot_compile and AOTInductor's packages are named where they l
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
-from neuron_top.services.cache_places import (
-    CachePlace,
-    InductorEntry,
-    TorchArtifact,
-    VllmEntry,
-    VllmState,
-    cache_places,
-)
+from neuron_top.services.cache_places import CachePlace, TorchArtifact, VllmState, cache_places
 from neuron_top.services.cache_reader import Entry, State
 from neuron_top.services.inductor_cache import KINDS
 from neuron_top.units import UNKNOWN, bytes_text, count_text
@@ -55,12 +49,8 @@ def execute(arguments: argparse.Namespace) -> int:
     header = ("kind", "size", "files", "users", "path", "known from")
     print(table(header, map(_row, places.caches), right=(1, 2)))
     for place in places.caches:
-        if place.vllm is not None:
-            print(f"\n{visible(place.root.path)}: {_by_state(place.vllm)}")
-        elif place.torch_neuron is not None:
-            print(f"\n{visible(place.root.path)}: {_neffs_by_state(place.torch_neuron)}")
-        elif place.inductor is not None:
-            print(f"\n{visible(place.root.path)}: {_by_kind(place.inductor)}")
+        if (sums := _entry_sums(place)) is not None:
+            print(f"\n{visible(place.root.path)}: {sums}")
     if places.artifacts:
         head = ("PyTorch's artifacts", "size", "written", "holds", "path")
         print("\n" + table(head, map(_artifact_row, places.artifacts), right=(1,)))
@@ -90,35 +80,28 @@ def _artifact_row(artifact: TorchArtifact) -> tuple[str, ...]:
     )
 
 
-def _by_state(entries: list[VllmEntry]) -> str:
-    """`12 complete, 1 incomplete holding 130 MiB`."""
+def _entry_sums(place: CachePlace) -> str | None:
+    """The entries of a neighbor by state or kind; None for a cache whose entries are not read here."""
+    if place.vllm is not None:
+        return _sums_text(VllmState, ((entry.state, entry.bytes) for entry in place.vllm))
+    if place.torch_neuron is not None:
+        return _sums_text(State, ((entry.state, entry.allocated) for entry in place.torch_neuron))
+    if place.inductor is not None:
+        return _sums_text(KINDS, ((entry.kind, entry.bytes) for entry in place.inductor))
+    return None
+
+
+def _sums_text(kinds: Iterable[str], entries: Iterable[tuple[str, int]]) -> str:
+    """`12 complete, 1 incomplete holding 130 MiB`: how many entries of each kind, in this order, and their bytes.
+
+    `entries`: kind (or state) and bytes of each.
+    """
+    sizes = list(entries)
     parts = []
-    for state in VllmState:
-        of_it = [entry for entry in entries if entry.state is state]
-        if of_it:
-            held = bytes_text(sum(entry.bytes for entry in of_it))
-            parts.append(f"{count_text(len(of_it))} {state} holding {held}")
-    return ", ".join(parts) or "no entries"
-
-
-def _neffs_by_state(entries: tuple[Entry, ...]) -> str:
-    """`66 hit holding 3.4 GiB, 1 compiling holding 0 B`."""
-    parts = []
-    for state in State:
-        of_it = [entry for entry in entries if entry.state is state]
-        if of_it:
-            held = bytes_text(sum(entry.allocated for entry in of_it))
-            parts.append(f"{count_text(len(of_it))} {state} holding {held}")
-    return ", ".join(parts) or "no entries"
-
-
-def _by_kind(entries: list[InductorEntry]) -> str:
-    """`8 fx-graph holding 1.2 MiB, …`."""
-    parts = []
-    for kind in KINDS:
-        of_it = [entry for entry in entries if entry.kind == kind]
-        if of_it:
-            parts.append(f"{count_text(len(of_it))} {kind} holding {bytes_text(sum(entry.bytes for entry in of_it))}")
+    for kind in kinds:
+        held = [size for name, size in sizes if name == kind]
+        if held:
+            parts.append(f"{count_text(len(held))} {kind} holding {bytes_text(sum(held))}")
     return ", ".join(parts) or "no entries"
 
 
