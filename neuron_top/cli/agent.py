@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="answer on 127.0.0.1:N: /metrics for the site's collector, /logs for who has the token (default: a free "
+        help="answer on 127.0.0.1:N: /metrics for the site's collector, /logs with the token (default: a free "
         "port; -1: none); the setting agent_listen names another place",
     )
     add_store(parser, of_fleet=True)

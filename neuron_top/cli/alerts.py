@@ -29,8 +29,10 @@ from neuron_top.views.handled_alerts import AlertList, PastAlert
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `alerts`."""
     acts = [act.value for act in AlertAct]
-    parser.add_argument("action", nargs="?", choices=acts, metavar="|".join(acts), help="what to do about some of them")
-    parser.add_argument("names", nargs="*", metavar="ALERT", help="which: keys or kinds, as the list shows them")
+    parser.add_argument(
+        "action", nargs="?", choices=acts, metavar="|".join(acts), help="acknowledge or mute alerts, or undo that"
+    )
+    parser.add_argument("names", nargs="*", metavar="ALERT", help="keys or kinds of alerts, as the list shows them")
     parser.add_argument("--run", metavar="RUN", help="recording: id, unique prefix of one, name, or last")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 

@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument(
         "--sbatch", metavar="KEY=VALUE", action="append", default=[], help="Slurm: any other option of sbatch"
     )
-    place.add_argument("--ray", metavar="ADDRESS", help="Ray: ray://host:port, or host:port (default: the one here)")
+    place.add_argument("--ray", metavar="ADDRESS", help="Ray: ray://host:port, or host:port (default: this machine's)")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the training command, after --")
 
 

@@ -44,7 +44,9 @@ COMMANDS = (
     Command("telemetry", "telemetry", "print telemetry of the Neuron devices, once or as a stream"),
     Command("doctor", "doctor", "examine this machine and say how to fix what is wrong"),
     Command("cache", "cache", "list, verify and clean up compile caches"),
-    Command("fleet", "fleet", "work with many nodes: make, migrate and prune the database that they ship to"),
+    Command(
+        "fleet", "fleet", "look at and change many nodes: jobs, nodes, compiles and caches of a fleet, and its database"
+    ),
     Command("config", "config", "print the effective settings and their origins"),
     Command("completion", "completion", "print a completion script for bash, zsh or fish"),
 )

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on-miss",
         choices=("compile", "error"),
-        help="what a graph does that the cache does not have: be compiled, or end the job at once (NEURONTOP_ON_MISS)",
+        help="at a graph that the cache lacks: compile it, or end the job with an error (NEURONTOP_ON_MISS)",
     )
     parser.add_argument(
         "--store", metavar="URL", help="also ship what is recorded to the database of a fleet (see neurontop agent)"

@@ -40,9 +40,11 @@ _HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size",
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `runs`."""
     actions = (*_LABELS, *_COPIES)
-    parser.add_argument("action", nargs="?", choices=actions, metavar="|".join(actions), help="label or copy instead")
-    parser.add_argument("names", nargs="*", metavar="RUN", help="which recordings; behind it the name, tags or note")
-    parser.add_argument("--remove", action="store_true", help="with tag and star: take them away")
+    parser.add_argument(
+        "action", nargs="?", choices=actions, metavar="|".join(actions), help="label or copy recordings"
+    )
+    parser.add_argument("names", nargs="*", metavar="RUN", help="recordings; after them the name, tags or note")
+    parser.add_argument("--remove", action="store_true", help="with tag and star: remove them")
     parser.add_argument("--starred", action="store_true", help="list recordings with a star only")
     parser.add_argument("--tag", metavar="TAG", help="list recordings with this tag only")
     parser.add_argument("--all", action="store_true", help="list all recordings, not only the newest 20")

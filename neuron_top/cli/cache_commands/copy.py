@@ -24,7 +24,9 @@ from neuron_top.errors import UsageError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache copy`."""
     parser.usage = "%(prog)s [options] [ROOT] DEST"
-    parser.add_argument("places", nargs="+", metavar="ROOT", help="where from (default: the cache in force), where to")
+    parser.add_argument(
+        "places", nargs="+", metavar="ROOT", help="source (default: the cache in force), then destination"
+    )
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
     parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

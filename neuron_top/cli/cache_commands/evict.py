@@ -33,8 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache evict`."""
     common.add_root(parser)
     add_filters(parser)
-    parser.add_argument("--workdirs", action="store_true", help="also what dead compiles left in their work folders")
-    parser.add_argument("--keep-graph", action="store_true", help="keep graph and flags, to compile it again")
+    parser.add_argument("--workdirs", action="store_true", help="also the work folders that dead compiles left behind")
+    parser.add_argument(
+        "--keep-graph", action="store_true", help="keep graph and flags, so that they can be compiled again"
+    )
     options.add_alias(parser, "--slim", "keep_graph", action="store_true")
     execution.add_grace_period(parser)
     options.add_plan_options(parser)
@@ -42,13 +44,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """What is meant; amounts are read by `criteria_of`, so that a wrong one is a clear error."""
-    parser.add_argument("--max-size", metavar="SIZE", help="until the cache takes at most so much, as 200GB")
-    parser.add_argument("--min-free", metavar="SIZE", help="until so much of the disk is free, as 50GB")
+    parser.add_argument("--max-size", metavar="SIZE", help="evict until the cache takes at most SIZE, such as 200GB")
+    parser.add_argument("--min-free", metavar="SIZE", help="evict until SIZE of the disk is free, such as 50GB")
     options.add_alias(parser, "--free", "min_free")
     parser.add_argument(
         "--older-than",
         metavar="AGE",
-        help="only what was not used for so long, as 30d; without a known use, what was written so long ago",
+        help="only entries not used for AGE, such as 30d; where no use is known, entries written so long ago",
     )
     parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '<2.20', or a pattern of folders")
     parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")

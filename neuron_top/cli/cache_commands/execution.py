@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """How many compiles at a time."""
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compiles side by side, at most (default: cores)")
-    parser.add_argument("--fewer-jobs", action="store_true", help="half as many, for compilers killed for memory")
+    parser.add_argument(
+        "--fewer-jobs",
+        action="store_true",
+        help="half as many compiles at a time: for compilers that were killed for memory",
+    )
 
 
 def add_grace_period(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +36,7 @@ def add_grace_period(parser: argparse.ArgumentParser) -> None:
         "--grace-period",
         metavar="AGE",
         default=options.GRACE_PERIOD,
-        help="S3: wait so long between the marks and the rest (default: 60s; the slowest download)",
+        help="S3: time between deleting the marks and the rest, longer than any download takes (default: 60s)",
     )
     options.add_alias(parser, "--drain", "grace_period")
 

@@ -30,13 +30,13 @@ FIELDS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache policy`."""
-    parser.add_argument("--max-size", metavar="SIZE", help="a cache takes at most so much, as 200GB")
-    parser.add_argument("--min-free", metavar="SIZE", help="so much of its disk stays free, as 50GB")
+    parser.add_argument("--max-size", metavar="SIZE", help="keep a cache below SIZE, such as 200GB")
+    parser.add_argument("--min-free", metavar="SIZE", help="keep SIZE of its disk free, such as 50GB")
     options.add_alias(parser, "--free", "min_free")
-    parser.add_argument("--older-than", metavar="AGE", help="what was not used for so long goes, as 30d")
-    parser.add_argument("--state", metavar="S", help="entries in these states go, comma-separated")
-    parser.add_argument("--pins", metavar="PATTERNS", help="modules that never go, comma-separated patterns")
-    parser.add_argument("--grace", metavar="AGE", help="how long the trash is kept, as 7d")
+    parser.add_argument("--older-than", metavar="AGE", help="evict entries not used for AGE, such as 30d")
+    parser.add_argument("--state", metavar="S", help="evict entries in these states, comma-separated")
+    parser.add_argument("--pins", metavar="PATTERNS", help="never evict these modules, comma-separated patterns")
+    parser.add_argument("--grace", metavar="AGE", help="purge the trash after AGE, such as 7d")
     parser.add_argument("--json", action="store_true", help="one JSON object: name → {value, origin}")
     options.add_read_only(parser)
 

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache purge`."""
     common.add_root(parser)
     parser.add_argument("--plan", metavar="PLAN", help="only this plan, by its name or the beginning of it")
-    parser.add_argument("--older-than", metavar="AGE", help="only plans executed so long ago, as 7d")
+    parser.add_argument("--older-than", metavar="AGE", help="only plans executed at least AGE ago, such as 7d")
     options.add_read_only(parser)
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument("--dry-run", action="store_true", help="say what would be deleted")

@@ -32,7 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_entry(parser, required=False)
     parser.add_argument("--module", dest="patterns", metavar="PATTERN", action="append", help="only these modules")
     parser.add_argument("--next-run", action="store_true", help="move the failure marks aside, compile nothing")
-    parser.add_argument("--include-deterministic", action="store_true", help="also what is bound to fail again")
+    parser.add_argument(
+        "--include-deterministic",
+        action="store_true",
+        help="also failures that will come again: the compiler rejected the graph",
+    )
     options.add_alias(parser, "--deterministic", "include_deterministic", action="store_true")
     execution.add_jobs(parser)
     execution.add_grace_period(parser)

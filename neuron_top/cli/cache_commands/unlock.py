@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache unlock`."""
     common.add_root(parser)
     common.add_entry(parser, required=False)
-    parser.add_argument("--force", action="store_true", help="also locks without proof; each is asked for on its own")
+    parser.add_argument(
+        "--force", action="store_true", help="also locks whose holder is not proved dead; asks about each"
+    )
     execution.add_grace_period(parser)
     options.add_plan_options(parser)
 

@@ -14,7 +14,7 @@ SUBCOMMANDS = (
     Command("nodes", "nodes", "list nodes with what they do and the worst of their cores"),
     Command("summary", "summary", "print the summary of a job over all its nodes"),
     Command("top", "top", "rank nodes by a metric, the worst first"),
-    Command("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
+    Command("different", "different", "say how the slow nodes, or the nodes named, differ from the rest"),
     Command("blame", "blame", "say who compiled the graphs of a job, who waited, and what it cost"),
     Command("check", "check", "say which nodes lack which graphs, before a launch"),
     *(Command(action.fleet, "act", action.fleet_help) for action in FLEET_ACTIONS.values()),

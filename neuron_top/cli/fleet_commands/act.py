@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=PLAN_SECONDS,
         metavar="SECONDS",
-        help="wait so long for plans of the nodes (default: 60)",
+        help="longest wait for the plans of the nodes (default: 60)",
     )
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
