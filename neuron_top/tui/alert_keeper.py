@@ -42,14 +42,14 @@ class AlertKeeper:
         self._under_way = False
 
     def take(self, job: str, found: Sequence[Alert]) -> AlertHistory:
-        """The alerts that hold; gives the history of their job."""
+        """Take the alerts that are active now, and return the history of their job."""
         if job != self._job:
             self._job, self.history, self._asked = job, NO_HISTORY, float("-inf")
         self._found = tuple(found)
         return self.history
 
     def tick(self) -> None:
-        """Once a second: keep what is new, and look for what others did."""
+        """Called once a second: store new alerts, and read what other programs acknowledged or muted."""
         if self._job is None or self._under_way:
             return
         live = self._app.playback.clock is None

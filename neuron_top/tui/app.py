@@ -1,4 +1,4 @@
-"""The terminal program: a feed that moves, a screen that shows it, and the time between two drawings.
+"""The terminal program: it reads a feed, shows it on a screen, and limits how often it draws.
 
 `TopApp(feed, settings).run()` returns the exit status. The feed's threads announce changes; at most every 150 ms
 the screen in front reads its frozen view under the feed's lock, and widgets send the lines that changed. Screens are
@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # screens are imported when they are first switched to
 
 
 def _finder() -> type[Provider]:
-    """What finds names; imported when the palette is first opened."""
+    """The `Finder` of the command palette; imported when the palette is first opened."""
     from neuron_top.tui.finder import Finder
 
     return Finder
@@ -126,23 +126,23 @@ class TopApp(App[int], inherit_bindings=False):
     # From the first frame to the last
 
     def on_load(self) -> None:
-        """The first screen is on its way."""
+        """Hold output back until the first screen shows its view."""
         self._gate.hold()
 
     def on_ready(self) -> None:
-        """The first frame; the feed begins after it."""
+        """Called after the first frame; start the feed then."""
         self._refresher = Refresher(self._draw_in_turn)
         if self.front is not None and self._gate.is_held:
             self.front.arrive()
         self.call_after_refresh(self._begin)
 
     def _draw_in_turn(self) -> None:
-        """Draw after the messages that wait already: a key is answered before the next drawing."""
+        """Draw after the messages that are queued already, so that a key is answered before the next drawing."""
         self.post_message(Callback(self.draw))  # call_later has Textual look at the method's signature each time
 
     @property
     def begun_seconds(self) -> float:
-        """Since the first frame."""
+        """Seconds since the first frame."""
         return time.monotonic() - self._begun_at
 
     def _begin(self) -> None:
@@ -159,7 +159,7 @@ class TopApp(App[int], inherit_bindings=False):
             self.estimator = self._past()
 
     def exit(self, *args: Any, **options: Any) -> None:
-        """Leave; how the rows are arranged is asked for while the screens still exist."""
+        """Exit; save how the rows are arranged first, while the screens still exist."""
         screens = [screen for stack in self._screen_stacks.values() for screen in stack]
         self.table_states |= {
             screen.NAME: screen.table_state() for screen in screens if isinstance(screen, TableScreen)
@@ -219,7 +219,7 @@ class TopApp(App[int], inherit_bindings=False):
         return Band(header(run, now), one), view
 
     def _fresh_verdict(self, run: Run) -> Verdict | None:
-        """The newest one, for a second of our own time: a replay's stands still at its end."""
+        """The verdict, made again after a second of wall-clock time: the clock of a replay stops at its end."""
         if self._verdict is None:
             return None
         of, at, one, history = self._verdict
@@ -230,7 +230,7 @@ class TopApp(App[int], inherit_bindings=False):
         self._gate.hold(delay)
 
     def arrived(self) -> None:
-        """The screen in front shows its view: send it."""
+        """Called when the screen in front shows its view: send it to the terminal."""
         self._gate.release()
 
     def _send(self) -> None:
@@ -244,7 +244,7 @@ class TopApp(App[int], inherit_bindings=False):
         return next((screen for screen in reversed(stack) if isinstance(screen, LiveScreen)), None)
 
     def prepare_screen(self, name: str) -> None:
-        """Make a screen before it is switched to; it is styled as it is made, and need not be once more."""
+        """Make a screen before it is switched to. It is styled while it is made, which need not be repeated."""
         self._init_mode(name)
         for screen in self._screen_stacks[name]:
             screen._css_update_count = self._css_update_count
@@ -304,7 +304,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     @property
     def paused(self) -> bool:
-        """Whether the screen is held still."""
+        """Whether the screen is paused."""
         return self.playback.paused
 
     @property
@@ -357,13 +357,13 @@ class TopApp(App[int], inherit_bindings=False):
     # Keys that work on every screen
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A question that must be answered first is not left by the keys of other screens."""
+        """Ignore keys of other screens while a question must be answered first."""
         if action in ("go", "next_screen") and self.front is not None:
             return self.front.may_leave
         return super().check_action(action, parameters)
 
     def action_go(self, name: str) -> None:
-        """Another screen, where it is there."""
+        """Go to another screen, where there is one of this name."""
         if name in [spec.name for spec in self.screens]:
             self.go(name)
 
@@ -394,7 +394,7 @@ class TopApp(App[int], inherit_bindings=False):
             self.open(AlertsPage(self.limits))
 
     def action_pause(self) -> None:
-        """Hold the screen still, or stop a replay's clock; the same key goes on."""
+        """Pause the screen, or a replay's clock; the same key resumes."""
         self.playback.toggle_pause()
         self.announce()
         if self.front is not None:

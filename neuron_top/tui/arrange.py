@@ -36,7 +36,7 @@ class SizeRequest(NamedTuple):
     """Columns that each of those needs then."""
 
     def used(self, given: int, width: int) -> int:
-        """Lines that are really filled when so many are given."""
+        """Lines that the panel fills when it is given so many."""
         room = given - (self.full - self.items) if self.items else given
         if self.items <= room or room < 1 or given < 2:  # a line for the title and one for items, at least
             return min(given, self.full)

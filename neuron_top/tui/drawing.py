@@ -150,7 +150,7 @@ def fit(text: str, width: int, mark: str) -> str:
 
 
 def fit_start(text: str, width: int, mark: str) -> str:
-    """Like `fit`, but the end of the text is kept: for paths."""
+    """Like `fit`, but cut the beginning and keep the end, as is best for paths."""
     if cell_len(text) <= width:
         return text
     kept = text[max(0, len(text) - width + 1) :]
@@ -278,7 +278,7 @@ def cells_by_largest_remainder(shares: Sequence[float], cells: int) -> list[int]
 
 
 def whole_clauses(text: str, room: int) -> str:
-    """As many clauses as there is room for, none of them cut; the first one is cut where it alone is too long."""
+    """As many whole clauses as there is room for; the first one is cut where it alone is too long."""
     first, *others = text.split(" · ")
     for clause in others:
         if cells_in(first) + 3 + cells_in(clause) > room:

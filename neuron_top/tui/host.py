@@ -91,7 +91,7 @@ class Host(Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether the screen is held still."""
+        """Whether the screen is paused."""
 
     @property
     def time_text(self) -> str:

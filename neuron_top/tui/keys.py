@@ -1,6 +1,6 @@
 """One table of keys: the bindings, the key bar at the bottom and the help page all come from it.
 
-The keys are those that fingers know from other tops: arrows and hjkl, digits for screens, `/` to filter, `n` and `N`,
+The keys are those of other programs of this kind: arrows and hjkl, digits for screens, `/` to filter, `n` and `N`,
 `s` to sort, space to pause, enter to open, escape to go back, `?` for help, `q` to quit. No key ends the watched job.
 """
 

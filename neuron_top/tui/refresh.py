@@ -1,4 +1,4 @@
-"""Many changes, few drawings: a burst of changes becomes one drawing, a lone change is drawn at once."""
+"""Limits how often the program draws: a burst of changes becomes one drawing, a single change is drawn at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Refresher:
             self._planned = False  # the loop has closed: the program is leaving
 
     def tick(self) -> None:
-        """Draw when nothing did for a second, so that clocks go on."""
+        """Draw where nothing was drawn for a second, so that clocks on the screen advance."""
         if self._loop.time() - self._last > 0.9:
             self.announce()
 

@@ -1,4 +1,4 @@
-"""Which feed is shown, and its time: held still, or a recording's own, with pause, seek and speed."""
+"""Which feed is shown, and its clock: a live feed can be paused, a recording paused, moved and played faster."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ReplayController:
         self.feed, self.paused = feed, False
 
     def toggle_pause(self) -> None:
-        """Hold the screen still, or stop a replay's clock; the second call goes on."""
+        """Pause the screen, or a replay's clock; the second call resumes."""
         self.paused = not self.paused
         if self.clock is not None:
             self.clock.pause() if self.paused else self.clock.resume()

@@ -93,7 +93,7 @@ class Services:
         return self._kept(FleetActions(self._settings))
 
     def _kept(self, service: Fleet) -> Fleet:
-        """A service that is closed with the program; at once where a thread asks for it after that."""
+        """Have the service closed when the program ends; closes it at once where the program has ended already."""
         with self._closing:
             self._connected.append(service)
             if self._closed:
@@ -101,7 +101,7 @@ class Services:
         return service
 
     def close(self) -> None:
-        """Leave what was connected to."""
+        """Close connections."""
         with self._closing:
             self._closed = True
             for service in self._connected:

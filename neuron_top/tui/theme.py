@@ -46,7 +46,7 @@ class Glyphs:
     spark: str
     shades: str
     kinds: str
-    """A glyph for each hue, of those who see none."""
+    """A glyph for each hue, for terminals without colors."""
     rule: str
     done: str
     failed: str

@@ -1,4 +1,4 @@
-"""Many cores over time as three lines: the least, the median and the most of all of them at each moment. Pure."""
+"""Many cores over time as three lines: the lowest, the median and the highest of all cores at each moment. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Bands(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bands_of(series: Sequence[Sequence[Point]]) -> Bands:
-    """Of each stretch of time every core's highest value; a core that reported nothing then is not counted there."""
+    """The lowest, median and highest core of each interval; a core counts with its highest value of the interval, or
+    not at all where it reported nothing."""
     reporting = [points for points in series if points]
     times = [point.time for points in reporting for point in points]
     if not times:

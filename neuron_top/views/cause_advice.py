@@ -329,7 +329,7 @@ REMARKS: dict[Remark, str] = {
 
 
 def advice_text(code: CauseAdvice) -> str:
-    """What to do about a cause, with what is said beside it."""
+    """What to do about a cause, with the remarks that go with the advice."""
     of_class = OF_CLASSES[code.cause_class]
     advice = OF_ROWS[code.row] if code.row else of_class
     for remark in Remark:

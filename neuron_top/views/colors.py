@@ -91,7 +91,7 @@ SEVERITIES = {"error": Hue.RED, "critical": Hue.RED, "warning": Hue.YELLOW, "inf
 
 
 def memory_sign(kind: str) -> Sign:
-    """The sign of a kind of memory; one that a program named itself has one that only its name decides."""
+    """The sign of a kind of memory. A kind that a program named itself gets a sign that depends on its name alone."""
     known = MEMORY.get(kind)
     return known if known is not None else Sign(tuple(Hue)[crc32(kind.encode()) % (len(Hue) - 1)], True)
 

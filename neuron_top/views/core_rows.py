@@ -26,7 +26,7 @@ class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     device: int | None
     gpu: str
-    """The GPU that a local worker computes on, and whose memory is told then; "" where it has none."""
+    """The GPU that a local worker computes on; `memory` is then that of the GPU. "" where it has none."""
     bank: int | None
     rank: int | None
     pid: int | None
@@ -64,7 +64,7 @@ def capacity_of(rows: Iterable[CoreRow]) -> int | None:
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """The sum; None as soon as one part is unknown, since a part is no total."""
+    """The sum; None where any part is unknown: a sum of some of the parts would look like the total."""
     known = 0
     for value in values:
         if value is None:
@@ -80,7 +80,8 @@ def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:
 
 
 def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
-    """One core now. While nothing of it changes it is the same row: screens ask far oftener than a core reports."""
+    """One core now. The same object is returned until the core changes: screens ask far more often than a core
+    reports."""
     sample = core.sample
     rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
     stale = is_stale(core.sampled, run.cores.period, now)

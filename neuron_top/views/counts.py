@@ -42,7 +42,7 @@ class GraphPart(msgspec.Struct, frozen=True):
 
 
 def graph_parts(card: CompileCard, states: Collection[GraphState] = tuple(GraphState)) -> list[GraphPart]:
-    """Every graph once, by its state; of these states those that some graph is in."""
+    """How many graphs are in each of these states; states without a graph are left out."""
     counts = {
         GraphState.HIT: card.hit,
         GraphState.COMPILED: card.done,

@@ -1,4 +1,4 @@
-"""Cores by device, for eyes that look for the odd one: outliers among them, the worst five, links between devices."""
+"""Cores by device, to find the ones that differ from the rest: outliers, the worst five, links between devices."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def share_of(metric: CoreMetric, row: CoreRow) -> float | None:
 
 
 def outliers(shares: dict[str, float]) -> list[str]:
-    """Those far from the median of all, in their order; none among few."""
+    """Keys of the cores that are far from the median of all, in the order given; none where there are few cores."""
     if len(shares) < FEW:
         return []
     middle = median(shares.values())
@@ -165,7 +165,8 @@ def outliers(shares: dict[str, float]) -> list[str]:
 
 
 def _worst(rows: Sequence[CoreRow]) -> list[WorstCore]:
-    """What stands out most by any metric, a device's cores as one: idle among busy ones, fuller than the others."""
+    """The cores that stand out most by any metric (idle among busy ones, fuller than the others); all of one device are
+    one row."""
     found: list[tuple[float, WorstCore]] = []
     by_key = {row.key: row for row in rows}
     for metric in SHARES:

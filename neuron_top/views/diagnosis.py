@@ -122,7 +122,7 @@ def _ended(diagnosis: Diagnosis) -> str:
 
 
 def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
-    """What it failed of, or has overcome, and the line that states it."""
+    """Why the job failed, or what it recovered from, and the line that states it."""
     if not diagnosis.causes:
         return _UNSTATED
     text = sentence_part(view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…")
@@ -173,7 +173,7 @@ def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
 
 
 def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:
-    """What all of them are indented by is left out: marks still stand below what they point at."""
+    """The lines without the indentation that all of them share, so that carets stay below what they point at."""
     kept = [line for line in cause.evidence if line.line != cause.line]
     margin = min((len(line.text) - len(line.text.lstrip()) for line in kept), default=0)
     return tuple(EvidenceLine(line.line, line.text[margin:], False) for line in kept)

@@ -118,7 +118,7 @@ Keep = Callable[[EntryRow], bool]
 
 
 def entry_filter(query: str) -> Keep:
-    """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` turns one round.
+    """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` negates one.
 
     Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days; an
     entry without a known use counts from when it was written, as with `cache evict --older-than 30d`.
@@ -157,7 +157,8 @@ _FIELDS = "state:, compiler:, root:, size> or size<, used> or used<"
 
 
 def _check_word(word: str) -> None:
-    """Raises UsageError for a word that looks like a term and is none: it would match nothing, without a reason."""
+    """Raises UsageError for a word that looks like a term and is none: it would match nothing, and nobody would see
+    why."""
     asked = _ASKED.match(word)
     if asked is None:
         return

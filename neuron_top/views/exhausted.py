@@ -102,7 +102,7 @@ def exhausted_memory(found: Exhaustions) -> ExhaustedMemory | None:
 
 
 def programs_of(event: DeviceMemoryExhausted) -> dict[str, int]:
-    """What each loaded program takes: its rows under every core of the bank together."""
+    """What each loaded program takes: the sum of its rows under every core of the bank."""
     found: dict[str, int] = {}
     for row in event.rows:
         if row.scope is MemoryScope.NEFF:
@@ -143,7 +143,7 @@ def _core(one: CoreExhaustion, node: str) -> ExhaustedCore:
 
 
 def _full(event: DeviceMemoryExhausted) -> MemoryRow | None:
-    """The row of what is full: of the bank, else of the core that asked, else of the device."""
+    """The row that shows what is full: the bank's, else that of the core that asked, else the device's."""
     rows = [row for row in event.rows if row.scope is not MemoryScope.NEFF]
     ranked = (
         next((row for row in rows if row.scope is MemoryScope.BANK), None),

@@ -155,7 +155,7 @@ class JobRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def goes_on(self) -> bool:
-        """Whether it has not ended, as far as anybody told."""
+        """Whether the job has not ended, as far as any node reported."""
         return self.state not in ENDED
 
 
@@ -204,7 +204,7 @@ def fleet_page(
 
 
 def _with_end_of_job(node: NodeRow, job_state: JobState | None) -> NodeRow:
-    """Of a job that finished, also the nodes whose logs tell no end have finished: most jobs let one rank tell it."""
+    """The nodes of a job that finished, all of them as finished: in most jobs only one rank logs the end."""
     if job_state is JobState.FINISHED and node.phase == JobState.CUT_OFF:
         return msgspec.structs.replace(node, phase=JobState.FINISHED)
     return node
@@ -360,9 +360,9 @@ def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState
 
 
 def _ended_as(phases: Collection[str]) -> JobState | None:
-    """How a job ended that nobody saw the exit status of, by what its nodes did last; None where none of them told.
+    """How a job ended whose exit status nobody saw, by the last phases of its nodes; None where none of them says.
 
-    One log that tells a failure, or a good end, tells it for all.
+    A failure, or a good end, in the log of one node counts for all of them.
     """
     told = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
     return next((state for state in told if state in phases), None)

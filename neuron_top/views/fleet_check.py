@@ -160,7 +160,7 @@ def _finds(node: str, rows: Sequence[NodeKey], wanted: Sequence[str], usual: Map
 
 
 def _best(rows: Iterable[NodeKey], usual: str) -> Availability:
-    """Of the entries of one key: those of the compiler that most nodes have it from count first."""
+    """The best entry of one key; entries of the compiler from which most nodes have the key come first."""
     same = [_availability(row) for row in rows if row.compiler == usual]
     best = min(same, key=_ORDER.index, default=Availability.MISSING)
     if best is not Availability.HAVE and any(

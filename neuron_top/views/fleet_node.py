@@ -69,20 +69,20 @@ class FleetCorePage(msgspec.Struct, frozen=True, kw_only=True):
     row: NodeRow
     core: int
     cores: int
-    """How many the node tells of."""
+    """How many cores the node reports."""
     values: tuple[CoreValue, ...]
     history: CoreHistory
 
 
 def core_count(cores: Mapping[str, Sequence[float | None]]) -> int:
-    """How many cores a node tells of."""
+    """How many cores a node reports."""
     return max(map(len, cores.values()), default=0)
 
 
 def core_page(
     row: NodeRow, cores: Mapping[str, Sequence[float | None]], core: int, history: CoreHistory
 ) -> FleetCorePage:
-    """The page of a core. Raises NothingToShow for one that the node does not tell of."""
+    """The page of a core. Raises NothingToShow for a core that the node does not report."""
     count = core_count(cores)
     if not 0 <= core < count:
         range_text = f"its agent reports cores 0 to {count - 1}" if count else "its agent reports none"

@@ -193,7 +193,7 @@ def change_lines(plan: FleetPlan) -> list[ChangeLine]:
 
 
 def is_question(plan: FleetPlan) -> bool:
-    """Whether it is still to be decided what is done."""
+    """Whether the change still waits for a decision."""
     return all(
         node.state in (IntentState.ASKED, IntentState.PLANNED, IntentState.REFUSED) and not node.expired
         for node in plan.nodes

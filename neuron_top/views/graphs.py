@@ -26,7 +26,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     elapsed: float | None
     """Seconds in this state; only while it compiles or waits."""
     left: Range | None
-    """Estimated time left, where there is ground for it."""
+    """Estimated time left; None where no past compile is like it."""
     seconds: float | None
     """Duration of the newest finished compile; an upper bound when `known` is `bracketed`."""
     precision: Precision
@@ -47,7 +47,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     wait_seconds: float | None
     """Longest wait for its lock so far, of any worker."""
     lock: LockHolder | None = None
-    """While it is waited for: whom for."""
+    """While workers wait for it: who holds the lock."""
     waiters: int = 0
     """Workers that wait for it now."""
     direction: str
@@ -96,7 +96,7 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker's dealings with a graph: the counts per rank that the row folds together."""
+    """What one worker did with a graph: the counts per worker that `GraphRow` adds up."""
 
     rank: int | None
     pid: int | None
@@ -162,7 +162,7 @@ _AT_WORK = (GraphState.COMPILING, GraphState.WAITING)
 
 
 def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over: bool = False) -> GraphRow:
-    """One graph as a row; `over`: nothing of the job goes on any more."""
+    """One graph as a row; `over`: the job has ended."""
     digest, since = run.compiles.totals.summary(graph), graph.state_since
     state = settled(digest.state) if over else digest.state
     active = graph.active_worker

@@ -50,7 +50,7 @@ class Details(NamedTuple):
     hits: tuple[CacheLookup, ...]
     """Lookups of the timeline's lanes that found an artifact."""
     graphs: tuple[GraphRow, ...]
-    """Failed ones first, then the slowest; those at work stand in the panel of compiles."""
+    """Failed ones first, then the slowest; those that compile now stand in the panel of compiles."""
     ranks: tuple[RankSeries, ...]
     """The steps of each rank."""
     marks: tuple[TrainingMark, ...]

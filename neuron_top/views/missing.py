@@ -23,7 +23,7 @@ class Subject(StrEnum):
 
 
 def has_training(card: TrainingCard) -> bool:
-    """Whether a program printed how it gets on."""
+    """Whether a program printed its progress."""
     return card.step is not None or card.loss is not None or card.throughput is not None
 
 
@@ -56,7 +56,7 @@ def missing_text(view: Overview) -> str:
 
 
 def _why(view: Overview) -> str:
-    """What the sources of telemetry said, as far as a line holds it; else who can tell."""
+    """What the sources of telemetry said, cut to one line; else which tool would report it."""
     silent = [source for source in view.sources if not source.available and not source.name.startswith("log:")]
     said = "; ".join(f"{source.name}: {source.text}" for source in silent)
     return (

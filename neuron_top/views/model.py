@@ -1,4 +1,5 @@
-"""Types of the run and of a cache entry that stand in rows of the views: what a front end may name."""
+"""Types of lower layers that rows of the views hold: front ends import them from here, since they may not import `run`,
+`events` or `cache` themselves."""
 
 from __future__ import annotations
 

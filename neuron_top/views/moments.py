@@ -25,7 +25,7 @@ def place_at(run: Run, _now: float, moment: float) -> LinePlace | None:
 
 
 def _places(run: Run) -> Iterable[LinePlace]:
-    """Lines of graphs, errors and checkpoints, and those that are marked for a person's eye."""
+    """Places of the lines about graphs, errors and checkpoints, and of marked lines."""
     for graph in run.compiles.graphs.values():
         for line in graph.lines:
             if line.time is not None:

@@ -1,4 +1,4 @@
-"""The operators of one graph, counted: what its cache entry says of an HLO module or a locally compiled graph."""
+"""The operators of one graph, counted from the HLO module or the local graph in its cache entry."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def lines_behind_steps(plan: Plan, most: int | None = None) -> list[PlanLine]:
 
 
 def plan_head(plan: Plan) -> Iterator[PlanLine]:
-    """What it is a plan of; with the reason where it is refused, or has no steps."""
+    """What the plan would do; with the reason where it is refused or has no steps."""
     criteria = f": {plan.policy}" if plan.policy else ""
     yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {action_of(plan.verb).title} in {plan.root}{criteria}")
     if plan.is_refused:
@@ -321,13 +321,14 @@ def act_sum(plans: Sequence[Plan]) -> str:
 
 
 def act_choice(plans: Sequence[Plan]) -> str:
-    """What the button of several plans says: `Evict: 51 entries, 693 MiB`."""
+    """The text of the button that executes several plans: `Evict: 51 entries, 693 MiB`."""
     steps, size = sum(len(plan.steps) for plan in plans), bytes_text(sum(plan.frees for plan in plans))
     return f"{action_of(plans[0].verb).title.capitalize()}: {counted(steps, 'entry', 'entries')}, {size}"
 
 
 def _free_afterwards(plans: Sequence[Plan]) -> int | None:
-    """Of the disk where the most becomes free; caches that told the same free space lie on one disk."""
+    """Free space afterwards of the disk where most becomes free; caches that report the same free space lie on one
+    disk."""
     disks: dict[int, int] = {}
     for plan in plans:
         if plan.before.free is not None:

@@ -240,7 +240,7 @@ def caveat_texts(plan: Plan) -> tuple[str, ...]:
 
 
 def goal_text(goal: Goal) -> str:
-    """By what a goal is met, or how far it is missed."""
+    """What meets the goal already, or by how much the steps miss it."""
     if goal.code is GoalCode.MISSED:
         sentence = GOALS["missed, keeping graphs" if goal.keeps_graphs else "missed"]
         return sentence.format(frees=bytes_text(goal.frees), wanted=bytes_text(goal.wanted))
@@ -262,7 +262,7 @@ def goal_met_text(plan: Plan) -> str:
 
 
 def moved_text(outcome: Outcome) -> str:
-    """Where lies what a plan took away; empty where it took nothing."""
+    """Where the files lie that a plan took away; empty where it took nothing."""
     if is_bucket(outcome.trash):
         where = "bucket"
     elif outcome.trash:
@@ -302,7 +302,7 @@ PROGRESS = {
 
 
 def progress_parts(progress: Progress) -> list[str]:
-    """What there is to say beside the count of steps: compiles that run, the rate of a copy, a wait between steps."""
+    """Details of progress besides the count of steps: compiles that run, the rate of a copy, a wait between steps."""
     known = {
         "running": count_text(progress.running) if progress.running is not None else "",
         "rate": bytes_text(progress.rate) if progress.rate is not None else "",

@@ -1,4 +1,4 @@
-"""Compile progress in distinct graphs, who is at work or waits for what, and what the cache answered."""
+"""Compile progress in distinct graphs, who compiles or waits for what, and what the cache answered."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RunningGraph(msgspec.Struct, frozen=True, kw_only=True):
     pid: int | None
     dots: int
     lock: LockHolder | None = None
-    """For a graph that is waited for: whom for. None when the run cannot tell."""
+    """For a graph that workers wait for: who holds its lock. None where the run does not know."""
     waiters: int = 0
     """Workers that wait for it."""
     exact: bool
@@ -64,7 +64,8 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     left: int | None
     """Graphs still to compile where a count is known: extracted ones, or the queue's own counter; else None."""
     estimate: Range | None
-    """Time left until all is compiled that runs, or waits in a parallel compile; None when one has no ground."""
+    """Time left until all graphs are compiled that compile now, or wait in a parallel compile; None where any of them
+    has no estimate."""
     queue_remaining: int | None
     queue_locked: int | None
     queue_failed: int | None
@@ -127,7 +128,7 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     hits: int
     """Hits by occurrence: every rank's lookup counts."""
     hits_after_compile: int
-    """Those of them that loaded what was compiled during this run: nothing was saved by them."""
+    """Hits that loaded what was compiled during this run, so that no compile was saved."""
     misses: int
     misses_announced: int
     failures_met: int
@@ -185,7 +186,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
 
 
 def settled(state: GraphState) -> GraphState:
-    """The state of a graph of a job that is over: what went on when it was last heard of was broken off."""
+    """The state of a graph of a job that is over: a compile or wait that was still going on was interrupted."""
     return GraphState.INTERRUPTED if state in (GraphState.COMPILING, GraphState.WAITING) else state
 
 
@@ -219,7 +220,7 @@ def waiters(graph: Graph) -> int:
 
 
 def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
-    """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache says."""
+    """Who holds the lock of a graph: the worker of this run that compiles it, else whom the lock in the cache names."""
     for worker in graph.workers.values():
         if worker.open_attempt is not None and worker.open_wait is None:
             rank = run.rank_of(worker)

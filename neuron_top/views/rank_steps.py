@@ -165,13 +165,13 @@ def _order(one: RankSeries) -> tuple[bool, int, object]:
 
 
 def _limit(values: Sequence[float], middle: float) -> float:
-    """How far from the middle a value stands out."""
+    """Distance from the median from which a value is an outlier."""
     spread = median_of(abs(value - middle) for value in values) if values else 0.0
     return max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
 
 
 def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float) -> dict[int, float]:
-    """By step, above which a rank stands out."""
+    """For each step, the seconds above which a rank is an outlier."""
     limits = {}
     for step in steps:
         times = [one.seconds[step] for one in shown if step in one.seconds]
@@ -237,7 +237,7 @@ def _name(part: Sequence[RankSeries]) -> str:
 
 
 def folded_words(view: StepMap) -> list[str]:
-    """What has no row or column of its own."""
+    """In words, which ranks and steps were folded or left out."""
     words = []
     if view.ranks > len(view.rows):
         share = "where several share one, each step is the slowest's"

@@ -57,7 +57,7 @@ def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:
 def _older_parts(rows: Sequence[EntryRow]) -> Iterator[tuple[str, str, Callable[[EntryRow], bool]]]:
     """A part per older compiler; one per root where it is not older in each root that has it.
 
-    What another root has says nothing: its jobs use another compiler.
+    Other roots are not compared: their jobs may use another compiler.
     """
     compilers: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -119,6 +119,7 @@ def _older(compilers: Iterable[str]) -> list[str]:
 
 
 def _family(name: str) -> tuple[str, str]:
-    """(compiler, for what its builds are): `inductor-2.14.1.cu130+33df915f` → inductor, cu; "" where nothing says."""
+    """(compiler, platform of its build): `inductor-2.14.1.cu130+33df915f` → inductor, cu; "" where the name has
+    none."""
     found = _BUILD.search(name)
     return name.partition("-")[0], found[1] if found else ""

@@ -39,7 +39,7 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> bool:
-        """Whether the recording has a beginning and an end, so that its length is the command's."""
+        """Whether the recording has both its first and its last event, so that its length is that of the command."""
         job = self.run.job
         return job.finished is not None and job.started is not None and not job.cut_off
 
@@ -200,7 +200,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
 
 
 def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
-    """What compiling by region changes: how much is compiled, and how often that serves."""
+    """Metrics of regional compilation: how many graphs are compiled, and how many equal blocks each serves."""
     shared = [line.block_hits for line in lines if line.block_hits is not None]
     yield metric(
         "block_hits",
@@ -376,7 +376,8 @@ def _money(basis: ReportBasis, prices: Prices) -> Iterator[Metric]:
 
 
 def _provenance(*, exact: bool, complete: bool) -> Provenance:
-    """Bounds make a sum too large, missing parts make it too small; with both it is an estimate."""
+    """The provenance of a sum: with bounds among its parts it is at most so much, with parts missing at least, with
+    both an estimate."""
     if complete:
         return Provenance.MEASURED if exact else Provenance.AT_MOST
     return Provenance.AT_LEAST if exact else Provenance.ESTIMATED

@@ -91,7 +91,7 @@ def thinned(steps: Sequence[ReportStep], most: int = POINTS_KEPT) -> tuple[Repor
 
 
 def critical_path(spans: Sequence[Span]) -> tuple[Segment, ...]:
-    """The fewest spans that cover all time in which somebody compiled, waited or traced, in this order.
+    """The fewest spans that cover all time in which somebody compiled, waited or traced, by start.
 
     At each moment the running compile that lasts longest stands for what everybody waits for.
     """

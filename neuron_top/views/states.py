@@ -1,4 +1,4 @@
-"""States in words."""
+"""States of jobs and runs in words."""
 
 from __future__ import annotations
 

@@ -134,7 +134,8 @@ class StepRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventTables:
-    """Collects what a run only keeps in sums: every sample and every step. Give it each event that the run takes."""
+    """Collects every sample and every step, of which a run keeps only sums. `add` it each event that the run
+    applies."""
 
     def __init__(self) -> None:
         self.samples: list[SampleRow] = []

@@ -58,7 +58,7 @@ def whole_timeline(run: Run, now: float) -> Timeline:
 
 
 def folded(view: Timeline, lookups: Sequence[CacheLookup]) -> tuple[Timeline, tuple[CacheLookup, ...]]:
-    """Workers that did the same with the same graphs as one lane, the first of them; the lookups of those lanes."""
+    """Lanes with equal ones folded into the first of them, and the lookups of the lanes that are left."""
     asked: dict[str, list[CacheLookup]] = {}
     for lookup in lookups:
         asked.setdefault(lookup.worker, []).append(lookup)

@@ -65,13 +65,13 @@ class Freshness(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """One job on one band. Seconds, shares 0…1; None is unknown."""
+    """The verdict on one job. Seconds, shares 0…1; None is unknown."""
 
     state: VerdictState
     severity: Severity
     name: str
     reason: str
-    """Why it is in that state, or how it gets on."""
+    """Why the job is in that state, or its progress."""
     next_step: str = ""
     progress: float | None = None
     """Share that is done, where the whole is known."""
@@ -194,7 +194,8 @@ def title_text(one: Verdict) -> str:
 
 
 def freshness_text(one: Verdict) -> str:
-    """The pill: `live`, `live, 12 s ago`, `last heard 3 m ago`, `ended 3 d 04 h ago`, `replay`."""
+    """The text that says how fresh the page is: `live`, `live, 12 s ago`, `last heard 3 m ago`, `ended 3 d 04 h ago`,
+    `replay`."""
     if one.freshness is Freshness.REPLAY or one.age is None:
         return str(one.freshness)
     if one.freshness is Freshness.ENDED:
@@ -205,7 +206,7 @@ def freshness_text(one: Verdict) -> str:
 
 
 def _ago(seconds: float) -> str:
-    """Whole seconds, then whole minutes: a pill that counts faster is unrest."""
+    """How long ago, in whole seconds, then whole minutes: a text that changes more often would distract."""
     if seconds < 60:
         return f"{seconds:.0f} s ago"
     return f"{seconds // 60:.0f} m ago" if seconds < 3600 else f"{duration_text(seconds)} ago"
@@ -328,7 +329,7 @@ def _compiling(view: Overview) -> str:
 
 
 def _waiting(view: Overview) -> str:
-    """For what, and for whom."""
+    """What the job waits for, and who holds it."""
     card = view.compile
     if not card.waiting:
         return "for a lock of the cache"

@@ -1,4 +1,4 @@
-"""What screens say where nothing runs, or nothing was seen of a subject: the next commands."""
+"""What screens show where nothing runs, or where they have no data on their subject: the commands to try next."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ NO_CORE = (
 
 
 def looks_for_jobs(view: Overview) -> bool:
-    """Whether a job that starts is shown: not where logs and caches were named, which alone are watched then."""
+    """Whether the screen will show a job that starts here; False where logs or caches were named, since only those are
+    watched then."""
     names = {source.name.partition(":")[0] for source in view.sources}
     return "jobs" in names or not names & {"log", "cache"}
 

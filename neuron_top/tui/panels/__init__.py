@@ -1,1 +1,2 @@
-"""Panels of the overview: each a pure function from a frozen card to lines, and how many lines it requests for."""
+"""Panels of the overview: each a pure function from a frozen card to lines, and a function that says how many lines it
+needs."""

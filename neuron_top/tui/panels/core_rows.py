@@ -35,7 +35,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     place: tuple[int, bool] = (0, True)
-    """Its group's place in the view, and whether it stands below the head."""
+    """Sort key: the group's place in the view, then whether the row is below the group's head."""
     group: DeviceGroup | None = None
     folded: bool = False
     core: CoreRow | None = None

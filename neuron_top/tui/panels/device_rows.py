@@ -72,7 +72,7 @@ def _name_cells(view: DeviceMap) -> int:
 
 
 class _MemoryColumn(NamedTuple):
-    """How the memory of every device is told, worked out once for all of them."""
+    """How the memory of a device is written: text, width and bar are the same for all devices."""
 
     text: Callable[[DeviceStrip], str]
     longest: int
@@ -141,7 +141,7 @@ def core_glyph(theme: Theme, view: DeviceMap, row: CoreRow) -> tuple[str, Style]
 
 
 def _fill_style(theme: Theme, share: float) -> Style:
-    """The color of a memory that is filled so far: warned only when it is nearly full."""
+    """The color of a memory filled to this share: a warning only when it is nearly full."""
     return theme.load(share) if share >= FULL else theme.accent
 
 

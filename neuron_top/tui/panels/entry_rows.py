@@ -170,7 +170,7 @@ def summary(view: EntryTable) -> str:
 
 
 def nothing(view: EntryTable) -> tuple[str, ...]:
-    """What is said where there is no entry: the roots that were looked for, a line each."""
+    """Lines for a table without entries: the roots that were looked for, a line each."""
     if not view.roots:
         return (*NO_CACHES, without_backticks(OWN_CACHES))
     places = (f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)

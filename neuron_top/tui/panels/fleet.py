@@ -126,7 +126,7 @@ def _put_cell(line: Line, cell: FleetCell, metric: FleetMetric, wide: bool) -> N
 
 
 def level_glyph(theme: Theme, level: float | None) -> str:
-    """A level as the height of a bar."""
+    """The glyph of a level: a bar of that height."""
     if level is None:
         return theme.glyphs.unknown
     steps = theme.glyphs.spark

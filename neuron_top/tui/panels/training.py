@@ -143,7 +143,7 @@ _MARKS = {MarkKind.COMPILING: "compile", MarkKind.FAILED: "failure", MarkKind.CH
 
 
 def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[TrainingMark], width: int) -> list[Strip]:
-    """Compiles, checkpoints and failures below the steps at which they were; nothing where there was none."""
+    """A line with a sign for each compile, checkpoint and failure, below its step; no line where there was none."""
     placed = _placed(card, marks)
     if not placed or card.first_step is None or card.step is None:
         return []

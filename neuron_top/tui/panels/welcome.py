@@ -1,4 +1,4 @@
-"""Nothing runs: what was looked for, what was found, and what to do next."""
+"""The panel for a machine on which nothing runs: what was looked for, what was found, and what to do next."""
 
 from __future__ import annotations
 

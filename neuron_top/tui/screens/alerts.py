@@ -50,7 +50,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         return next((alert for alert in self._shown if alert.key == self._chosen), None)
 
     def offers(self, action: str) -> bool:
-        """Nothing is done about an alert where there is none."""
+        """The keys for an alert are offered only where there is one."""
         return action not in ("mute", "acknowledge") or bool(self._shown)
 
     def show(self, view: tuple[str, tuple[Alert, ...], float] | None) -> None:
@@ -76,11 +76,11 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         self.page.show(lambda theme, width: alert_page(theme, view, width))
 
     def action_acknowledge(self) -> None:
-        """The alert under the cursor is known; again: it counts once more."""
+        """Acknowledge the alert under the cursor, or take that back."""
         self._do(AlertAct.ACKNOWLEDGE, self._listed.acknowledged, "acknowledged: it no longer counts")
 
     def action_mute(self) -> None:
-        """The alert under the cursor stays away for this job; again: it is shown once more."""
+        """Mute the alert under the cursor for this job, or take that back."""
         self._do(AlertAct.MUTE, self._listed.muted, "muted for this job")
 
     def _do(self, act: AlertAct, done: tuple[Alert, ...], words: str) -> None:

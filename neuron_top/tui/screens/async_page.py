@@ -24,7 +24,7 @@ class AsyncPage(DetailPage):
         why: str = "",
         below: Callable[[], DetailPage] | None = None,
     ) -> None:
-        """`why`: what the key for misses says here, if the page explains them already. `below`: what enter opens."""
+        """`why`: the notice for the key `w`, if the page explains misses already. `below`: what enter opens."""
         super().__init__(lambda run, now: self._answer, draw, "")
         self._find, self._failed, self._why, self._below = find, failed, why, below
         self._answer: Any = waiting

@@ -67,11 +67,12 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         raise NotImplementedError
 
     def read(self, run: Run, now: float) -> Any:
-        """The frozen view to show; runs under the feed's lock, so it must be quick."""
+        """Read the frozen view to show. Called under the feed's lock, so it must be quick."""
         raise NotImplementedError
 
     def overview_of(self, view: Any) -> Overview | None:
-        """The overview within a view that was read, so that the line above is made of the same; None without one."""
+        """The overview within a view that was read: the header line is made from the same one. None where it has
+        none."""
         return None
 
     def with_overview(self, view: Any, whole: Overview) -> Any:
@@ -79,7 +80,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         return view
 
     def offers(self, action: str) -> bool:
-        """Whether an action of this screen has something to act on now; a key that has not is not shown."""
+        """Whether an action of this screen has something to act on now; the key bar leaves out the others."""
         return True
 
     def show(self, view: Any) -> None:
@@ -133,7 +134,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         return False
 
     def clear_cursor(self) -> bool:
-        """Drop the cursor; False when there was none."""
+        """Remove the cursor; False when there was none."""
         return False
 
     def action_copy(self) -> None:
@@ -218,7 +219,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
         return True
 
     def _filter_typed(self, query: str) -> None:
-        """A filter that is wrong leaves the rows as they are, and the bottom line says what is wrong."""
+        """Apply the filter; a wrong one leaves the rows as they are, and the bottom line says what is wrong."""
         self._withdraw_problem()
         try:
             self.apply_filter(query)
@@ -227,7 +228,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.notice(self._filter_problem)
 
     def _withdraw_problem(self) -> None:
-        """What was wrong with a filter is not said of the next one."""
+        """Remove the message about an earlier filter."""
         if self._filter_problem:
             self.query_one(KeyBar).withdraw(self._filter_problem)
             self._filter_problem = ""
@@ -247,17 +248,17 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.call_later(self.arrive)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """What lies under the widgets is seen by nobody."""
+        """Blank lines: widgets cover the whole screen."""
         return [Strip.blank(crop.width, self.host.render_theme.text)] * crop.height
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """A new layout is painted as it is made: what else is to be painted goes with it."""
+        """Lay out and paint in one step: whatever else has changed is painted with it."""
         if self._repaint_required:
             self._dirty_widgets.add(self)
             self._repaint_required = False
         super()._refresh_layout(size, scroll)
 
     def _compositor_refresh(self) -> None:
-        """While nothing is sent, nothing is made either."""
+        """Paint nothing while output is held back."""
         if not self.app._batch_count:
             super()._compositor_refresh()

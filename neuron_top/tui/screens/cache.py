@@ -94,7 +94,8 @@ class CacheScreen(TableScreen):
 
     @property
     def _tree(self) -> bool:
-        """Heads stand above the entries: unless it was turned off, and when there is more than one."""
+        """Whether entries stand below heads: where there is more than one head, unless the user asked for a flat
+        table."""
         return not self._flat and len(self._head_order) > 1
 
     @property
@@ -110,7 +111,7 @@ class CacheScreen(TableScreen):
         """Nothing of the run: entries come from the catalog."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the entries do not depend on the run."""
 
     def _read_entries(self) -> EntryTable:
         refresh, self._refresh = self._refresh, False
@@ -118,7 +119,7 @@ class CacheScreen(TableScreen):
         return self.host.services.cache_listing.entries(refresh=refresh)
 
     def _reread(self) -> None:
-        """Read again, buckets too: an action has changed something."""
+        """Read again after an action has changed something; buckets are listed again too."""
         self._refresh = True
         self._poller.read_again()
 
@@ -374,7 +375,7 @@ _EACH = 2
 
 
 def height(view: Sequence[OtherCache]) -> int:
-    """Lines that they take: none where there is no such cache."""
+    """How many lines the panel needs; 0 where there is no such cache."""
     return _EACH * len(view)
 
 

@@ -164,7 +164,7 @@ class CacheActions:
         self._changed(f"plan {begun.plan} undone: {text}")
 
     def refuses(self) -> bool:
-        """Whether nothing may be changed here; says so."""
+        """Whether changes are forbidden here; shows the reason."""
         if self._screen.host.settings.read_only:
             self._screen.notice(READ_ONLY)
             return True

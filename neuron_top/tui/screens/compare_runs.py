@@ -141,5 +141,5 @@ def _panel(theme: Theme, title: str, curves: Sequence[Sequence[StepValue]], widt
 
 
 def _at(index: int, value: StepValue) -> int:
-    """Where a value stands: at its step, else at its place in the log."""
+    """Where a value is drawn: at its step, else at its index in the log."""
     return value.step if value.step is not None else index

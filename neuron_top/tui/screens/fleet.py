@@ -77,7 +77,7 @@ class FleetScreen(TableScreen):
         """Nothing of the run: the fleet is in the database."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     def _on_fleet(self, page: FleetPage | Exception) -> None:
         if isinstance(page, Exception):

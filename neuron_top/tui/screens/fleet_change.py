@@ -79,10 +79,10 @@ class FleetChangePage(LiveScreen):
         self._in_thread(self._begin)
 
     def read(self, run: Run, now: float) -> Any:
-        """Nothing of the run."""
+        """Returns None: the page does not depend on the run."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     # The change
 
@@ -115,7 +115,7 @@ class FleetChangePage(LiveScreen):
 
     @property
     def choices(self) -> Sequence[Choice]:
-        """The buttons of now; the first one leaves."""
+        """The buttons that can be pressed now; the first one closes the page."""
         plan = self.plan
         if plan is None or not is_question(plan):
             return (Choice("Close", self.action_close), *self._undo_choices())
@@ -288,10 +288,10 @@ class FleetChangesPage(LiveScreen):
         self.call_after_refresh(self._poller.poll)
 
     def read(self, run: Run, now: float) -> Any:
-        """Nothing of the run."""
+        """Returns None: the page does not depend on the run."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     def _on_plans(self, result: Sequence[FleetPlan] | Exception) -> None:
         if isinstance(result, Exception):

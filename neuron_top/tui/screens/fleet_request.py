@@ -64,10 +64,10 @@ class FleetRequestPage(LiveScreen):
         self._redraw()
 
     def read(self, run: Run, now: float) -> Any:
-        """Nothing of the run."""
+        """Returns None: the page does not depend on the run."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     @property
     def action(self) -> str:

@@ -61,7 +61,7 @@ Draw = Callable[[Theme, Shown, int, int], Sequence[Strip]]
 
 
 class CoresDrawn:
-    """The cores panel, drawn anew only when a core told something: with 128 of them it is most of a drawing."""
+    """Draws the cores panel, anew only when a core has reported: with 128 cores it is most of a frame."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
@@ -312,7 +312,8 @@ class OverviewScreen(LiveScreen):
 
 
 class RarelyRead:
-    """What takes long to read is read again after twenty times as long as it took: of a small run each time."""
+    """Reads a costly view again only after twenty times as long as the last reading took; for a small run, each
+    time."""
 
     def __init__(self, read: Callable[[Run, float], Details]) -> None:
         self._read = read
@@ -321,7 +322,7 @@ class RarelyRead:
         self._next = 0.0
 
     def __call__(self, run: Run, now: float) -> Details:
-        """Of this run, as new as can be had."""
+        """The view of this run; read again where enough time has passed."""
         begun = time.monotonic()
         if self._last is not None and run is self._run and begun < self._next:
             return self._last
@@ -359,7 +360,7 @@ def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
 
 
 def _listed(lines: int, most: int) -> SizeRequest:
-    """A title and so many lines, none of which must be there."""
+    """The size of a panel with a title and so many lines, all of which may be left out."""
     return SizeRequest(0, 1 + min(lines, most))
 
 

@@ -76,10 +76,10 @@ class PlanPage(LiveScreen):
         self._redraw()
 
     def read(self, run: Run, now: float) -> Any:
-        """Nothing of the run."""
+        """Returns None: the page does not depend on the run."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     @property
     def lines(self) -> Sequence[PlanLine]:

@@ -16,7 +16,7 @@ RECENT_SECONDS = 1.0
 class Poller(Generic[Rows]):
     """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`.
 
-    What is held still is not read again; but what nobody has read yet is, and what an action has changed.
+    While the screen is paused nothing is read, except for the first time or after an action has changed something.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class Poller(Generic[Rows]):
         self._screen.set_interval(self._period, self.poll)
 
     def arrive(self) -> None:
-        """Read because the screen is switched to, unless that was done only a moment ago."""
+        """Read when the screen is switched to, unless it was read only a moment ago."""
         if monotonic() - self._last > RECENT_SECONDS:
             self.poll()
 
     def poll(self) -> None:
-        """Read unless the screen is not in front, or held still."""
+        """Read, unless the screen is paused or not in front."""
         if self._screen.is_current and (self._is_stale or not self._screen.host.paused):
             self._last, self._is_stale = monotonic(), False
             self._screen.run_worker(self._run, thread=True, exclusive=True, group="poll")

@@ -86,7 +86,7 @@ def filter_text(row: RunRow) -> str:
 
 
 class Labels(TypedDict, total=False):
-    """What is changed of a recording's labels."""
+    """The labels of a recording to change; one that is missing stays as it is."""
 
     new_name: str
     starred: bool
@@ -154,7 +154,7 @@ class RunsScreen(TableScreen):
         """Nothing of the run: recordings come from the library."""
 
     def show(self, view: Any) -> None:
-        """Nothing moves with the run."""
+        """Does nothing: the page does not depend on the run."""
 
     def _on_runs(self, rows: tuple[RunRow, ...] | Exception) -> None:
         if isinstance(rows, Exception):

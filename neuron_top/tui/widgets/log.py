@@ -120,7 +120,7 @@ class LogTail(Lines):
         return max(0, self.size.height - 1) * LINES_PER_ROW
 
     def on_resize(self) -> None:
-        """There is room now, or more: what is in the log already has not to wait for the next change."""
+        """Draw what is in the log already as soon as there is room for it, not at the next change."""
         if self.wanted > len(self._lines) and not self.host.paused:
             self.show(self.host.log_tail(self.wanted))
 

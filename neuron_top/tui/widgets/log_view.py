@@ -25,7 +25,7 @@ SEARCH_SECONDS = 0.01
 
 
 class JumpEnd(Enum):
-    """Where a jump came to that did not simply find the next line."""
+    """How a jump ended that did not simply find the next line."""
 
     AROUND = auto()
     """To a line that was reached from the other end of the log."""
@@ -90,7 +90,7 @@ class LogView(Lines, can_focus=True):
         return max(1, self.size.height - 1)
 
     def renew(self) -> None:
-        """Newer lines came in: shown only while the end is followed."""
+        """Show newer lines, if the end is followed."""
         if self.following:
             if self._window.query:
                 self._window.take_newer_tail()
@@ -315,7 +315,7 @@ class LogView(Lines, can_focus=True):
         self._begin(self._window.search_all(by, least), arrive, look_at_hand)
 
     def _to_found(self, search: Search, line: LogLine) -> bool:
-        """To a line that a search came to; False where it is no more."""
+        """Go to a line that a search found; False where the line no longer exists."""
         place = (line.source, line.offset)
         found = self._window.index(place)
         if found is None:

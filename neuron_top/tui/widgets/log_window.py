@@ -187,7 +187,7 @@ class Search:
         self._feed, self._query = feed, query
 
     def step(self) -> LogLine | None:
-        """Go on for a moment; `ended` says whether that was all."""
+        """Go on for a moment; `ended` says whether the search is complete."""
         read = self._feed.log_older if self.by < 0 else self._feed.log_newer
         page = read(self.at, 1, self._query)
         self.at, self.ended = {**self.at, **page.at}, page.ended or bool(page.lines)

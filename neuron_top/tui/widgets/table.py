@@ -219,7 +219,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         self._wheel(3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """See above."""
+        """As `on_mouse_scroll_down`, upwards."""
         self._wheel(-3)
 
     def _wheel(self, by: int) -> None:

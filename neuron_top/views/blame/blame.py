@@ -52,7 +52,7 @@ def blame(job: str, facts: FleetFacts, now: float) -> Blame:
 
 
 def _key(node: str, graph: Graph) -> str:
-    """The same for a graph on every node; one that no line names is a node's own."""
+    """A key that is the same for a graph on every node; a graph that no line names gets a key of its node alone."""
     return graph.module if graph.module is not None else f"{node}: {graph.key}"
 
 
@@ -195,7 +195,7 @@ def _bars(spans: Sequence[Span], now: float) -> list[NodeBar]:
 
 
 def lost_locks(facts: FleetFacts, graphs: Mapping[str, Mapping[str, list[Graph]]]) -> tuple[LostLock, ...]:
-    """Those that most wait for first."""
+    """Locks whose holder's node is gone; those with most waiters first."""
     hosts = {str(node.attributes["host"]): node.node for node in facts.nodes.values() if "host" in node.attributes}
     found = []
     for key, nodes in graphs.items():

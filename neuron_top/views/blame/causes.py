@@ -86,7 +86,7 @@ class Causes:
     # --- the same key ---
 
     def _before(self, call: Call, calls: Sequence[Call]) -> Iterator[Call]:
-        """Calls that come earlier in the order of all; a failed one leaves nothing for others."""
+        """Earlier calls for the same key; without failed ones, which leave no artifact for others."""
         for one in calls:
             if one.attempt is call.attempt:
                 return
@@ -184,7 +184,7 @@ class Causes:
         return None
 
     def _before_with(self, call: Call, others: Sequence[Call]) -> Iterator[Call]:
-        """Calls for another key, of other nodes, that began no later."""
+        """Calls of other nodes for another key that began no later than this one."""
         for one in others:
             earlier = one.began is None or call.began is None or one.began <= call.began
             if one.node != call.node and earlier and one.attempt.outcome is not AttemptOutcome.FAILED:

@@ -46,7 +46,7 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
     @property
     def cores_per_rank(self) -> float | None:
-        """What stands idle while one rank waits or compiles."""
+        """Accelerator cores that are idle while one rank waits or compiles."""
         cores, ranks = self.cores, self.ranks
         return cores / ranks if cores is not None and ranks is not None else None
 
@@ -66,7 +66,7 @@ class FleetFacts:
         self._idle = {node.node: node.cores_per_rank for node in nodes}
 
     def cost(self, seconds: Iterable[tuple[str, float | None]]) -> RankCost:
-        """Of (node, seconds of one rank)."""
+        """What these waits or compiles cost; each is (node, seconds of one rank)."""
         reported = list(seconds)
         known = [(node, value) for node, value in reported if value is not None]
         idle = [(self._idle.get(node), value) for node, value in known]

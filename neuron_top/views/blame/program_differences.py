@@ -1,4 +1,4 @@
-"""What differs between two graphs of one program that have two keys: a rank, a process group, or only a name."""
+"""Why one program has two keys on two nodes: its graphs differ in a rank, a process group, or only in a name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Differing(NamedTuple):
 
 
 def differing(one: Held, other: Held, who: tuple[str, str]) -> Differing | None:
-    """What `who[0]` holds otherwise than `who[1]`; None where both are the same."""
+    """How the graph of `who[0]` differs from that of `who[1]`; None where both are the same."""
     for kinds, of_ranks in ((_OF_RANKS, True), (_PLAIN, False)):
         kept = [(kind, one.get(kind, ()), other.get(kind, ())) for kind in kinds]
         found = [_text(kind, mine, theirs, who) for kind, mine, theirs in kept if list(mine) != list(theirs)]

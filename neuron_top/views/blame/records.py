@@ -69,7 +69,7 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     ranks: int
     seconds: float
-    """Over all ranks."""
+    """Added up over all ranks."""
     longest: float | None
     holder: str
     """The node that compiled it meanwhile; "" where nobody reported it."""
@@ -93,7 +93,7 @@ class GraphBlame(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        """What it cost in all."""
+        """What the graph cost: compiles and waits together."""
         return self.compiling.seconds + self.waiting.seconds
 
 
@@ -116,7 +116,7 @@ class LostLock(msgspec.Struct, frozen=True, kw_only=True):
     holder: str
     waiting: int
     nodes: tuple[str, ...]
-    """On which they wait."""
+    """The nodes whose ranks wait."""
 
 
 class NodeBar(msgspec.Struct, frozen=True):
@@ -140,7 +140,7 @@ class NodeBlame(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        """What it spent in all."""
+        """What the node spent: compiles and waits together."""
         return self.compiling.seconds + self.waiting.seconds
 
 
