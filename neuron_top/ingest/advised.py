@@ -1,4 +1,4 @@
-"""Where a diagnosis gets its words: codes of `diagnose` become the causes with advice that events and answers have.
+"""Puts the sentences of the advice into a diagnosis: `diagnose` yields codes, events and answers carry the sentences.
 
 A cause carries its advice along, so that a viewer of another version has it too.
 """

@@ -92,7 +92,7 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
 
 
 def _head(path: str) -> LogHead:
-    """What the first lines of a log report; nothing of one that cannot be read from its beginning."""
+    """What the first lines of a log report; an empty head for a log that cannot be read from its beginning."""
     from neuron_top.ingest.job_groups import HEAD_BYTES, LogHead, head_of
     from neuron_top.processes.log_input import has_compressed_data, portions, quiet
 

@@ -1,4 +1,4 @@
-"""With nothing named to watch: what runs here? Looked for in three places, again every second.
+"""Finds what runs on this machine when no log was named. Three places are looked at, every second:
 
 1. A recording of this user's that is going on (`neurontop run` holds a lock in its folder): it is followed, and what
    it records of the machine is not measured twice.
@@ -98,14 +98,14 @@ class Discovery:
 
 
 class GatedSource:
-    """A source that is not heard while a condition holds."""
+    """A source whose events are ignored while a recording is followed, which reports the same."""
 
     def __init__(self, source: TelemetrySource, silenced: Discovery) -> None:
         self.name = source.name
         self._source, self._discovery = source, silenced
 
     def start(self, emit: Emit) -> None:
-        """Pass on what the source reports, while no recording reports the same."""
+        """Start the source; pass its events on while no recording is followed."""
 
         def pass_on(event: AnyEvent) -> None:
             if not self._discovery.following:

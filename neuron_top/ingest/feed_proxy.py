@@ -1,4 +1,4 @@
-"""A feed seen through a window: a screen that opens and closes while the feed goes on."""
+"""A proxy of a feed, for a screen that opens and closes while the feed goes on."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def read_table(path: Path) -> list[AnyEvent]:
 
 
 def remark(table: Path) -> str:
-    """That a table was read which nobody named."""
+    """A remark that a table was read which the user did not name."""
     return f"neurontop: {table} is read too: compile times of the job's graphs"
 
 

@@ -135,8 +135,8 @@ def evidence(path: str) -> tuple[str, str]:
 
 
 def _whole_log(path: str) -> str:
-    """The log that a file was, or the file itself. A number at the end of a name says nothing without the log beside it
-    or a compressor's ending behind it: it may be a rank."""
+    """The log that a rotated file belongs to, or the file itself. A number at the end of a name says nothing without
+    the log beside it or a compressor's ending behind it: it may be a rank."""
     log = log_of(path)
     return log if log and (PurePath(path).suffix in COMPRESSED or Path(log).is_file()) else path
 

@@ -94,7 +94,7 @@ class LiveFeed:
         self._maker.start()
 
     def subscribe(self, changed: Callable[[], None]) -> None:
-        """Call this one instead from now on."""
+        """Call this function at changes from now on, instead of the one given to `start`."""
         self._changed = changed
         self._dirty.set()
 
@@ -147,7 +147,7 @@ class LiveFeed:
         return self._maker.is_alive() or any(isinstance(source, BacklogSource) and source.is_behind for source in alive)
 
     def _events_applied(self) -> int:
-        """How many there were so far; under the lock."""
+        """How many events were applied so far; called under the lock."""
         return self._run.events
 
     def wait_for(self, name: str) -> None:
@@ -161,7 +161,7 @@ class LiveFeed:
         self.publish_all((event,))
 
     def publish_all(self, events: Sequence[AnyEvent]) -> None:
-        """The same of many, which get the lock together."""
+        """As `publish`, for many events under one acquisition of the lock."""
         stamped = list(map(self._stamped, events))
         with self._lock:
             for event in stamped:
@@ -255,7 +255,7 @@ class LiveFeed:
         return LogFileMap(self._buffer.copies, earlier_files(self._buffer.ends(), self._buffer.earlier))
 
     def _begin_anew(self) -> None:
-        """Another job: a new run, which knows of the machine what the last one knew."""
+        """Begin a new run for another job, with what the last one knew of the machine."""
         self._run = Run(self._history)
         for event in self._machine.values():
             self._run.apply(event)

@@ -42,14 +42,15 @@ class LogDiagnosis:
         return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
 
     def ask(self, *, at_once: bool = False) -> list[AnyEvent]:
-        """The answer, where it is another one than was reported; `at_once`: also where only counts differ."""
+        """The diagnosis, where it differs from the one that was reported last; `at_once`: also where only counts
+        differ."""
         if self._diagnoser is None or not self._is_new:
             return []
         self._asked_at, self._is_new = self._clock(), False
         return self._changed(self._diagnoser.so_far(), at_once=at_once)
 
     def end(self, rest: bytes, exit_code: int | None = None) -> list[AnyEvent]:
-        """Nothing more is expected behind these last bytes: the whole answer. What comes after all is read on."""
+        """The whole diagnosis, after these last bytes. If more comes all the same, it is read too."""
         if rest or exit_code:
             self._read(rest)
         if self._diagnoser is None:
@@ -84,6 +85,6 @@ class LogDiagnosis:
 
 
 def _gist(diagnosis: Diagnosis) -> tuple[object, ...]:
-    """What an answer says besides how often."""
+    """What a diagnosis says, without its counts."""
     causes = tuple((cause.cause_class, cause.line) for cause in diagnosis.causes)
     return diagnosis.failed, diagnosis.recovered, diagnosis.job_ended, causes

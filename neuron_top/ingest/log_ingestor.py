@@ -101,7 +101,7 @@ class LogIngestor:
         return self._settled
 
     def quiet(self) -> list[AnyEvent]:
-        """What the reader holds back, once the log has been quiet for long enough. Asked again and again."""
+        """Events that the reader held back, once the log has been quiet for long enough. Call it repeatedly."""
         quiet = self._clock() - self._fed_at
         if self._settled or quiet < QUIET_SECONDS:
             return []
@@ -133,7 +133,7 @@ class LogIngestor:
         return [self._growth()]
 
     def caught_up(self) -> list[AnyEvent]:
-        """All that was there has been read: what comes now is written now."""
+        """Note that all of the existing file was read: what comes now is written now."""
         if self._written is None:
             return []
         last = self._buffer.last_line(self.source)
@@ -164,7 +164,7 @@ class LogIngestor:
         )
 
     def flush(self) -> list[AnyEvent]:
-        """What the reader still holds when nothing more can come."""
+        """Events that the reader still holds; call it when nothing more can come."""
         rest = self._splitter.rest() if self._splitter is not None else b""
         events = [*self._reader.feed_block(rest), *self._reader.flush()]
         return [*self._marked(events), *self._diagnosis.end(rest), *self.grew(at_once=True)]

@@ -1,8 +1,8 @@
-"""What of the logs is wanted: words, a regular expression, source, rank, level, family.
+"""Which log lines are wanted: words, a regular expression, source, rank, level, family.
 
     level:error rank:3 family:compile source:worker !dots /step \\d+00 / out of memory
 
-All terms must hold, `!` turns one round. `level:warning` keeps warnings and what is worse. Between slashes stands a
+All terms must hold, `!` negates one. `level:warning` keeps warnings and what is worse. Between slashes stands a
 regular expression as RE2 reads it; other words are looked for as they are. Nothing here distinguishes capitals.
 """
 
@@ -52,7 +52,7 @@ class LogQuery:
         return not self.problem and self.only in (None, source)
 
     def at_least(self, level: LineLevel) -> LogQuery:
-        """The same, of lines of this level and worse."""
+        """The same query, limited to lines of this level and worse."""
         if level is LineLevel.PLAIN:
             return self
         worse = copy.copy(self)

@@ -68,11 +68,11 @@ class NodeLogs:
         return self._page(LogDirection.NEWER, after, count, query)
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
-        """None: a rotation on the node is not looked for."""
+        """Always empty: rotations on the node are not followed."""
         return []
 
     def log_chains(self) -> list[LogChain]:
-        """None, likewise."""
+        """Always empty: rotations on the node are not followed."""
         return []
 
     def log_state(self) -> str:

@@ -1,4 +1,4 @@
-"""`neurontop run` without its face: a command started, watched and recorded from its first byte to its last.
+"""`neurontop run` without its screen: starts a command, and records it from its first byte to its last.
 
 The order at the end matters. First the job's output is read out, then the sources are stopped (the side channel may
 hold more), then the end itself is stored, and only then is the store closed: so the recording ends with the event that
@@ -200,13 +200,13 @@ class Recording:
 
 
 class Both:
-    """Two sinks that keep the same events."""
+    """An `EventSink` that passes events on to two others."""
 
     def __init__(self, first: EventSink, second: EventSink) -> None:
         self._first, self._second = first, second
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
-        """Keep these in both."""
+        """Append to both."""
         self._first.append(events, now)
         self._second.append(events, now)
 

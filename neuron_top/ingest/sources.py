@@ -267,12 +267,12 @@ class StandardInput:
         _emit_all(self._ingestor.flush(), emit)
 
     def _ready(self) -> list[int]:
-        """What can be read; nothing when it was quiet for a moment in which something waits to be reported."""
+        """What can be read now; nothing after a moment of quiet, so that what the reader holds back can be reported."""
         limit = None if self._ingestor.settled else QUIET_SECONDS
         return select.select([self._number, self._ours], [], [], limit)[0]
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
-        """Put the bytes away before anybody hears of them. A full disk ends the copy, not the reading."""
+        """Write the bytes to the copy before they are reported. A full disk ends the copy, not the reading."""
         try:
             self._spool = self._spool or PipeCopy()
             self._spool.write(offset, data)

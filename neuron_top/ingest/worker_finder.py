@@ -43,7 +43,7 @@ class WorkerFinder:
         """How many jobs the last look saw: workers that were started by one process are one job."""
 
     def pids(self) -> list[int]:
-        """As of the last look."""
+        """Process ids of the workers, as of the last `look`."""
         return self._found
 
     def look(self) -> list[int]:

@@ -45,7 +45,7 @@ class Attempts:
     # --- lines of the job ---
 
     def heard(self, event: CompileLogEvent) -> None:
-        """A header of a process is the late bound of what it had open, and the early one of what ends next."""
+        """A process printed a header: an upper bound for what it had open, a lower bound for what ends next."""
         if isinstance(event, CompileCompleted | CompileFailed) or event.generation == LogGeneration.NATIVE:
             return  # the first two report the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
@@ -145,7 +145,7 @@ class Attempts:
         self._lookups.completed(worker_key(event), event.time)
 
     def given_up(self, event: CompileGaveUp) -> None:
-        """The wrapper's last word on a graph: itself a failure where no message of one came before."""
+        """The wrapper gave a graph up: counts as a failure where no failure was reported before."""
         if event.module is None:
             return
         _graph, worker = self._graphs.of_event(event)

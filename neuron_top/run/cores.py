@@ -121,7 +121,7 @@ class Core:
             self.kind_history.add(time, kinds)
 
     def set_memory_of(self, worker: WorkerMemoryReported) -> None:
-        """What a worker said of its own memory. The history that begins on a GPU has nothing of the host's in it."""
+        """Take a worker's own account of its memory. A history that begins with GPU memory holds no host memory."""
         if worker.gpu is None:
             if self.gpu is None:
                 self.set_kinds(worker.kinds, worker.time)
@@ -257,7 +257,7 @@ class CoreTracker:
                 assert_never(event)
 
     def apply_folded(self, event: RuntimeLogged, count: int) -> None:
-        """So many equal lines of the runtime."""
+        """Count so many equal lines of the runtime."""
         self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
 
     def _sampled(self, event: CoresSampled) -> None:
@@ -301,7 +301,7 @@ class CoreTracker:
 
 
 def _share(cores: Sequence[Core]) -> None:
-    """Tell the cores of a bank what the others of it hold.
+    """Set for each core of a bank what the other cores of the bank hold.
 
     More than its capacity does not fit in one bank: then what is known of the machine is wrong, and nobody shares.
     """

@@ -159,9 +159,9 @@ def made_alike(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 
 def together(running: Sequence[Range | None], pending: Sequence[Range | None], workers: int) -> Range | None:
-    """Until everything is compiled: the running ones go on, the pending ones are taken up as workers become free.
+    """The range of seconds until everything is compiled; pending graphs start as workers become free.
 
-    None when nothing is left, or when one of them has no estimate: a sum with a hole is no total.
+    None when nothing is left, or when one graph has no estimate.
     """
     known = [one for one in (*running, *pending) if one is not None]
     if not known or len(known) < len(running) + len(pending):

@@ -90,7 +90,7 @@ class _Folding(msgspec.Struct):
         self.last = event
 
     def event(self) -> AnyEvent:
-        """What stands for them."""
+        """The event that stands for all of them."""
         last = self.last
         # One lookup is sent so too: `WorkerHeard` reports its process.
         if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
@@ -109,7 +109,7 @@ class _Folding(msgspec.Struct):
         )
 
     def due(self, now: float) -> AnyEvent:
-        """What stands for them; empties it."""
+        """The event that stands for all of them; empties the fold."""
         event = self.event()
         self.count, self.longest_minutes, self.steps, self.opened = 0, None, {}, now
         self.first = self.latest = None

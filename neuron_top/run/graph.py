@@ -115,7 +115,8 @@ class Wait(msgspec.Struct, kw_only=True, gc=False):
     """When it last said so."""
 
     def heard(self, at: float | None) -> None:
-        """It said so again; a fold of several processes may tell an earlier time than this one told itself."""
+        """The wait was reported again. A fold of several processes may carry an earlier time than this process
+        reported."""
         if at is not None:
             self.last = at if self.last is None else max(self.last, at)
 
@@ -144,7 +145,7 @@ class Message(StrEnum):
 
 
 class WorkerGraph(msgspec.Struct, kw_only=True):
-    """One worker's dealings with one graph."""
+    """What one worker did with one graph."""
 
     key: str
     """Of the worker, see `lookups.worker_key`."""
@@ -244,7 +245,7 @@ class Graph(msgspec.Struct, kw_only=True):
     """Grows with every change."""
 
     def locate(self, root: str | None, compiler: str | None) -> None:
-        """Take over where its entry lies, as far as an event show."""
+        """Take over where its entry lies, as far as an event shows it."""
         self.root = root or self.root
         self.compiler = compiler or self.compiler
 

@@ -173,7 +173,7 @@ class GraphSums:
 
 
 def _same(before: Sequence[Span | None], now: Sequence[Span | None]) -> int:
-    """How many stand unchanged at the beginning of both; most often all of `before` but the last."""
+    """Length of the common beginning; most often all of `before` but its last item."""
     most = min(len(before), len(now))
     for count in (most, most - 1):
         if before[:count] == now[:count]:

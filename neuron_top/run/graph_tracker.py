@@ -87,7 +87,7 @@ class GraphTracker:
     def worker(self, graph: Graph, key: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
         """What this worker has to do with the graph.
 
-        An entry of nobody in particular is taken over by the first worker who names himself: an observer of
+        An entry without a worker is taken over by the first worker that is named: an observer of
         processes, a report and a line then report one compile.
         """
         worker = graph.workers.get(key)
@@ -226,7 +226,7 @@ class GraphTracker:
             self.settle(graph, worker.state, time)
 
     def withdraw(self, graph: Graph, worker: WorkerGraph) -> None:
-        """What this worker began was no compile: it goes, as if it had not been reported."""
+        """Remove the open attempt of this worker: it was no compile after all."""
         attempt = worker.open_attempt
         if attempt is None:
             return
@@ -237,7 +237,7 @@ class GraphTracker:
             worker.message_counts[message] = min(count, len(worker.attempts))
 
     def settle(self, graph: Graph, state: GraphState, time: float | None) -> None:
-        """A lasting state was reached; some older ones stay nevertheless."""
+        """Set the lasting state, unless the present one outranks it."""
         if state not in _STAYS.get(graph.lasting, ()):
             graph.lasting, graph.since = state, time
 

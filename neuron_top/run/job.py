@@ -1,4 +1,4 @@
-"""The command that is watched: what it is, its processes, how it ended, and what our own reading met."""
+"""The command that is watched: what it is, its processes, how it ended, and the logs that were read."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class _Process(msgspec.Struct):
     header: float | None = None
     completed: float | None = None
     serial: bool = False
-    """A worker of a parallel compile: nothing lies between the end of one compile and the start of the next."""
+    """Whether it is a worker of a parallel compile, which starts the next compile as soon as one ends."""
 
 
 class Lookups:

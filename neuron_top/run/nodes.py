@@ -68,7 +68,7 @@ class NodeTracker:
                 assert_never(event)
 
     def heard(self, event: AnyEvent) -> None:
-        """Any event is a sign of life; a step report reports the pace."""
+        """Take any event as a sign of life, and the pace from step reports."""
         if not event.node:
             return
         node, time = self._node(event.node), event.time

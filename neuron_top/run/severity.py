@@ -1,4 +1,4 @@
-"""How much an alert matters: apart from the alerts, which take the whole run to find."""
+"""How severe an alert is. A module of its own: comparing severities does not import the alert rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a job stands, as a value that code compares; what people read is made in the views."""
+"""The states of a job, as values that code compares; the views have the words for people."""
 
 from __future__ import annotations
 

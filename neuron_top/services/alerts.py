@@ -27,7 +27,7 @@ _history = msgspec.json.Decoder(AlertHistory)  # made once, in one thread: see `
 
 
 class AlertAct(StrEnum):
-    """What a person does about an alert."""
+    """What a person can do about an alert."""
 
     ACKNOWLEDGE = "ack"
     MUTE = "mute"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class CacheLook(NamedTuple):
-    """A cache as it was seen at one moment; plans that are made together rest on one look."""
+    """A cache as it was at one moment; plans that are made together share it."""
 
     backend: CacheBackend
     snapshot: Snapshot
@@ -83,7 +83,7 @@ class CachePlanner(CacheReader):
         return backend.context(snapshot, facts)
 
     def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
-        """The cache as it is, and what planners know besides; `causes`: with the cause of every failure."""
+        """The cache as it is now, with its planning context; `causes`: also read the cause of every failure."""
         backend = self.backend(root)
         snapshot = backend.snapshot()
         if causes:

@@ -58,7 +58,7 @@ class ForcedUnlockPrompt:
 
     @property
     def question(self) -> str:
-        """Which lock it is; empty when none is asked about."""
+        """The question about the current lock; empty when there is none."""
         step = self.current
         return f"{self._answered + 1} of {len(self._asked)}: {step.path}" if step is not None else ""
 

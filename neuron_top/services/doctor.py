@@ -1,4 +1,4 @@
-"""What was found on this machine, and what to do about it."""
+"""Examines this machine: the doctor's findings, and what to do about them."""
 
 from __future__ import annotations
 

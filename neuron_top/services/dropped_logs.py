@@ -139,11 +139,11 @@ class DroppedLogs:
         return log
 
     def begin(self, log: DroppedLog, modified: float = 0.0) -> None:
-        """All of it is there: it can be shown. Raises UsageError."""
+        """Show a file that has arrived completely. Raises UsageError."""
         log.begin(self._settings, modified, lambda: self._changed(log.identity))
 
     def give_up(self, log: DroppedLog) -> None:
-        """It is not wanted any more, or did not arrive."""
+        """Delete a file that is not wanted any more, or did not arrive completely."""
         with self._lock:
             known = self._logs.pop(log.identity, None)
         if known is not None:
@@ -164,7 +164,7 @@ class DroppedLogs:
             return [log for log in self._logs.values() if owner and log.owner == owner and log.feed is not None]
 
     def close_all_of(self, owner: str) -> None:
-        """The session of a browser is over."""
+        """Close all logs of a browser whose session is over."""
         for log in self.of(owner):
             self.give_up(log)
 
@@ -200,7 +200,7 @@ class DroppedLogs:
         return Path(self._own.name)
 
     def _room_for(self, owner: str) -> list[DroppedLog]:
-        """What gives way to one more of this browser's. Raises LimitReached."""
+        """Close older logs to make room for one more of this browser. Raises LimitReached."""
         by_use = sorted(self._logs.values(), key=lambda log: log.used)
         own = [log for log in by_use if log.owner == owner]
         going = own[: max(0, len(own) - OF_ONE + 1)]

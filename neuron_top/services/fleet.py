@@ -133,7 +133,7 @@ class FleetService(FleetDatabase):
         return asker(self._settings, self._store, node)(request)
 
     def _history(self, node: str) -> NodeHistory:
-        """The last hour of a node's cores out of the site's Prometheus; what is missing where there is none."""
+        """The last hour of a node's cores from the site's Prometheus; without one, which setting is missing."""
         if not self._settings.prometheus:
             return NodeHistory(missing=_NEEDS_PROMETHEUS)
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
@@ -149,7 +149,7 @@ class FleetService(FleetDatabase):
         return NodeHistory(low=points["min"], median=points["median"], high=points["max"], missing=missing)
 
     def _core_history(self, node: str, core: int) -> CoreHistory:
-        """The last hour of a core, likewise."""
+        """The last hour of one core, as `_history`."""
         if not self._settings.prometheus:
             return CoreHistory(missing=_NEEDS_PROMETHEUS)
         from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api

@@ -1,4 +1,5 @@
-"""What an operator asks nodes of the fleet for: asked, planned by each node, confirmed once, followed, undone."""
+"""Changes that an operator asks nodes of the fleet for: each node plans, the operator confirms once, follows, and may
+undo."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class FleetDatabase:
         self.close()
 
     def close(self) -> None:
-        """Leave the database. A thread that still asks is refused, whenever it comes."""
+        """Close the connections for good; a thread that asks later is refused."""
         with self._opening:
             self._closed = True
             if self._opened is not None:

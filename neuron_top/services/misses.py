@@ -48,7 +48,7 @@ class MissService:
         return _answer(_Explainer(self._settings, self._root), query)
 
     def misses(self, queries: Sequence[MissQuery]) -> Misses:
-        """Why these missed, the first of them; all caches are looked at once."""
+        """Why these graphs missed, up to a limit; each cache is read once for all of them."""
         explainer = _Explainer(self._settings, self._root)
         answers = tuple(_answer(explainer, query) for query in queries[:MISSES_EXPLAINED])
         return Misses(met=len(queries), explained=answers)

@@ -81,7 +81,7 @@ class _Notifier:
             self.look()
 
     def look(self) -> None:
-        """Tell what is new."""
+        """Send the alerts that are new."""
         from neuron_top.services.alerts import AlertService
 
         now = time.monotonic()
@@ -94,7 +94,7 @@ class _Notifier:
                 self._send(alert.severity.value, document, now)
 
     def _documents(self, run: Run, now: float) -> tuple[str, list[tuple[Alert, bytes]]]:
-        """(under what the alerts of the job are kept, each alert with what is sent of it)."""
+        """(key of the job's alert history, each alert with the document that is sent for it)."""
         from neuron_top.views.alerts import Limits, alerts
         from neuron_top.views.handled_alerts import job_key
 

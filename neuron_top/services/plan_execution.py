@@ -47,7 +47,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
 
     @property
     def confirmation(self) -> Confirmation:
-        """What must be answered first."""
+        """What a person must answer before the plan is confirmed."""
         return confirmation_of(self.plan)
 
     @property
@@ -114,7 +114,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
             self.state = PlanState.UNDONE
 
     def end_undo(self, record: PlanRestored, kind: BackendKind) -> None:
-        """What came back."""
+        """Record what the undo brought back."""
         self.message = restored_text(record, kind)
 
     def fail_undo(self, problem: str) -> None:

@@ -229,7 +229,7 @@ class _Compiles:
             executor.close()
 
     def _with_needs(self, graphs: Sequence[CollectedGraph]) -> list[CollectedGraph]:
-        """With what is known of their size and of earlier compiles."""
+        """The graphs with their sizes and expected compile times, as far as known."""
         import msgspec
 
         from neuron_top.ingest import run_loader

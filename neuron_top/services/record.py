@@ -1,4 +1,4 @@
-"""A training command run under watch: recorded and shown, its signals passed on, its exit status given back."""
+"""Runs a training command that is recorded and shown; signals are passed on to it, its exit status is returned."""
 
 from __future__ import annotations
 

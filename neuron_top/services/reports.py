@@ -158,7 +158,7 @@ class ReportService:
         return compare(self.plain(a), self.plain(b))
 
     def compare_many(self, names: Sequence[str]) -> MultiComparison:
-        """MultiComparison recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
+        """Several recordings or log files, each compared with the first. Raises NothingToShow, StoreUnusable."""
         from neuron_top.views.multi_compare import multi_compare
 
         return multi_compare([self.plain(name) for name in names])

@@ -1,4 +1,4 @@
-"""Recordings: listed, opened, replayed, deleted, and read back as a run."""
+"""Recordings: lists, opens, replays, labels and deletes them, and reads them back as a run."""
 
 from __future__ import annotations
 

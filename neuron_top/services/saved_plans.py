@@ -1,4 +1,4 @@
-"""Plans in files: written for a review, read again to be executed."""
+"""Plans in files: saved for a review, and read back to be executed."""
 
 from __future__ import annotations
 

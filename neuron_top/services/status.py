@@ -1,4 +1,4 @@
-"""Where things stand on this machine, once: for scripts."""
+"""The overview that `neurontop status` prints once, for scripts."""
 
 from __future__ import annotations
 

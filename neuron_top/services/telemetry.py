@@ -49,7 +49,7 @@ def changes_tables(event: TelemetryEvent) -> bool:
 
 
 def source_remark(event: TelemetryEvent) -> str:
-    """What a person should know of a source: why it gives nothing, or where Observer was found; else empty."""
+    """A remark for the person: why a source gives nothing, or where Observer was found; else empty."""
     if isinstance(event, events.SourceUnavailable):
         return f"{event.name}: {event.reason}"
     if isinstance(event, events.SourceAvailable) and event.source == OBSERVER:

@@ -114,6 +114,6 @@ def _fresh(run: Run, core: Core, now: float, limits: Limits) -> bool:
 
 
 def _expects_samples(run: Run) -> bool:
-    """Local workers that ended give no samples, and that is no loss; a device always has something to report."""
+    """Whether samples are expected: from any device, and from local workers until they end."""
     kinds = {core.kind for core in run.cores.cores.values()}
     return CoreKind.NEURON in kinds or any(process.role == ProcessRole.WORKER for process in run.job.alive)

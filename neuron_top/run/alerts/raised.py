@@ -73,7 +73,7 @@ def _device_of(alert: RaisedAlert) -> str:
 
 
 def _most_so(key: str, alerts: list[RaisedAlert]) -> RaisedAlert:
-    """All of them as the one that is most so: the fullest, the idlest."""
+    """One alert for all of them, with the values of the most extreme: the fullest or the most idle core."""
     first = min(alerts, key=lambda alert: alert.share if alert.share is not None else 1.0)
     since = [alert.since for alert in alerts if alert.since is not None]
     return msgspec.structs.replace(first, key=key, count=len(alerts), since=min(since, default=None))
