@@ -50,7 +50,8 @@ class EntryLockGuard:
         os.unlink(self._name, dir_fd=self._entry.handle)
 
     def _free_name(self) -> str:
-        """The name of the lock, which is not there, or no longer."""
+        """The name that the lock will have. Removes dead locks first; raises StaleEntryError where a living one is
+        left."""
         present: Collection[str] = self._entry.first_names()
         if not _ANY.isdisjoint(present):
             break_dead(self._entry)

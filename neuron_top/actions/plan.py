@@ -1,7 +1,7 @@
 """A plan: what will be done to a cache, in safe order, what is skipped and why. Pure values.
 
 The same plan is printed by `--dry-run`, saved as JSON, shown in the terminal's preview and handed to
-`actions.execute`, which checks every step against the disk again. Bytes are allocated blocks, each inode once.
+`actions.execution`, which checks every step against the disk again. Bytes are allocated blocks, each inode once.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def collect_context(
 
 
 def in_use(root: str) -> CacheUse | None:
-    """Who uses `root` at this moment; None = nobody was seen."""
+    """The processes that use `root` at this moment; None = nobody was seen."""
     return verdicts.evidence_on(root, []).use
 
 

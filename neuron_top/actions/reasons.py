@@ -1,4 +1,5 @@
-"""Why a plan does something or leaves it: codes and facts. `views.plan` says them in words; nothing compares words."""
+"""Why a plan does something or skips it, as codes and facts. `views.plan_sentences` has the words; code compares codes
+only."""
 
 from __future__ import annotations
 

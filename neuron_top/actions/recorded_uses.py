@@ -142,7 +142,7 @@ def _kept(path: Path) -> Uses:
 
 
 def _keep(path: Path, uses: Uses) -> None:
-    """A state folder that cannot be written costs the time of reading again, nothing else."""
+    """Store the file. Where that fails, the recordings are read again next time."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     with contextlib.suppress(OSError):
         temporary.write_bytes(msgspec.json.encode(uses))

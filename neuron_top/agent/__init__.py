@@ -1,1 +1,1 @@
-"""A node's agent: what is read here is folded, kept on this disk, and shipped to the fleet's database."""
+"""A node's agent: reads what runs here, folds it, spools it on this disk, and ships it to the fleet's database."""

@@ -1,4 +1,4 @@
-"""An agent put together: a feed of this node, its spool, and the thread that ships."""
+"""The agent: a feed of this node, the spool, and the thread that ships."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which events an earlier process of the agent has sent: logs are read again from their beginning, and parsed alike.
+"""Recognizes events that an earlier process of the agent has sent: a new process reads the logs from their beginning
+again.
 
 A line's events are known by where the line begins. An event may come later than one of a younger line, and a pause in
 the log may end it earlier, so the newest places are remembered one by one. What carries no place (a side channel, a

@@ -1,4 +1,4 @@
-"""The thread that ships: what the spool holds, in order and each batch once, and a heartbeat with the newest samples.
+"""The thread that ships the batches of the spool, in order and each once, and a heartbeat with the newest samples.
 
 A database that cannot be reached is tried again, ever more seldom; what is not shipped stays in the spool.
 """
@@ -132,7 +132,8 @@ class Shipper:
             self._here.keys_sent(rows)
 
     def _first_words(self) -> None:
-        """At the start, and after every outage: which node this is, and what of its spool is there already."""
+        """At the start and after every outage: register the node, and ask which batches of its spool the database
+        has."""
         self._describe()
         self._store.open_job(self._here.job, name=self._title, started=time.time())
         mark = self._store.shipped(self._here.name, self._spool.id)

@@ -1,4 +1,4 @@
-"""From a live feed to the spool: known events passed over, samples left here, the rest folded and committed."""
+"""Takes events from a live feed to the spool: skips those that were sent before, keeps samples here, folds the rest."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ class SpoolSink:
             self._dirty = True
 
     def _is_about_a_lock(self, event: EntryChanged) -> bool:
-        """Who holds a lock is reported; all that changes in a cache goes to its index, see `agent/keys.py`."""
+        """Whether a cache event says who holds a lock. Only those are shipped; all else about a cache goes to its index
+        (`agent/keys.py`)."""
         entry = (event.root, event.module)
         was = entry in self._locked
         (self._locked.add if event.lock is not None else self._locked.discard)(entry)
@@ -106,7 +107,8 @@ class SpoolSink:
         self.committed.set()
 
     def _no_room(self, problem: sqlite3.Error) -> None:
-        """Hold what there is, see `room.py`; the logs themselves can be read again."""
+        """The disk is full: hold the events in memory, thinned to a bounded number. The logs themselves can be read
+        again."""
         if not self._problem:
             self._problem = str(problem)
             self._warn(f"{self._spool.path}: {problem}; events are held in memory until there is room")
@@ -134,7 +136,7 @@ def thinned(events: Sequence[AnyEvent], most: int) -> tuple[list[AnyEvent], int]
 
 
 def _kind(event: AnyEvent) -> Hashable | None:
-    """What the event is one of many of; None: it stays."""
+    """The group of events that this one may be thinned with; None: it must stay."""
     if not (is_sample(event) or isinstance(event, EventsFolded)):
         return None
     inner = event.last if isinstance(event, EventsFolded) else event
@@ -143,7 +145,7 @@ def _kind(event: AnyEvent) -> Hashable | None:
 
 
 def _ends(kinds: Sequence[Hashable | None]) -> Iterator[tuple[Hashable, int]]:
-    """Where each kind begins and ends."""
+    """(kind, index) of the first event of each kind, then of the last."""
     first = {kind: index for index, kind in reversed(list(enumerate(kinds)))}
     yield from first.items()
     yield from {kind: index for index, kind in enumerate(kinds)}.items()

@@ -108,13 +108,13 @@ class Spool:
         self._bytes += grown
 
     def pending(self) -> list[AnyEvent]:
-        """What the fold of an earlier life held."""
+        """The events that the fold of an earlier process held."""
         with self._lock:
             row = self._connection.execute("SELECT data FROM pending").fetchone()
         return unpack(row[0]) if row is not None else []
 
     def marks(self) -> dict[str, bytes]:
-        """How far an earlier life had read, by source."""
+        """How far an earlier process had read, by source."""
         with self._lock:
             return dict(self._connection.execute("SELECT source, mark FROM marks"))
 

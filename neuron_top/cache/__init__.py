@@ -1,1 +1,1 @@
-"""What lies in a compile cache, read without a trace. Nothing is changed but locks, by `locks.protocol`."""
+"""Reads compile caches without leaving a trace. Nothing is changed but locks, by `locks.protocol`."""

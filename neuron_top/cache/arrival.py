@@ -1,7 +1,8 @@
-"""What files of an entry travel, in which order, and whether what arrived is what was published.
+"""Entries that are copied or fetched: which files, in which order, and whether what arrived is what was published.
 
-An entry's record (`model.stats.json`) names the digests of its artifact; without one a NEFF's header and length and the
-flags' hash are what there is. The mark is no part of it: it follows when all has arrived and was found good.
+An entry's record (`model.stats.json`) names the digests of its artifact; without a record only the header and length of
+a NEFF and the hash of the flags can be checked. The mark `model.done` is written last, when all files have arrived and
+were found good.
 """
 
 from __future__ import annotations

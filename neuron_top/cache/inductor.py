@@ -51,7 +51,7 @@ class InductorEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_inductor(root: str) -> bool:
-    """Whether a folder looks like Inductor's cache."""
+    """Whether a folder looks like Inductor's cache, by the names in it."""
     return any(os.path.isdir(f"{root}/{name}") for name in ("fxgraph", "aotautograd"))
 
 

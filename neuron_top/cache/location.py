@@ -6,8 +6,8 @@ BUCKET_SCHEME = "s3://"
 
 
 def is_bucket(root: str) -> bool:
-    """Whether `root` names a bucket rather than a folder: for an address of which no backend is open yet, or that is
-    not a cache's to be opened. Where there is a `CacheBackend`, its `kind` says it."""
+    """Whether `root` names a bucket rather than a folder: for an address of which no backend is open
+    (yet). Where there is a `CacheBackend`, ask its `kind`."""
     return root.startswith(BUCKET_SCHEME)
 
 

@@ -1,4 +1,4 @@
-"""Reading without leaving a trace: files and folders opened so that their access times stay as they were.
+"""Opens files and folders so that reading does not change their access times.
 
 Linux allows `O_NOATIME` to a file's owner and to root. Elsewhere the open is repeated without it and counted in
 `atime_fallbacks`, so that whoever looks can warn that access times of other people's files may have changed.

@@ -1,4 +1,4 @@
-"""Processes as far as caches are concerned: who compiles, who uses which root, who holds a file open.
+"""The processes that matter to caches: which compile, which use a root, which hold a file open.
 
 Read straight from /proc because the open devices (`/dev/neuron*`) and the environments are what matters, and
 because the tree's place is a parameter: a test builds a small one. What may not be read is None, and is said.
@@ -112,7 +112,8 @@ def read_processes(proc: str = "/proc") -> list[CacheProcess]:
 
 
 def ancestors(proc: str = "/proc") -> frozenset[int]:
-    """Whoever started us: shells, tmux, a container's first process. Their environment is no use of it."""
+    """Processes that started us: shells, tmux, a container's first process. That their environment names a cache does
+    not mean that they use it."""
     found: set[int] = set()
     pid = os.getpid()
     while pid > 1 and pid not in found:
@@ -126,7 +127,7 @@ def ancestors(proc: str = "/proc") -> frozenset[int]:
 
 
 def readers(running: Iterable[CacheProcess], proc: str = "/proc") -> frozenset[int]:
-    """Who reads what we print (`| tee log | less`): started with our environment, which is no use of it."""
+    """Processes that read what we print (`| tee log | less`): they have our environment, and use no cache."""
     pipes = {_link(f"{proc}/{os.getpid()}/fd/{end}") for end in (1, 2)}
     pipes = {pipe for pipe in pipes if pipe and pipe.startswith("pipe:")}
     waiting = {process.pid: _link(f"{proc}/{process.pid}/fd/0") for process in running} if pipes else {}
@@ -138,7 +139,8 @@ def readers(running: Iterable[CacheProcess], proc: str = "/proc") -> frozenset[i
 
 
 def bystanders(running: Sequence[CacheProcess], proc: str = "/proc") -> frozenset[int]:
-    """Whose environment is no use of a cache: who started us, who reads what we print, who only waits or looks."""
+    """Processes whose environment may name a cache that they do not use: our ancestors, readers of our output, and
+    those that only wait or look."""
     waiting = frozenset(process.pid for process in running if process.only_waits)
     return waiting | ancestors(proc) | readers(running, proc)
 

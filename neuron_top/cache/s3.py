@@ -42,7 +42,7 @@ _FLAGS_LIMIT = 1 << 20
 
 
 class Exchanged(NothingToShow):
-    """An object is not the one that was listed any more, or is gone."""
+    """An object was replaced or deleted since it was listed."""
 
 
 class Object(msgspec.Struct, frozen=True, gc=False):
@@ -188,7 +188,7 @@ def objects_of(bucket: Bucket, path: str) -> list[Object]:
 
 
 def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]], list[Other]]:
-    """One pass over the listing: objects by entry, and what belongs to none."""
+    """Sort the listing: objects by entry, and those that belong to none."""
     entries: dict[str, list[Object]] = {}
     others: list[Other] = []
     start, last = len(bucket.prefix), ""

@@ -1,4 +1,4 @@
-"""An entry as a job or a compiler reads it: through the gate, and only what was published for it under its key.
+"""Reads an entry for a job or a compiler: through the gate, and only what was published under its key.
 
 An artifact counts only with its mark and with the digests in its record (`model.stats.json`), which also names the key
 and the graph that it was made from. Each file is read once: what was checked is what is used.
@@ -83,7 +83,8 @@ class StoredEntry:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is one of our own compiler's, whose graph is a pickle and whose artifact is loaded here."""
+        """Whether the entry is of our own compiler: its graph is a pickle, and its artifact is loaded into this
+        process."""
         return self.graph.name == filenames.FX_GRAPH
 
     def opened(self) -> trust.CheckedFolder:

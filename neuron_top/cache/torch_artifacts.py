@@ -181,7 +181,7 @@ def _text(data: bytes) -> str | None:
 
 
 class _Bounded:
-    """So much of a file and no more: a word of a pickle may claim any length."""
+    """A file limited to so many bytes: an opcode of a pickle may claim any length."""
 
     def __init__(self, file: io.BufferedReader, left: int) -> None:
         self._file, self._left = file, left

@@ -55,7 +55,7 @@ class NoPlainFile(Untrusted):
 
 
 def vouched(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the user says that everyone who can write to the cache is trusted."""
+    """Whether the user states that everyone who can write to the cache is trusted (NEURONTOP_TRUST_CACHE=1)."""
     return environ.get(TRUST_VARIABLE, "").lower() in ("1", "true", "yes", "on")
 
 

@@ -1,4 +1,4 @@
-"""Who uses a cache now, and which entries that concerns."""
+"""Which processes use a cache now, and which entries they may need."""
 
 from __future__ import annotations
 

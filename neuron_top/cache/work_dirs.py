@@ -1,4 +1,4 @@
-"""Where compilers work: folders outside the cache that grow while a compile runs and stay behind when it dies.
+"""The work folders of compilers: they lie outside the cache, grow while a compile runs, and stay behind when it dies.
 
 Growth of such a folder is the best sign that a compile lives; what dead compiles left there counts as disk to be
 had back. Names are those of the SDK's wrapper, of its parallel compile and of NxD.

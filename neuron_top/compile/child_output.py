@@ -1,4 +1,4 @@
-"""What a child process writes, kept in our memory: the reason of a failure must not be lost with what failed.
+"""Keeps the last output of a child process in memory, so that the reason of its failure is not lost on a full disk.
 
 A log on the disk that a compile fills up is empty when it is read. So the child writes into a pipe, and its last bytes
 stay here, however much it says.
@@ -29,7 +29,7 @@ class ChildOutput:
         return self._reader
 
     def child_started(self) -> None:
-        """The child has its end: give up ours, so that the output ends with the child."""
+        """Close our copy of the child's end, so that the output ends with the child."""
         os.close(self.writer)
 
     def take(self) -> None:

@@ -1,4 +1,5 @@
-"""Small things about child processes that every compiler needs: no orphans, no zombies, peak memory measured."""
+"""Child processes as every compiler needs them: they end with their parent, are reaped, and their peak memory is
+measured."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _POLL_MILLISECONDS = 200
 
 
 def die_with_parent() -> Callable[[], None]:
-    """Something to call in a new child: the kernel then kills it when the thread that started it ends."""
+    """A function to call in a new child, after which the kernel kills the child when the thread that started it
+    ends."""
     libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
 
@@ -57,7 +59,7 @@ def _ended(process: subprocess.Popen[bytes], options: int) -> tuple[int, int | N
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a child that leads its own session, with everything it started: politely, then for good."""
+    """End a child that leads its own session, with everything it started: SIGTERM first, then SIGKILL."""
     if process.returncode is not None:
         return
     for number, patience in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, None)):

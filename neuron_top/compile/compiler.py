@@ -41,7 +41,7 @@ class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     peak_rss_bytes: int | None = None
     guards: str = ""
-    """Assumptions about symbolic sizes, see `persistent_cache.Stats.guards`."""
+    """Assumptions about symbolic sizes, see `cache.model.record.Stats.guards`."""
 
 
 class NotSerializable(Exception):
@@ -77,7 +77,7 @@ class Compiler(Protocol):
         ...
 
     def start(self) -> None:
-        """Get ready in the background for a compile that is certain to come. Raises CompilerMissing."""
+        """Prepare in the background for a compile that is certain to come. Raises CompilerMissing."""
         ...
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
 """Events from inside a training process, for whoever records the run.
 
-Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a
-file opened for appending, so threads and forks never tear a line. Emitting is never allowed to disturb the job:
-every failure is swallowed here, once and for all. Nor may it be led elsewhere: what lies under the file's name must be
-a plain file of this user's with that one name, for a link could lead to any file and a pipe without a reader would stop
+Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a file
+opened for appending, so threads and forks never tear a line. Emitting is never allowed to disturb the job: every
+failure is swallowed here, once and for all. Nor may it write to another file: what lies under the file's name must be a
+plain file of this user's with that one name, for a link could lead to any file and a pipe without a reader would stop
 the job.
 """
 

@@ -1,4 +1,4 @@
-"""Signals meant for us that are the job's: passed on, the impatient ones to every process of it."""
+"""Passes signals on to the job: the first to its process group, the second and third to all of its processes."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ Notify = Callable[[str], None]
 
 
 def quiet(remark: str) -> None:
-    """Take remarks for nobody."""
+    """Does nothing: the `notify` of a caller that shows no remarks."""
 
 
 def portions(name: str, notify: Notify, standard_input: IO[bytes] | None = None) -> Iterator[bytes]:
@@ -218,7 +218,7 @@ class _Continued(io.RawIOBase):
         return len(data)
 
     def read1(self, length: int) -> bytes:
-        """What is there now, at most `length` bytes; nothing at the end."""
+        """Read at most `length` bytes that are there now; empty at the end."""
         data = self._first[:length] or self._read(length)
         self._first = self._first[len(data) :]
         self.taken += len(data)

@@ -107,7 +107,7 @@ class Relay:
         return {number for number, _ in poll.poll(_HALF_LINE_MILLISECONDS if holds else None)}
 
     def _obey(self, command: bytes) -> None:
-        """Do what the watcher says; it is gone when it says nothing."""
+        """Carry out a command of the watcher; an empty one means that the watcher is gone."""
         if command == SHOW:
             self._shown = True
         elif command == SIZE:
@@ -172,7 +172,8 @@ class Relay:
         return taken
 
     def _complain(self, stream: _Stream, problem: OSError) -> None:
-        """A full disk, say. The job itself would have met the error; from here only a person can be warned."""
+        """Warn that output could not be written (a full disk, say): without us the job itself would have got the
+        error."""
         if not self._complained:
             self._complained = True
             name = {1: "output", 2: "error"}.get(stream.target, "output")
@@ -233,7 +234,7 @@ def _waiting(packets: socket.socket) -> list[bytes]:
 
 
 def _ignore_signals() -> None:
-    """It ends by itself; asked to end together with the job, it still has the job's last words to pass on."""
+    """Ignore signals that end the job: the relay still has to pass on the job's last output, and ends after that."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
 

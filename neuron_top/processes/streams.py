@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 10.0
 
 
 class _Place:
-    """Where one or both of our streams lead."""
+    """The file or terminal that one or both of our streams lead to."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -169,7 +169,7 @@ class FileTail:
             return b""
 
     def _follow_name(self) -> list[Chunk | FileChange]:
-        """The open file is silent: does its name still stand for it?"""
+        """Whether the name of the open file, which is silent, stands for another file now; if so, follow that one."""
         try:
             status = Path(self.path).stat()
         except OSError:

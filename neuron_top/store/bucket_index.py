@@ -1,4 +1,4 @@
-"""What a large bucket holds, as one node listed it for all: entries with their objects, kept in the store.
+"""The index of a large bucket: its entries with their objects, listed by one node and stored for all.
 
 Listing a million entries is thousands of requests; a thousand nodes that each do it are millions. The local form is a
 file in the state folder, for the processes of one node.
@@ -34,7 +34,7 @@ class IndexedEntry(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """How far a bucket's index is."""
+    """How complete and how old a bucket's index is."""
 
     after: str
     """The first listing was cut off behind this key; "" once it is whole."""
@@ -62,7 +62,7 @@ class BucketIndex(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         ...
 
 

@@ -25,7 +25,7 @@ class Store(Protocol):
     ) -> None: ...
 
     def close(self) -> None:
-        """Let go of it; a second close does nothing."""
+        """Close the store; a second close does nothing."""
 
     # --- writing ---
 

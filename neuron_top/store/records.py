@@ -30,7 +30,7 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     @property
     def open(self) -> bool:
-        """Not said to have ended: it runs, or its recorder died (its `pid` then is no longer alive)."""
+        """Whether no end was recorded: it runs, or its recorder died (then `pid` is no longer alive)."""
         return self.finished is None
 
 

@@ -123,7 +123,7 @@ def delete(store: Store, state: Path, run: str) -> Dropped:
 
 
 def _remove(folder: Path) -> None:
-    """Of any depth; what is not there is removed. Raises OSError."""
+    """Remove a folder of any depth; one that does not exist counts as removed. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), contextlib.ExitStack() as stack:
         above = os.open(folder.parent, FOLDER_FLAGS)
         stack.callback(os.close, above)

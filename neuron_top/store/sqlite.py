@@ -323,7 +323,7 @@ def _command(text: Any) -> Any:
 
 
 def _mix(text: Any) -> dict[str, int]:
-    """Operators of a graph; none where they cannot be read: they only sharpen an estimate."""
+    """Operators of a graph; empty where they cannot be read: they only make an estimate more exact."""
     try:
         return msgspec.json.decode(text, type=dict[str, int])
     except (TypeError, RecursionError, *MALFORMED):

@@ -40,13 +40,13 @@ class StateFile(Generic[T]):
             raise FileMalformed(self.path, f"{self._what} ({problem})") from None
 
     def known(self) -> T:
-        """As `read`; empty where that is not possible: what it says about is shown without it."""
+        """As `read`, but an empty value where the file cannot be read: screens then show their rows without it."""
         with contextlib.suppress(FileMalformed, RefusedForSafety):
             return self.read()
         return self._empty
 
     def change(self, change: Callable[[T], T]) -> T:
-        """Put another value there. Raises FileMalformed, RefusedForSafety, and what `change` raises."""
+        """Replace the value. Raises FileMalformed, RefusedForSafety, and what `change` raises."""
         with self._alone():
             before = self.read()
             after = change(before)

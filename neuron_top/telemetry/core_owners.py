@@ -1,4 +1,4 @@
-"""Who holds a core: from a host process id to the name of the program, and to its container.
+"""The owners of cores: finds the program's name and the container of a host process id.
 
 neuron-monitor reports process ids of the host, also inside a container, where the number is some other process: there
 nothing is looked up. Elsewhere the name is in `/proc/<pid>/cmdline`, the container in its cgroup path.
@@ -52,7 +52,7 @@ class Holders:
         self._known: dict[tuple[int, str], CoreOwner] = {}
 
     def holder(self, pid: int) -> CoreOwner:
-        """The process; a reused id is noticed by its start time."""
+        """The process with this id; a reused id is recognized by its start time."""
         born = _start_time(_text(self._proc / str(pid) / "stat"))
         key = (pid, born)
         if key not in self._known or not born:

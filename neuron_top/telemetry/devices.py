@@ -1,4 +1,4 @@
-"""neuron-ls: the devices of the machine and who uses them, at the start and then now and then.
+"""neuron-ls: the devices of the machine and who uses them, asked at the start and then periodically.
 
 The tool is run with a time limit (on old drivers it hangs while another copy runs). No device: it ends with 1, nothing
 on stdout and a line on stderr; unknown option: 1 and the complaint on stdout.
@@ -95,7 +95,7 @@ def _same_machine(table: tuple[LsDevice, ...], known: dict[int, LsDevice]) -> bo
 
 
 def _completed(device: LsDevice, before: LsDevice | None) -> LsDevice:
-    """A device with what an earlier table of the same machine said where this one is silent."""
+    """A device completed with what an earlier table of the same machine says."""
     if before is None:
         return device
     earlier = msgspec.structs.asdict(before)

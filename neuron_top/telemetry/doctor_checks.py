@@ -73,7 +73,7 @@ def examine(facts: MachineFacts, warned: frozenset[str] = frozenset()) -> list[C
 
 
 def is_neuron_machine(facts: MachineFacts) -> bool:
-    """Neuron hardware is here, or ought to be by the instance's type."""
+    """Whether Neuron hardware is present, or should be by the type of the instance."""
     by_type = generation(instance_type=facts.instance_type) is not None
     return by_type or bool(facts.nodes or facts.counted_devices or facts.listing.devices)
 

@@ -60,7 +60,7 @@ class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RootKind(StrEnum):
-    """What is found at the path of a cache root."""
+    """What kind of thing lies at the path of a cache root."""
 
     FOLDER = "folder"
     FILE = "file"
@@ -119,7 +119,7 @@ class Terminal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found."""
+    """Everything that was found on the machine."""
 
     system: str
     python: str

@@ -39,7 +39,7 @@ def on_ec2(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> b
 
 
 def ask(environ: Mapping[str, str] = os.environ, seconds: float = SECONDS) -> dict[str, str]:
-    """The instance's id, type, zone and image, as far as it show them; nothing where nobody answers."""
+    """The instance's id, type, zone and image, as far as the service gives them; empty where nobody answers."""
     place = urlsplit(environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or _ENDPOINT)
     found: dict[str, str] = {}
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=seconds)

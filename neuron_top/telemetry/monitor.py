@@ -1,4 +1,5 @@
-"""neuron-monitor as a child of ours: started with our configuration, drained, restarted when it dies, ended with us.
+"""Runs neuron-monitor as a child process: starts it with our configuration, reads its output, restarts it when it dies,
+and ends it with this program.
 
 One thread does it all (ingest's, see `telemetry/source.py`): it waits for output, errors and the word to stop at
 once. What the tool says on stderr becomes the reason when it dies, so the screen can say why there is no telemetry.
@@ -187,7 +188,7 @@ class MonitorSource:
 
 
 def _rest(child: subprocess.Popen[bytes]) -> bytes:
-    """What stderr still holds, without waiting: a grandchild may keep it open for ever."""
+    """What stderr still holds; does not wait for its end, since a grandchild may keep it open for ever."""
     if child.stderr is None:
         return b""
     os.set_blocking(child.stderr.fileno(), False)

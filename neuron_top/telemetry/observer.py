@@ -1,4 +1,4 @@
-"""Neuron Observer's `/metrics` over HTTP: asked within limits, now and then, in a thread of ingest's.
+"""Reads Neuron Observer's `/metrics` over HTTP: periodically, with limits on time and size, in a thread of ingest's.
 
 The daemon listens on the loopback interface, port 7001. Where no address is set it is tried there, and nothing is said
 while nobody answers: most machines have no such daemon. An address that a person set is different: its

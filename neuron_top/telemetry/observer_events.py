@@ -189,7 +189,7 @@ def _machine_of(series: _Series) -> Machine:
 
 
 class _Cores:
-    """Series of cores under the instance-wide number of the logical core that they belong to.
+    """Series of cores by the instance-wide number of their logical core.
 
     They may be numbered within their device (then two devices have a core 0) and by physical cores (then a device has
     more of them than logical ones); both show in the numbers themselves.

@@ -1,4 +1,4 @@
-"""Which telemetry sources a live view starts, and how they stand in for each other.
+"""Which telemetry sources a live view starts, and which of them replaces another one that is silent.
 
 neuron-monitor has utilization; the driver's sysfs has memory better (eleven categories, peaks, power). So there is
 one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent

@@ -60,7 +60,7 @@ class SysfsTree:
         return self.layout.devices
 
     def forget(self) -> None:
-        """Look the devices up afresh next time: the driver was reloaded, or has come."""
+        """Look the devices up again next time: the driver was loaded or reloaded."""
         self._layout, self._machine = None, None
 
     def machine(self) -> Machine:

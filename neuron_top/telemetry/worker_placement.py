@@ -29,7 +29,7 @@ class WorkerPlacement(NamedTuple):
 
 
 LONE = WorkerPlacement(core=0, rank=None, local_rank=None, world_size=None)
-"""The place of the one process of a job that was not told any."""
+"""The placement of the only process of a job without a launcher."""
 
 
 def place_of(environment: Mapping[str, str]) -> WorkerPlacement | None:

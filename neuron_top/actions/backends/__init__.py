@@ -28,7 +28,8 @@ def open_backend(root: str, options: BackendOptions) -> CacheBackend:
 
 
 def _is_torch_neuron(folder: str) -> bool:
-    """A look at a few names: most roots are no cache of TorchNeuron, and load nothing of it."""
+    """Whether a root is a cache of TorchNeuron. Looks at a few names before it imports the module that knows for
+    sure."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 (names of 50,000 entries are no paths)
     except OSError:

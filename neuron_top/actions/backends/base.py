@@ -56,7 +56,7 @@ class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ignore(done: int, total: int) -> None:
-    """Tell nobody how far a verification has come."""
+    """Does nothing: the `watch` of a caller that needs no progress."""
 
 
 class CacheBackend(Protocol):

@@ -1,4 +1,5 @@
-"""Retry now in a process of its own, for whoever draws a screen: compilers may write to its streams, it can be ended.
+"""Compiles failed graphs again in a child process, for front ends that draw a screen: compilers may write to the
+child's streams, and it can be ended.
 
 The parent writes a `ChildJob` as one JSON line to its stdin; it answers with JSON lines, `ChildProgress` of the plan
 and at last a `ChildOutcome` or a `ChildRefusal`. An interrupt (SIGINT) stops it before its next step; the kernel

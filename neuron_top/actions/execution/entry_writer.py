@@ -22,7 +22,7 @@ from neuron_top.cache.model.filenames import LOCK_NAMES
 
 
 class LocalEntryWriter:
-    """The open entry as `shelves.EntryWriter` describes it."""
+    """The open entry of a root on a file system; see `copy_targets.EntryWriter`."""
 
     def __init__(self, entry: OpenEntry) -> None:
         self._entry = entry
@@ -63,7 +63,8 @@ class LocalEntryWriter:
 
 
 def _write(file: BinaryIO, chunks: Iterable[bytes]) -> int:
-    """All of them one behind the other; gives their length. Large ones are written beside what is done for the next."""
+    """Write the chunks one after the other; returns their length. Large chunks are written in a thread while the next
+    one is read."""
     size = 0
     under_way: deque[Future[None]] = deque()
     with contextlib.ExitStack() as stack:

@@ -107,7 +107,7 @@ class Execution:
         return self
 
     def _give_up(self) -> None:
-        """Take back what was made before anything was done."""
+        """Remove what was prepared, where the execution ends before its first step."""
         with (
             contextlib.suppress(OSError, RefusedForSafety),
             contextlib.closing(self.trash.opened(self.plan.identity)) as place,
@@ -180,7 +180,7 @@ class Execution:
             self.moved += step.frees
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
-        """Do it; False where an earlier attempt did. Raises StaleEntryError, OSError."""
+        """Carry a step out; False where an earlier attempt did it already. Raises StaleEntryError, OSError."""
         if resumed and self._is_done(step):
             return False
         with self.root.entry(step.path) as entry:
@@ -193,7 +193,7 @@ class Execution:
         return True
 
     def _beside(self, path: str) -> OpenEntry:
-        """Where files of an entry that stays go, to be closed by a `with`."""
+        """The folder in the trash that takes files of an entry which itself stays; close it by a `with`."""
         self.trashed_files.make(path)
         return self.trashed_files.entry(path)
 
@@ -219,13 +219,14 @@ class Execution:
                 raise StaleEntryError(NotDoneCode.HOLDER_ALIVE, held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
-        """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
+        """Whether the resumed plan took the files of this entry, and unlocked it, before it was interrupted."""
         if step.action in plans.WHOLE_ENTRY or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry_lock.owner(entry) is None
 
     def _is_touched(self, entry: OpenEntry, step: Step) -> bool:
-        """A resumed plan meets what it was at when it was interrupted: its own lock, or half of one it took away."""
+        """Whether the resumed plan was at this entry when it was interrupted: its own lock is there, or half of one it
+        took away."""
         if step.action is Action.UNLOCK:
             taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
             return any(facts.st_ino in taken for _, facts in entry.files(step.action))
@@ -233,7 +234,7 @@ class Execution:
         return owner is not None and owner.token in self.earlier
 
     def _is_done(self, step: Step) -> bool:
-        """A resumed plan meets what it did before it was interrupted."""
+        """Whether the resumed plan did this step before it was interrupted."""
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
     def _act(self, entry: OpenEntry, step: Step, *, fresh: bool) -> None:

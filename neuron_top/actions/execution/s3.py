@@ -107,7 +107,7 @@ class _Execution:
                 return
 
     def report_draining(self, watch: Callable[[Progress], bool], seconds: float) -> None:
-        """Tell that it waits between marks and what they mark."""
+        """Report the wait between deleting the marks and deleting the rest."""
         steps = len(self.plan.steps)
         watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, "", draining=seconds))
 
@@ -125,7 +125,8 @@ class _Execution:
         self.marks_taken |= bool(marks)
 
     def rest(self) -> None:
-        """Take what is left of the entries that were looked at, unless somebody wrote there meanwhile."""
+        """Delete the remaining objects of the entries that `marks` looked at, unless somebody has written there
+        since."""
         for number, before in self.taken.items():
             step = self.plan.steps[number]
             _, now = s3.look_again(self.bucket, step.path)

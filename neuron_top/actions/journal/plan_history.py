@@ -73,7 +73,8 @@ class PlanHistory:
 
     @property
     def taken(self) -> int:
-        """Bytes it took away in all its attempts; of one that was cut short, at most the rest of a batch too many."""
+        """Bytes that the plan took away in all its attempts. Of an attempt that was cut short, up to a batch too many
+        may be counted."""
         refused = {step for step, _ in self.refused}
         return sum({move.path: move.frees for move in self.moves if move.step not in refused}.values())
 

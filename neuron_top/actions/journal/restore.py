@@ -102,7 +102,7 @@ def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
 def _entry_back(
     root: OpenRoot, trashed_files: OpenRoot, path: str, moves: Sequence[Move], token: Path, kept: Kept
 ) -> int:
-    """Bring one entry back, or the files of it that were taken; gives how many moves were undone."""
+    """Bring one entry back, or the files of it that were taken; returns how many moves were undone."""
     first = moves[0]
     try:
         if first.action in WHOLE_ENTRY:

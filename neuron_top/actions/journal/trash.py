@@ -1,9 +1,9 @@
 """The trash of one cache and the journal in it: what was done, when, by whom, and how to undo it.
 
 The trash lies beside the root, on the same file system and outside it (the SDK walks its root for graphs), so every
-step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks
-of; after a kill the disk itself says how far a plan came, and where the journal is lost it says what there is
-(`trash_contents`). What the trash holds is opened without following links. Only `actions.execute` and this module
+step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks of;
+after a kill the disk itself says how far a plan came, and where the journal is lost it says what there is
+(`trash_contents`). What the trash holds is opened without following links. Only `actions.execution` and this module
 remove anything.
 
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
@@ -106,7 +106,7 @@ class Trash:
         self._keep_reserve()
 
     def _device(self) -> int:
-        """Of the file system that the root lies on."""
+        """Device number of the file system that the root lies on."""
         try:
             facts = self.root.stat()
         except OSError as problem:
@@ -123,7 +123,7 @@ class Trash:
                     raise RefusedForSafety(f"the trash {folder} is a link: name another (--trash)")
 
     def _keep_reserve(self) -> None:
-        """Room that is given back when the disk is full: taking something from a full disk must be possible."""
+        """Keep a file that is deleted when the disk is full, so that a full disk can still be evicted from."""
         reserve = self.folder / "reserve"
         size = min(RESERVE_BYTES, self._free() // 64)
         if reserve.exists() or size < _LEAST_RESERVE:
@@ -355,7 +355,7 @@ class Trash:
         raise self._apart(identity, obstacle)
 
     def _purged(self, identity: str, removed: Removed, finished: PlanPurged | None = None) -> PlanPurged:
-        """The folder itself goes last: as long as it is there, a killed purge is known for one."""
+        """Delete the folder itself last: while it exists, a purge that was killed is recognized."""
         record = PlanPurged(plan=identity, at=time.time(), freed=removed.freed, files=removed.files, user=user_name())
         if finished is None:
             self.write(record)
@@ -405,7 +405,7 @@ def _file_size(handle: int) -> int:
 
 
 def _unfit(place: Path) -> str:
-    """Why what lies in a plan's place is none of ours; empty for a folder, or for nothing."""
+    """Why the thing at a plan's place cannot be its folder; empty where it is a folder, or where nothing is there."""
     try:
         mode = place.lstat().st_mode
     except OSError:

@@ -1,4 +1,5 @@
-"""What is in the trash, read from its folders: for a journal that was emptied, cut or garbled, or knows less than it.
+"""Reads from the folders of the trash what lies in it: for a journal that was emptied, cut or garbled, or that lacks
+plans.
 
 A plan's folder holds what was taken away under the path it had below the root, beside the plan itself. Names come from
 the disk, one at a time and through no link; the saved plan only adds what it says of them, where it can be read.
@@ -210,7 +211,8 @@ def _moves(path: str, folder: int, root: Path, number: int, step: Step | None) -
 
 
 def _action(entry: Path, names: Collection[str]) -> Action:
-    """What took it, where no plan says so: whole went what is not there any more, and what holds a graph or flags."""
+    """The action that took an entry, where no plan says it: EVICT where the entry is gone from the root, or more of it
+    was taken than other actions take; else UNLOCK for locks alone, QUARANTINE for an artifact."""
     parts = functools.reduce(operator.or_, (PARTS.get(name, Part.OTHER) for name in names), 0)
     if parts & ~_TAKEN_ALONE or not os.path.lexists(entry):
         return Action.EVICT

@@ -1,4 +1,4 @@
-"""An eviction planned with the uses that changed nothing: access times are asked of the disk for all that would go.
+"""Plans an eviction with fresh access times: the disk is asked for those of every entry that would go.
 
 The catalog reads an entry again when its folder changed, and a client that loads an artifact changes no folder. So
 what it says of the last use may be old: an entry can only have been used later. Asking again for the entries of a plan,

@@ -263,7 +263,7 @@ def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> int | None:
 
 
 def _how_it_is(criteria: EvictCriteria, context: PlanContext) -> Goal:
-    """What meets the goal already."""
+    """The goal with what meets it already."""
     return Goal(
         GoalCode.MET,
         size=context.before.size if criteria.max_bytes is not None else None,

@@ -1,4 +1,4 @@
-"""What an entry is worth keeping: the order in which candidates of an eviction go."""
+"""Ranks the candidates of an eviction: the order in which they go."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _CODES = {
 
 
 def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:
-    """What several usable entries share but for a log path. Most graphs are there once, and need no second look."""
+    """Identities, without log paths in the flags, that several usable entries share. Most graphs occur once."""
     names = list(map(_GRAPH, map(_MODULE, everything)))
     if len(set(names)) == len(names):
         return set()

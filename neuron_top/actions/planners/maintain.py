@@ -56,6 +56,7 @@ def foreseen_plans(criteria: Iterable[EvictCriteria], snapshot: Snapshot, contex
 
 
 def _after(plan: Plan, context: PlanContext) -> PlanContext:
-    """What a look after `plan` would find: a smaller cache on a disk as full as before, its trash not yet purged."""
+    """The snapshot as it would be after `plan`: a smaller cache on a disk as full as before, as its trash is not yet
+    purged."""
     before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
     return msgspec.structs.replace(context, before=before, trash_bytes=context.trash_bytes + plan.frees)

@@ -1,4 +1,4 @@
-"""Which cached failures are tried again, now or on the next run: a pure planner.
+"""Plans which cached failures are compiled again, now or on the next run. Pure.
 
 On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into an extracted graph.
 Now: the graph is compiled here, by the compiler that its folder names (`execution.compile_now`). What the compiler

@@ -1,4 +1,4 @@
-"""Work folders of dead compiles: what compilers left behind outside the cache, and what may go of it.
+"""Finds the work folders that dead compiles left outside the cache, and plans which of them may go.
 
 A folder goes when it lies where compilers work, belongs to us, did not change for a day, and no process names it, works
 in it or has a file of it open. Each parent folder is a plan of its own, because its trash lies beside it.

@@ -50,7 +50,8 @@ class _Listed(NamedTuple):
 
 
 def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held]:
-    """Who holds which of the lock files `names` (paths below `root`); what nothing proves is left out. Looks only."""
+    """Who holds which of the lock files `names` (paths below `root`); locks without proof are left out. Changes
+    nothing."""
     files: dict[Identity, str] = {}
     for name in names:
         with suppress(OSError):
@@ -70,7 +71,8 @@ def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held
 
 
 def of_open_file(handle: int) -> str | None:
-    """Why an open lock file must stay: somebody has a lock of either kind on it; None leaves a flock of ours on it.
+    """Why an open lock file must stay: somebody holds a flock or fcntl lock on it. None: nobody did, and we hold its
+    flock now.
 
     Asked right before it goes: `/proc` says nothing of processes in other namespaces, the kernel does.
     """
@@ -83,7 +85,8 @@ def of_open_file(handle: int) -> str | None:
 
 
 def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str, proc: str) -> Held | None:
-    """The proof. Who says of its open file that it is locked holds it, also where the process that took it is gone."""
+    """The holder with its proof. A process whose open file is locked holds it, even where the process that took it is
+    gone."""
     for pid, descriptors in sorted(opened.items()):
         for descriptor in descriptors:
             kind = _kind_held(descriptor)
@@ -150,7 +153,7 @@ def _kind_held(descriptor: str) -> str:
 
 
 def _is_for_writing(descriptor: str) -> bool:
-    """Whether its process could write by it, as a holder opens a lock file; taken as so where nothing says."""
+    """Whether the descriptor is open for writing, as a holder opens a lock file; True where that is unknown."""
     with suppress(OSError, ValueError), open(descriptor.replace("/fd/", "/fdinfo/"), encoding="ascii") as lines:
         for line in lines:
             name, _, value = line.partition(":")

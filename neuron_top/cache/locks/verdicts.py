@@ -1,4 +1,4 @@
-"""Is the holder of a lock alive? The evidence, and what it proves.
+"""Decides whether the holder of a lock is alive: collects the evidence, and judges what it proves.
 
 The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life (a
 compiler that names the key, its work folder growing, a living process that has the file locked or open for writing) or
@@ -36,7 +36,7 @@ RECENT_CHANGE = 10 * 60.0
 
 
 class LockEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What was looked at, once for all locks of a root."""
+    """The evidence on all locks of a root, collected at one time."""
 
     now: float
     boot: float | None = None

@@ -37,7 +37,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 class Artifact(IntEnum):
-    """What the cheap test says of `model.neff` or `model.inductor`."""
+    """The result of the cheap test of `model.neff` or `model.inductor`."""
 
     NONE = 0
     VALID = 1

@@ -28,7 +28,8 @@ class Folder(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Other(msgspec.Struct, frozen=True, array_like=True):
-    """What is neither an entry nor a compiler folder: registry, `lock`, unknown names. Counted, never touched."""
+    """A member of a root that is neither an entry nor a compiler folder: registry, `lock`, unknown names. Counted,
+    never changed."""
 
     path: str
     allocated: int

@@ -1,4 +1,4 @@
-"""The catalog of a root as a command wants it: from the stored index where there is one, brought up to date."""
+"""The catalog of a root: read from the stored index where there is one, and brought up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an entry's files hold, read when somebody asks: the NEFF, the graph, the log. Looks only.
+"""Reads the contents of an entry's files on demand: the NEFF, the graph, the log. Changes nothing.
 
 A local graph is described by its JSON file; the pickled graph beside it is never loaded, since loading a pickle
 is running whatever its writer put into it.

@@ -26,7 +26,7 @@ _NO_ATIME = getattr(os, "O_NOATIME", 0)
 
 
 class _Linked(NamedTuple):
-    """A link that leads to a file we may count: the target's status."""
+    """The status of the file that an accepted link leads to."""
 
     info: os.stat_result
     path: str
@@ -120,7 +120,8 @@ class EntryBuilder:
         return Artifact.STUB if size <= MARKER_BYTES else Artifact.BROKEN
 
     def _artifact_closed(self, name: str, problem: OSError) -> os.stat_result:
-        """Not openable quietly: perhaps somebody else's file, perhaps a link, perhaps forbidden."""
+        """Handle an artifact that the no-atime reader cannot open: another user's file, a link, or one that may not be
+        read."""
         info = os.lstat(name, dir_fd=self.folder)
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:

@@ -1,4 +1,4 @@
-"""The plain entry: graph, flags, NEFF, marks, each an ordinary file with one name. Most entries are nothing else.
+"""Reads plain entries fast: graph, flags, NEFF and marks, each an ordinary file with one name. Most entries are plain.
 
 A first scan reads 50,000 of them, so they are read in one stretch here, without an object per file; whatever is not
 plain (a lock, a log, a link, a name nobody knows, a file that may not be opened) is left to `EntryReader`, which gives

@@ -1,4 +1,4 @@
-"""Looking for entries that are not what they seem: the cheap level from a scan, the full one file by file.
+"""Finds entries that are broken or doubtful: the cheap level from a scan, the deep one file by file.
 
 *broken* is what a client would take for good and cannot use; *warning* is what a person should know of. A digest of
 an unknown package version is neither: it cannot be judged. Full verification reads every artifact of the cache.

@@ -232,7 +232,7 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
 
 
 def _seen(entry: Entry) -> tuple[object, ...]:
-    """What makes a change worth reporting. The wording of a lock's proof is not part of it: that counts seconds."""
+    """The values whose change is reported. The text of a lock's proof is left out: it counts seconds."""
     lock = (entry.lock.verdict, entry.lock.owner) if entry.lock is not None else None
     return entry.state, entry.allocated, entry.changed_at, lock
 

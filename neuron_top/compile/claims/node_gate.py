@@ -47,7 +47,7 @@ class NodeGate:
 
 
 class NodeNote:
-    """What one process of a node found out about a key, for its others: that there is nothing there."""
+    """A note of one process for the others of its node: that a source does not have a key."""
 
     def __init__(self, node: str, key: str) -> None:
         folder = _folder()

@@ -1,4 +1,5 @@
-"""Whose turn it is to compile an entry: claimed, waited for with a message that names the node, never for ever.
+"""Decides which process of a fleet compiles an entry: the one that claims it. The others wait, with a message that
+names its node, and for a limited time.
 
 A lease is renewed in the background while its holder compiles, and asked again before the artifact is published: who
 lost it meanwhile publishes nothing.
@@ -29,7 +30,7 @@ class ClaimLost(CompileError):
 
 
 class Turn:
-    """What came of asking: `mine` may compile now; otherwise the entry is to be looked up again."""
+    """The answer to a request: with `mine` this process may compile now; else the entry is to be looked up again."""
 
     def __init__(self, *, mine: bool, waited: float = 0.0, place: str = "") -> None:
         self.mine, self.waited, self.place = mine, waited, place
@@ -101,7 +102,7 @@ class Turns:
 
 
 class _Asking:
-    """One wait for one entry."""
+    """A wait for the turn at one entry."""
 
     def __init__(
         self,

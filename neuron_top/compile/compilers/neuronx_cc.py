@@ -111,10 +111,11 @@ class NeuronxCC:
             self._running.discard(process)
 
     def hold(self, lock: Path, token: str) -> None:
-        """Nothing outlives us here: a lock left behind names its dead owner, and the next to come takes it over."""
+        """Does nothing: no process outlives this one, and a lock left behind names its dead owner, so that the next one
+        takes it over."""
 
     def start(self) -> None:
-        """Nothing to get ready: each compile is a program of its own."""
+        """Does nothing: each compile is a program of its own."""
 
     def close(self) -> None:
         """End every compile under way; the threads that wait for them get CompilerKilled."""

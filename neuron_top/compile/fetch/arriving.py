@@ -1,4 +1,5 @@
-"""Files of one entry on their way into a cache whose lock is held: hashed as they come, looked at, then published."""
+"""Fetches the files of one entry into a cache, with the entry's lock held: hashed as they arrive, verified, then
+published."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 
 
 class Fetched(NamedTuple):
-    """What came of it: whether the entry is to be looked up again, and how long another process was waited for."""
+    """The result of a fetch: whether the entry is to be looked up again, and the seconds waited for another process."""
 
     look_again: bool
     waited: float
@@ -81,7 +81,7 @@ class Fetcher:
         return Fetched(False, waited)
 
     def _fetched(self, entry: WritableEntry, graph: str, interrupted: Callable[[], bool]) -> bool:
-        """False where there is no use in asking again soon."""
+        """Fetch the entry; False where asking again soon is of no use."""
         try:
             files = self.source.files(f"{entry.path.parent.name}/{entry.module}")
             if not files:
@@ -124,7 +124,7 @@ class Fetcher:
 
 
 class _Teller:
-    """Emits how far an entry is."""
+    """Emits the progress of one entry."""
 
     def __init__(self, emit: side_channel.Emit, module: str, place: str) -> None:
         self._emit, self._module, self._place = emit, module, place

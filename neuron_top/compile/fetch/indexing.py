@@ -76,7 +76,7 @@ class Indexing:
                         self._claims.release(self._key)
 
     def _claimed(self) -> str:
-        """Who lists it now; "" where it is for us to do so."""
+        """The node that lists the bucket now; "" where this process is to list it."""
         if self._claims is None:
             return ""
         try:

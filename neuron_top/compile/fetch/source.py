@@ -37,7 +37,7 @@ class ArtifactSource(Protocol):
 
 
 class BucketSource:
-    """See Source. An entry is one request, and one for each file or range of a large one."""
+    """See ArtifactSource. An entry is one request, and one for each file or range of a large one."""
 
     def __init__(self, url: str) -> None:
         """Raises UsageError for what is no bucket, and where boto3 is missing."""
@@ -61,7 +61,8 @@ class BucketSource:
 
 
 class FolderSource:
-    """See Source. Every file is reached through the gate: whoever could exchange it could run code as this user."""
+    """See ArtifactSource. Every file is reached through the gate: whoever could exchange it could run code as this
+    user."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

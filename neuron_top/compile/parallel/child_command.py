@@ -119,7 +119,7 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_all(process: subprocess.Popen[bytes], before: set[int]) -> None:
-    """End what is left of the command: first politely, then for good."""
+    """End what is left of the command: SIGTERM first, then SIGKILL."""
     for number, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
         left = _living_children(before)
         for member in left:

@@ -33,7 +33,7 @@ class CollectedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fault(StrEnum):
-    """What a compile that did not end well was the fault of: it decides whether another attempt makes sense."""
+    """The cause of a failed compile, which decides whether another attempt makes sense."""
 
     GRAPH = "graph"
     """The graph itself, or what nobody can tell from it."""

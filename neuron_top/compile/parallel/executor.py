@@ -53,7 +53,7 @@ class Executor(Protocol):
         ...
 
     def flush(self) -> None:
-        """No more tasks come for now: what was gathered in order to be submitted together is submitted."""
+        """Submit the tasks that were gathered to be submitted together: no more come for now."""
         ...
 
     def memory(self) -> Memory:
@@ -65,7 +65,7 @@ class Executor(Protocol):
         ...
 
     def leave_out(self, node: str) -> None:
-        """A node turned out to be unable to compile: what was submitted and has not begun keeps away from it."""
+        """A node cannot compile: keep tasks that have not begun away from it."""
         ...
 
     def logs(self) -> Path | None:
@@ -77,5 +77,5 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the scheduler, once every task has ended."""
+        """Disconnect from the scheduler, once every task has ended."""
         ...

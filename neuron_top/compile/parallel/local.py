@@ -30,7 +30,7 @@ _AGAIN_SECONDS = 0.2
 
 
 class FinishedCompile(Protocol):
-    """What compiling one entry gives: `wrapper.CompiledEntry`."""
+    """What compiling one entry gives: `wrapper.compiling.CompiledEntry`."""
 
     @property
     def entry(self) -> FinishedEntry:
@@ -39,7 +39,7 @@ class FinishedCompile(Protocol):
 
 
 class FinishedEntry(Protocol):
-    """Of it, only the statistics matter here."""
+    """A finished entry, of which only the statistics matter here."""
 
     def stats(self) -> Stats | None:
         """Cost of the compile."""
@@ -47,7 +47,7 @@ class FinishedEntry(Protocol):
 
 
 class EntryCompiler(Protocol):
-    """Compiles the graph in an entry directory: `wrapper.Wrapper`."""
+    """Compiles the graph in an entry directory: `wrapper.get_or_compile.Wrapper`."""
 
     def compile_entry(self, path: Path) -> FinishedCompile:
         """Compile it. Raises CompileError and its kin, and KeyboardInterrupt after `interrupt`."""

@@ -11,7 +11,7 @@ from neuron_top.errors import NeuronTopError
 
 
 class Medium(Protocol):
-    """What an executor asks; safe to share between threads."""
+    """How an executor reaches the graphs and artifacts of its nodes; safe to share between threads."""
 
     shows_locks: bool
     """Whether the lock of a node that compiles can be seen beside the graph here."""

@@ -1,4 +1,4 @@
-"""What follows when a task did not end well: another node, more memory, or the end of it. Pure."""
+"""Decides what follows a failed task: another node, more memory, or no further attempt. Pure."""
 
 from __future__ import annotations
 

@@ -118,14 +118,15 @@ class ParallelCompile:
         self._count(line, counts)
 
     def _leave_out(self, result: CompileResult) -> None:
-        """A node that cannot compile a graph is given none of the others either: it would take them all, and fail."""
+        """Give a node that cannot compile one graph none of the others either: it would take them all, and fail."""
         if result.node not in self._unfit:
             self._log.remark(f"node {result.node} is given no more compiles: {result.message}")
             self._unfit |= {result.node}
             self._executor.leave_out(result.node)
 
     def _placed(self, progress: QueueProgress) -> QueueProgress:
-        """With the nodes; what waits in a scheduler's queue is left, not running."""
+        """The progress with the nodes that compile; what waits in a scheduler's queue counts as left, not as
+        running."""
         now = time.monotonic()
         running = []
         for one in progress.running:

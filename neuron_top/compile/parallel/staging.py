@@ -20,7 +20,7 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph
 
 
 class Staging:
-    """Of one bucket, in the state folder."""
+    """The staging folder of one bucket, in the state folder."""
 
     def __init__(self, url: str, state: Path) -> None:
         """Raises UsageError for what is no bucket."""
@@ -39,7 +39,7 @@ class Staging:
                 self.bucket.fetch(path, GRAPH_FILES, folder)
 
     def left(self, collected: Collected, met: Iterable[str], *, retry_failed: bool) -> Collected:
-        """Of what is collected here: without what the bucket has compiled, or knows not to compile."""
+        """The collected graphs that are left to compile: without those that the bucket has, or stores a failure of."""
         graphs, failed, done, wanted = [], [], 0, set(met)
         for graph in collected.graphs:
             state = self._states.get(self._path(graph))

@@ -146,7 +146,7 @@ class CompileClient:
         process: subprocess.Popen[bytes],
         waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
     ) -> None:
-        """Hand out replies until the server's end; then everybody who still waits gets that answer.
+        """Hand out replies until the server ends; whoever still waits then is told that it ended.
 
         A reply that is cut in its middle is an end, too.
         """

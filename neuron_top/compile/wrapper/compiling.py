@@ -242,7 +242,7 @@ class Compiling:
 
     @contextlib.contextmanager
     def _emitting_end(self, entry: WritableEntry, task: CompileTask, *, last: bool) -> Iterator[None]:
-        """Emit how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
+        """Emit how the compile in the block ended, also where it raised. `last`: it is not tried again."""
         start, cause = time.monotonic(), CompileCause.INTERRUPTED
         try:
             yield

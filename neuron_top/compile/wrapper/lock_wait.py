@@ -1,4 +1,4 @@
-"""Waiting for the process that compiles a graph already: said once a minute, and never for a dead one.
+"""Waits for the process that compiles a graph already: logs that once a minute, and never waits for a dead process.
 
 The pauses grow from milliseconds to half a second, so a short compile costs its waiters little and a long one costs the
 machine nothing. The owner of the lock is looked at once a second; one that is gone loses the lock.

@@ -46,7 +46,7 @@ class WritableEntry(StoredEntry):
                 pass
 
     def _make_checked(self) -> None:
-        """Nothing is made in a folder that is not ours."""
+        """Make the folder and what is missing above it, nothing of it in a folder that others can change."""
         try:
             with trust.open_folder(str(self.path), make=True):
                 pass

@@ -1,4 +1,4 @@
-"""A miss as a clear failure, where compiling is not wanted: which graph, under which key, and what lies nearest.
+"""Reports a miss as an error, where compiling is not wanted: which graph, under which key, and the nearest entries.
 
 A fleet that is meant to find every graph should not idle for half an hour because one differs.
 """

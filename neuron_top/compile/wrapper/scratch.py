@@ -1,4 +1,4 @@
-"""Where a process compiles what its cache cannot take, and where it goes when that disk is full, too.
+"""The scratch folder of a process: it compiles there what its cache cannot take, and moves on when that disk is full.
 
 The first place is the usual one (TMPDIR), and nothing changes with it. Once a compile has found no room there either,
 the process moves on: its temporary files and those of its compilers go below the next place, and so does Inductor's
@@ -119,7 +119,7 @@ class Scratch:
 
     @property
     def moved_to(self) -> Path | None:
-        """Where this process works since its usual place was full; None: in its usual place."""
+        """The folder that this process moved to when the usual disk was full; None: it has not moved."""
         return self._moved_to if self._owner == os.getpid() else None
 
     def folder(self) -> Path:

@@ -102,7 +102,7 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Let go of all connections; the next use makes new ones, except from a pool."""
+        """Close all connections; the next use makes new ones, except from a pool."""
         with self._lock:
             one, self._one = self._one, None
         if one is not None:
@@ -201,7 +201,7 @@ class Database:
             raise self.sentence(problem) from None
 
     def sentence(self, problem: psycopg.Error) -> StoreUnusable:
-        """What a driver's exception means, for a person."""
+        """The StoreUnusable that stands for an exception of the driver, with a text for people."""
         primary = problem.diag.message_primary or _first_line(str(problem))
         kind = _STATES.get(problem.sqlstate or "")
         if kind is StoreNotAllowed:

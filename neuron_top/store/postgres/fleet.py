@@ -67,11 +67,11 @@ class FleetStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections; the next call makes new ones."""
         self._database.close()
 
     def end(self) -> None:
-        """The same for good: whoever asks later is refused."""
+        """Close for good: whoever asks later is refused."""
         self._database.end()
 
     # --- an agent writes ---

@@ -1,4 +1,4 @@
-"""How batches land exactly once: the mark of a spool moves in the transaction that inserts what is above it."""
+"""Inserts batches exactly once: the mark of a spool moves in the same transaction that inserts the batches above it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
 
 
 def land_ahead(connection: Opened, node: str, spool: str, batches: Sequence[Batch]) -> bool:
-    """What an agent that keeps up ships: a few batches of one run, all of them above its mark, in one statement.
+    """Insert a few batches of one run, all above the spool's mark, in one statement: the usual case.
 
     They land, the mark moves, and who listens is woken. False, and nothing is done, where they are not of that kind.
     """

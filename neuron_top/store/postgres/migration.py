@@ -1,4 +1,4 @@
-"""Makes the schema, or brings an older one up to date: forward only, one transaction, a newer one is left alone."""
+"""Makes the schema, or migrates an older one: forward only, in one transaction; a newer schema is not changed."""
 
 from __future__ import annotations
 
