@@ -23,14 +23,14 @@ def state_of(search: str | None) -> dict[str, str]:
 
 
 def search_with(search: str | None, **changes: str | None) -> str:
-    """The same address with some values changed; None and "" take one away."""
+    """The same address with some values changed; None and "" remove one."""
     state = state_of(search) | {name: value or "" for name, value in changes.items()}
     kept = {name: value for name, value in state.items() if value}
     return f"?{urlencode(kept)}" if kept else ""
 
 
 def hold(app: Dash, *controls: str) -> None:
-    """Keep what these controls hold in the address; `address.js` says under which names, and lets them follow it."""
+    """Have the values of these controls kept in the address and set from it; `address.js` names their parameters."""
     for control in controls:
         app.clientside_callback(  # type: ignore[no-untyped-call]
             ClientsideFunction("neurontop", "hold"), Input(control, "value"), State(control, "id")

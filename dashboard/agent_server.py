@@ -1,4 +1,4 @@
-"""What an agent answers: `/metrics` for the site's collector, and `/logs`, pages of the logs that it follows.
+"""The HTTP server of an agent: `/metrics` for the site's collector, and `/logs`, pages of the logs that it follows.
 
     GET  /metrics     on loopback for everybody who is on this machine, else with the token
     POST /logs        with the token (`Authorization: Bearer`), a `LogRequest` as JSON; the answer is a `LogPage`
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "neurontop", ""
 
     def handle_one_request(self) -> None:
-        """Read it within its time, and answer."""
+        """Read one request within its time limit, and answer it."""
         self._deadline = threading.Timer(self.request_seconds, self._give_up)
         self._deadline.daemon = True
         self._deadline.start()
@@ -184,7 +184,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(refused.status, msgspec.json.encode({"error": str(refused)}), "application/json")
 
     def _pass_over(self) -> None:
-        """Read a body that nobody wants: closed with it unread, the connection would take the refusal away."""
+        """Read and drop a body: if the connection were closed with the body unread, the client would not get the
+        answer."""
         length = self.headers.get("content-length", "")
         if not self._taken and length.isascii() and length.isdigit() and len(length) <= 9:
             self.rfile.read(min(int(length), 2 * LIMITS.body_bytes))

@@ -28,7 +28,7 @@ _WHILE_ACTIVE, _ONCE_HANDLED = (AlertAct.ACKNOWLEDGE, AlertAct.MUTE), (AlertAct.
 
 
 def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list[Any]:
-    """All of it. `told`: keys of alerts that stand above already: folded, for their graph and what can be done."""
+    """The panel of alerts. `told`: keys of alerts that the band above shows already; these are folded."""
     active = [alert for alert in listed.active if alert.key not in told]
     above = [alert for alert in listed.active if alert.key in told and (may_act() or alert.graph is not None)]
     more = active[SHOWN:]
@@ -67,7 +67,7 @@ def _alert(alert: Alert, run: str, acts: Sequence[AlertAct]) -> Any:
 
 
 def may_act() -> bool:
-    """Whether who asks may do something about an alert."""
+    """Whether the client of this request may acknowledge and mute alerts."""
     return current_permission.get() >= LEAST_TO_EXECUTE
 
 

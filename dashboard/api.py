@@ -213,7 +213,7 @@ def _planning(caches: DashboardCaches) -> tuple[Endpoint, ...]:
 
 
 def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, fleet: DashboardFleet, prefix: str) -> None:
-    """Add all of it below `<prefix>api/`."""
+    """Add all endpoints below `<prefix>api/`."""
     table = endpoints(feeds, caches, fleet)
     description = msgspec.json.encode(openapi(table, prefix))
 
@@ -237,7 +237,7 @@ def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, flee
 
 
 def _contents(table: tuple[Endpoint, ...], prefix: str) -> dict[str, Any]:
-    """What there is, in short."""
+    """The document of `/api/`: each endpoint in a line."""
     return {
         "described": f"{prefix}api/openapi.json",
         "endpoints": [

@@ -48,7 +48,7 @@ def create_app(
     prefix: str = "/",
     fleet: DashboardFleet | None = None,
 ) -> App:
-    """The whole as one ASGI application. The caller starts and stops the feeds, and closes the fleet."""
+    """The dashboard as one ASGI application. The caller starts and stops the feeds, and closes the fleet."""
     fleet = fleet or DashboardFleet(feeds.settings)
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
@@ -149,7 +149,7 @@ def _page(prefix: str, path: str, search: str) -> Any:
 
 
 def _open_page(prefix: str, address: str) -> OpenPage | None:
-    """The page that a browser has opened: its layout comes with the frame, and no second question is needed for it."""
+    """The page that a browser has opened. Its layout is sent with the frame, which saves a second request."""
     try:
         _scheme, _host, path, query, _fragment = urlsplit(address)
     except ValueError:

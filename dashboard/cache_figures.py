@@ -102,7 +102,8 @@ def growth_chart(points: Sequence[tuple[float, int]], acts: Sequence[PlanHistory
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
-    """A whole equals the sum of its parts, also where an empty part counts as one byte to be seen."""
+    """Values of which each whole is the sum of its parts, also where an empty part counts as one byte so that it is
+    drawn."""
     values = dict(zip(paths, trace["values"], strict=True))
     for path in sorted(paths, key=len, reverse=True):
         children = [values[other] for other in paths if len(other) == len(path) + 1 and other[:-1] == path]

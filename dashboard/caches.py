@@ -1,7 +1,7 @@
 """The caches as the pages and the API see them: their entries, and plans for them.
 
-Listing a large cache takes seconds, so it is done in a thread and at most every few seconds. Rules and life cycle of a
-plan are the service's; this keeps the plans by identity and holds clients to their limits.
+Listing a large cache takes seconds, so it is done in a thread and at most every few seconds. The rules and the life
+cycle of a plan are the service's; this module keeps the plans by identity and enforces the limits of clients.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def table(
 
 
 def term(word: str, shown: str = "") -> Component:
-    """A word with a `?` that shows its definition, on hover and on focus; `shown`: another form of the word."""
+    """A word with a `?` that shows its definition on hover and on focus; `shown`: the form of the word to print."""
     return html.Span(
         [
             shown or word,
@@ -140,12 +140,12 @@ def with_commands(text: str) -> Component:
 
 
 def absent(text: str) -> Component:
-    """A sentence in the place of a panel's chart, which the style sheet leaves out."""
+    """A sentence in the place of a panel's chart; the style sheet hides the chart then."""
     return note(text, kind="quiet absent")
 
 
 def left_out() -> Component:
-    """What a page puts in the place of a panel's content that has no data: the style sheet leaves the panel out."""
+    """A marker in the place of a panel's content that has no data: the style sheet hides the panel."""
     return html.Span(className="left-out", hidden=True)
 
 

@@ -73,6 +73,6 @@ async def _document(make: Callable[[], str]) -> Response:
 
 
 def script_hashes() -> list[str]:
-    """The one script of these documents, as a Content-Security-Policy names it."""
+    """The hash of the only script of these documents, as a Content-Security-Policy names it."""
     scripts = re.findall(r"<script>(.*?)</script>", html_page("", ""), re.DOTALL)
     return [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts]

@@ -17,9 +17,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export_links(table: str) -> list[Any]:
-    """Links that `neurontop.js` completes with the prefix and the run of the page's address.
+    """Export links; `neurontop.js` adds the prefix and the run of the page's address to them.
 
-    One to Parquet stands where pyarrow is installed.
+    A link to Parquet is among them where pyarrow is installed.
     """
     return [
         html.A(

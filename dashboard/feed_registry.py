@@ -53,7 +53,7 @@ _RECORDINGS_SECONDS = 2.0
 
 
 class Pulse(NamedTuple):
-    """What the frame of a page says of its run."""
+    """What the frame of a page shows of its run."""
 
     title: str
     freshness: str
@@ -63,12 +63,12 @@ class Pulse(NamedTuple):
 
 class _CachedView(NamedTuple, Generic[View]):
     version: int
-    """Of the run, when it began to be made."""
+    """The version of the run when the view began to be made."""
     began: float
     took: float
     """Seconds, with the wait for the run."""
     cost: float
-    """What it took, or the one before if that took less: one hiccup, or what the first one imports, is no cost."""
+    """The lower of what this one and the one before took: a single delay, or imports of the first one, do not count."""
     longest_rest: float
     value: View
 
@@ -182,11 +182,12 @@ class FeedRegistry:
         return () if is_dropped(run) else self.cached_view(run, _roots)
 
     def listed_roots(self, run: str) -> tuple[str, ...]:
-        """The same, and those that were seen on this machine while the run was watched: the first page names them."""
+        """As `cache_roots`, with the caches that were seen on this machine while the run was watched, which the first
+        page lists."""
         return () if is_dropped(run) else self.cached_view(run, _known_roots)
 
     def _forget(self, run: str) -> None:
-        """A feed was closed."""
+        """Drop what is cached of a feed that was closed."""
         self._views = {key: value for key, value in list(self._views.items()) if key[0] != run}
         self._viewing = {key: lock for key, lock in list(self._viewing.items()) if key[0] != run}
         self._pulses.pop(run, None)
@@ -224,7 +225,7 @@ class FeedRegistry:
         self._views.pop((run, overview), None)
 
     def list_again(self) -> None:
-        """The recordings have changed: the next question reads them."""
+        """Note that the recordings have changed: the next request reads them again."""
         self._recordings = (float("-inf"), self._recordings[1])
 
     def pulse(self, run: str) -> Pulse:

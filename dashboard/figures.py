@@ -1,4 +1,4 @@
-"""Rows of views → figures, as plain values: dictionaries cost a thirtieth of plotly's own objects, and say the same.
+"""Figures from rows of views, as plain dictionaries: they cost a thirtieth of plotly's own objects, and draw the same.
 
 A figure's `uirevision` stays, so that zoom and hidden traces survive every update. Times are ISO texts in UTC, which
 plotly draws without converting; unknown values are gaps.
@@ -155,7 +155,7 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
 
 
 def _named(names: Sequence[str]) -> dict[str, Any]:
-    """The ticks of lines that have names: of very many not each."""
+    """The ticks of named lines; where there are very many, only some of them."""
     some = range(0, len(names), 1 + len(names) // 60)
     return {"tickvals": list(some), "ticktext": [names[place] for place in some]}
 
@@ -170,7 +170,7 @@ def _devices(lines: Sequence[tuple[str, list[CoreRow]]], colors: ChartColors) ->
 
 
 def _hatch(color: str) -> dict[str, Any]:
-    """How cells are filled of which nothing new is known."""
+    """The pattern of cells whose values are old."""
     pattern = {"shape": "/", "fgcolor": color, "fgopacity": 0.6, "size": 10, "solidity": 0.1}
     return {"line": {"width": 0}, "fill": "toself", "fillcolor": "rgba(0,0,0,0)", "fillpattern": pattern}
 
@@ -211,7 +211,7 @@ def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
 
 
 def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
-    """Three digits after the point: what a color can show, and short on the wire."""
+    """Rounded to three digits after the point: enough for a color, and short to send."""
     share = measure.share(row) if measure.share is not None else None
     return round(share, 3) if share is not None else None
 
@@ -240,7 +240,7 @@ def _core_name(row: CoreRow) -> str:
 
 
 def byte_unit(most: float | None) -> tuple[str, int]:
-    """The unit of an axis of bytes up to so many, and what to divide them by: as `bytes_text` takes it for them."""
+    """The unit of an axis of up to so many bytes, and its divisor; the same unit that `bytes_text` chooses."""
     return ("MiB", 1024**2) if most is not None and most < 999.5 * 1024**2 else ("GiB", GIB)
 
 
@@ -259,7 +259,7 @@ def capacity_line(colors: ChartColors, **place: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=1 << 16)
 def _drawn(time: float, value: float | None, scale: float) -> tuple[str, float | None]:
-    """One point as it is sent. Kept, because a chart of a run has the points of its last update, and one more."""
+    """One point as it is sent. Cached, because an update of a chart has all points of the last one, and one more."""
     return iso(time), None if value is None else round(value * scale, 6)
 
 

@@ -80,7 +80,7 @@ def _cell_text(cell: FleetCell, *, named: bool) -> str:
 
 
 def _short(value: float | None) -> int | None:
-    """Whole percent: what a color can show, and short on the wire."""
+    """Whole percent: enough for a color, and short to send."""
     return None if value is None else round(100 * value)
 
 

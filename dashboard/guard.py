@@ -139,7 +139,7 @@ class Guard:
             browser_now.reset(browser_token)
 
     def _below_prefix(self, scope: Scope) -> Scope:
-        """The path is checked, and gets our prefix where a reverse proxy has taken it away."""
+        """Check the path, and add our prefix where a reverse proxy has removed it."""
         raw = scope.get("raw_path") or b""
         path: str = scope["path"]
         steps = path.split("/")[1:-1] + path.rsplit("/", 1)[-1:]
@@ -252,7 +252,7 @@ class Guard:
         return True
 
     def _own_address(self, wanted: str) -> str:
-        """Where somebody goes back to: a page of ours, else the front page. Never another site."""
+        """The address to return to after sign-in: a page of ours, else the front page. Never another site."""
         path, mark, query = wanted.partition("?")
         is_page = path.startswith(self._prefix) and path[len(self._prefix) :] in self._pages
         if not is_page or not f"{path}{query}".isascii() or not f"{path}{query}".isprintable() or " " in query:
@@ -330,7 +330,7 @@ class Guard:
 
 
 def _headers(policy: str) -> list[tuple[bytes, bytes]]:
-    """On every answer."""
+    """The headers of every response."""
     pairs = {
         "content-security-policy": policy,
         "x-frame-options": "DENY",
@@ -373,7 +373,8 @@ def _is_text(query: bytes) -> bool:
 
 
 def _holds_text(body: bytes, value: Any) -> bool:
-    """Whether all texts of a JSON value are such. Only escapes can hold anything else, and few bodies have these."""
+    """Whether all strings of a JSON value are UTF-8 without zero bytes. Only escapes can violate that, and few bodies
+    have any."""
     lowered = body.lower()
     if b"\\u0000" not in lowered and b"\\ud" not in lowered:
         return True

@@ -19,7 +19,7 @@ RUNS_SHOWN = 8
 
 
 def idle_panel(view: Overview, runs: Sequence[RunRow]) -> list[Any]:
-    """All of it."""
+    """The panel."""
     commands = html.Div([_command(command, text) for command, text in NEXT], className="commands")
     parts = [panel("What you can do", commands)]
     if found := _found(view):

@@ -42,15 +42,16 @@ overview, and <a href="{escape(prefix)}api/overview">api/overview</a> gives it a
 
 
 def _used(scripts: str) -> str:
-    """Without what Dash always brings along and we never use: its own table, and what makes up for browsers before
-    2018 (an eighth of the time until the page answers); and without the grids, which `grids.js` reads where one is.
+    """The scripts without those that Dash always adds and we never use: its own table, and polyfills for browsers
+    before 2018 (an eighth of the time until the page answers); and without the grids, which `grids.js` reads where one
+    is.
     """
     return "\n".join(line for line in scripts.splitlines() if not any(part in line for part in _SPARED))
 
 
 def _grids(scripts: str) -> str:
-    """The address of the grids' component; empty where no script is known as theirs: then Dash's page brings it along,
-    and `grids.js` leaves it in its place.
+    """The address of the script of the grids' component. Empty where it is not recognized among the scripts: then the
+    page loads it like all others, and `grids.js` does nothing.
     """
     line = next((line for line in scripts.splitlines() if _GRIDS in line), "")
     return unescape(line.partition('src="')[2].partition('"')[0])

@@ -57,7 +57,8 @@ def tile_texts(view: Overview) -> dict[str, str]:
 
 
 def _speed_words(training: TrainingCard) -> str:
-    """What the number is: charts end at the last report, which the median of the recent ones need not be."""
+    """What the number stands for: it is a median of recent reports, which may differ from the last point of the
+    chart."""
     if training.throughput is not None:
         return " · ".join(filter(None, (training.throughput_unit, "recent median")))
     return f"{duration_text(training.step_seconds)} per step" if training.step_seconds is not None else ""

@@ -238,9 +238,9 @@ def _bar_axis(view: MemoryTable, drawn: Sequence[_Bar], colors: ChartColors) -> 
 
 
 def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
-    """What filled one core, one kind upon the other, at the moments when they were most; its whole memory as a line.
+    """Memory of one core by kind as stacked areas, at the moments of the highest totals; its whole memory as a line.
 
-    The open stretch of time waits: its fullest moment may still come.
+    The newest interval is left out: its highest total may still come.
     """
     if view is None or not (view.kinds or view.memory):
         return empty(colors, "no memory was reported", 320)
@@ -297,7 +297,7 @@ def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
 
 
 def _short_place(core: ExhaustedCore) -> str:
-    """A place in as few letters as stand below a bar."""
+    """A place, shortened so that it fits below a bar."""
     numbers = (("d", core.device), ("c", core.core))
     parts = [plain(core.node), *(f"{letter}{number}" for letter, number in numbers if number is not None)]
     return " ".join(filter(None, parts)) or core.place

@@ -22,9 +22,9 @@ Marks = Mapping[str, Any]
 
 
 class PageChart(NamedTuple):
-    """A figure whose `moving` parts change with every sample (their paths), the rest seldom.
+    """A figure of which the parts at the paths `moving` change with every sample, the rest seldom.
 
-    Of a part that only grew at its end a browser gets the end.
+    Where a part only grew at its end, the browser is sent the new end.
     """
 
     figure: dict[str, Any]
@@ -42,7 +42,7 @@ class AppendChart(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """A section with its mark: of what many browsers are given, marks are worked out once."""
+    """A section with its mark, which is computed once for all browsers that get the section."""
 
     section: Any
     mark: Any
@@ -92,13 +92,13 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
 
 
 def _chart_mark(chart: PageChart) -> list[str]:
-    """Of what stays, then of each part that moves."""
+    """The marks of a chart: first of what stays, then of each moving part."""
     parts = (_at(chart.figure, path) for path in chart.moving)
     return [_digest(_without(chart.figure, chart.moving)), *map(_part_mark, parts)]
 
 
 def _part_mark(part: Any) -> str:
-    """Its digest, and of a list how long it is."""
+    """The mark of a part: its digest, and the length of a list."""
     return f"{_digest(part)}:{len(part)}" if isinstance(part, list) else _digest(part)
 
 
@@ -206,7 +206,7 @@ def _digest(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What a browser gets of a component or a figure."""
+    """A component or a figure as plain values, as they are sent to a browser."""
     return msgspec.json.decode(_ENCODER.encode(value))
 
 

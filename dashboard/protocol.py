@@ -151,7 +151,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._in_head = True
 
     def on_response_complete(self) -> None:
-        """An answer is out. Where its request still comes in, the time for that goes on."""
+        """A response was sent. Where its request is still being received, the time limit of that goes on."""
         self.waiting_since = self.loop.time()
         super().on_response_complete()
         if self.transport.is_closing():
@@ -173,7 +173,7 @@ class BoundedHttp(HttpToolsProtocol):
         return path.endswith(f"/{UPLOAD_PATH}".encode()) and self.parser.get_method() == b"POST"
 
     def _wrong_head(self) -> tuple[int, str] | None:
-        """What is wrong with a whole head."""
+        """Why the complete headers of a request are refused; empty where they are fine."""
         sizes = [value for name, value in self.headers if name == b"content-length"]
         if any(len(size) > 12 or int(size) > self._most_body for size in sizes):
             return 413, f"the body is too large: at most {self._most_body} bytes are accepted"
@@ -252,7 +252,7 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 class BoundedSocket(WebSocketsSansIOProtocol):
-    """A WebSocket on which nothing is read: pages only listen. What somebody sends all the same ends it."""
+    """A WebSocket that only sends: a client that sends data is disconnected."""
 
     limits: ClassVar[ConnectionLimits] = LIMITS
 
@@ -268,7 +268,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Frames. Who asks for answers (pings) and does not take them is let go."""
+        """Take frames. A client that sends pings and does not read the answers is disconnected."""
         super().data_received(data)
         if self.transport.get_write_buffer_size() > _MOST_UNTAKEN:
             self.transport.abort()

@@ -39,8 +39,8 @@ MOST_OF_ONE = 300
 
 
 def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
-    """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there; with
-    `?run=…` it says what a message of the socket would."""
+    """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether the server is there;
+    with `?run=…` it says what a message of the socket would."""
     sockets: dict[WebSocket, str] = {}
     answers = SharedAnswers[str](LEAST_SECONDS, stale=STALE_SECONDS)
 

@@ -68,7 +68,7 @@ def serve(
 
 
 def configured(app: App, limits: ConnectionLimits = LIMITS) -> uvicorn.Config:
-    """How the application is served: bounded (see `limits.py`), and silent about itself."""
+    """The uvicorn configuration: with the limits of `limits.py`, without a server header and an access log."""
     return uvicorn.Config(
         app,
         http=type("Http", (BoundedHttp,), {"limits": limits}),

@@ -1,4 +1,4 @@
-"""What many browsers ask at the same time is worked out once, in a thread, and given to all of them."""
+"""Computes an answer that many browsers ask for once, in a thread, and gives it to all of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SharedAnswers(Generic[Answer]):
         asyncio.get_running_loop().call_later(self._seconds, self._again, question, work_out, done)
 
     def _stands(self, question: Hashable, task: asyncio.Task[Answer]) -> bool:
-        """No other answer was begun since."""
+        """Whether no other answer to this question was begun since."""
         asked = self._asked.get(question)
         return asked is not None and asked.task is task
 

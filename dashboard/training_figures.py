@@ -105,7 +105,7 @@ def _shapes(marks: Sequence[TrainingMark], by_step: bool, places: Sequence[Any],
 
 
 def _failed(colors: ChartColors) -> Figure:
-    """The name of a line, at its left: a failure is mostly the last that there is."""
+    """The label of a failure's line, to its left: a failure is mostly at the right end of the chart."""
     font = {"color": colors.bad, "size": 11}
     return {
         "label": {

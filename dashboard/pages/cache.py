@@ -201,7 +201,7 @@ def render(
 
 
 def _ages(colors: ChartColors) -> Any:
-    """What the colors mean: small parts of the treemap have no letters."""
+    """The legend of the colors: small parts of the treemap have no room for text."""
     swatches = [
         html.Span([html.Span(className="swatch", style={"background": color}), word])
         for word, color in cache_figures.age_colors(colors).items()

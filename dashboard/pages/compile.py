@@ -118,20 +118,20 @@ def render(
 
 
 def _marker(*, is_empty: bool, are_many: bool) -> Any:
-    """What tells the style sheet that all panels are empty, or that no ranks are folded."""
+    """Classes that tell the style sheet whether all panels are empty, and whether ranks are folded."""
     if is_empty:
         return html.Span(className="no-compiles")
     return None if are_many else html.Span(className="few-workers")
 
 
 def _placed(one: GraphRow) -> dict[str, Any]:
-    """What only the grid shows: its order, and who met it in few words."""
+    """The fields that only the grid shows: the row's order, and which workers met the graph, in short."""
     group = _ACTIVE.index(one.state) if one.state in _ACTIVE else len(_ACTIVE)
     return {"active": group + 1 / (1 + (one.elapsed or one.seconds or 0)), "who": worker_words(one)}
 
 
 def worker_words(one: GraphRow) -> str:
-    """Who met a graph: its ranks, in a row or by their number; without ranks its process, or their number."""
+    """Which workers met a graph: its ranks or their count; without ranks its process, or the count of processes."""
     ranks = one.ranks
     if not ranks and one.workers > 1:
         return f"{one.workers} processes"

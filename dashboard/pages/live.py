@@ -223,7 +223,7 @@ def render(
 
 
 def _about(subject: Subject) -> str:
-    """The class of a panel that is left out where there is no data on a subject."""
+    """The class of panels about a subject; the style sheet hides them where there is no data on it."""
     return f"about-{subject.name.lower()}"
 
 
@@ -267,7 +267,7 @@ def nodes_of(view: Overview) -> list[str]:
 
 
 def _only(series: Trends, training: TrainingCard) -> Any:
-    """Where loss or throughput alone was printed, or no step at all: the style sheet leaves the others out."""
+    """Classes that say which of loss, throughput and steps were printed; the style sheet hides the others."""
     if bool(series.loss_values) == bool(series.throughput_values):
         return None
     only = "only-loss" if series.loss_values else "only-throughput"
@@ -282,7 +282,7 @@ def _lines(view: Overview) -> Any:
 
 
 def _without_cause(view: Overview) -> Sequence[Mark]:
-    """The marked lines without those that a failed job's band states already."""
+    """The marked lines without those that the band of a failed job shows already."""
     cause = view.diagnosis.cause if view.diagnosis is not None else None
     if cause is None or verdict(view).state is not VerdictState.FAILED:
         return view.lines

@@ -104,13 +104,13 @@ def layout(state: dict[str, str]) -> Any:
 
 
 def query_of(words: str, level: str) -> LogQuery:
-    """What is wanted: the terms of `words`, and lines of this level and worse."""
+    """The query of the page: the terms of `words`, and lines of this level and worse."""
     query = LogQuery(words)
     return query.at_least(LineLevel(level)) if level in tuple(LineLevel)[1:] else query
 
 
 def _question(state: dict[str, str]) -> list[str]:
-    """What the browser's lines are an answer to."""
+    """A key of the query that the browser's lines answer."""
     return [state.get(name, "") for name in ("run", "q", "level", "node", "at")]
 
 
@@ -121,7 +121,7 @@ def _reader(feeds: FeedRegistry, fleet: DashboardFleet, state: dict[str, str]) -
 
 
 def node_text(state: dict[str, str]) -> str:
-    """Whose lines they are, where they are those of one node."""
+    """A text that names the node, where the lines are those of one node."""
     return f"{state['node']}, from its agent: " if state.get("node") else ""
 
 

@@ -156,7 +156,7 @@ def _devices(cores: CoreTable | None, colors: ChartColors) -> dict[str, Any]:
 
 
 def _which(core: MemoryKinds | None, view: MemoryTable) -> str:
-    """The core that is shown, what its two sums are, and how to choose another."""
+    """A sentence on which core is shown, what its two totals are, and how to choose another one."""
     words = "a device's fullest core" if figures.is_by_device(view) else "a core"
     choice = f"Click a bar of “Memory by category” to choose {words}."
     if core is None:
@@ -210,7 +210,7 @@ def _columns(rows: Sequence[CoreRow]) -> list[CoreMetric]:
 
 
 def _metric_text(metric: CoreMetric, row: CoreRow) -> str:
-    """A metric of a core; how busy one is that no longer reports is not known."""
+    """The text of a metric of a core; the utilization of a core that no longer reports is unknown."""
     return UNKNOWN if row.stale and metric is UTILIZATION else metric.text(row)
 
 
