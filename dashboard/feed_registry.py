@@ -218,7 +218,7 @@ class FeedRegistry:
     def act_on_alert(self, run: str, act: AlertAct, key: str) -> None:
         """Acknowledge or mute an alert of a run, or undo that. Raises FileMalformed, RefusedForSafety."""
         if is_dropped(run):
-            raise UsageError("of a dropped log nothing is kept, so its alerts cannot be handled")
+            raise UsageError("alerts of a dropped log cannot be acknowledged or muted: nothing about it is stored")
         job = self.cached_view(run, _job_key)
         self._histories[job] = time.monotonic(), self._alerts.act(job, act, [key])
         self._pulses.pop(run, None)

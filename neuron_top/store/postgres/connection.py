@@ -135,7 +135,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._ended:
-            raise StoreUnreachable(f"{self.place}: this program has left the database")
+            raise StoreUnreachable(f"{self.place} is not asked any more: this program is ending")
 
     def _borrowed(self) -> AbstractContextManager[Opened]:
         return self._from_pool(self._pool) if self._pool is not None else self._only_one()
