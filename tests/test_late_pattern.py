@@ -41,7 +41,7 @@ def test_it_is_compiled_once_and_not_before_it_is_asked(monkeypatch: pytest.Monk
     assert len(made) == 1
 
 
-def test_a_wrong_pattern_is_told_at_its_first_use() -> None:
+def test_a_wrong_pattern_is_reported_at_its_first_use() -> None:
     late = late_pattern("(")
     with pytest.raises(re.error):
         late.match("")

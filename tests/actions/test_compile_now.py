@@ -111,7 +111,7 @@ def test_no_more_compile_at_a_time_than_allowed(root: Path, tmp_path: Path) -> N
     assert most == [1]
 
 
-def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_gone_on_with(root: Path, tmp_path: Path) -> None:
+def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_resumed(root: Path, tmp_path: Path) -> None:
     plan = planned(root)
     outcome = compiled(plan, sdk_compiler(tmp_path, "exec sleep 600"), lambda progress: progress.running_count == 0)
     assert (outcome.interrupted, outcome.done) == (True, 0)
@@ -170,7 +170,7 @@ def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_
             )
 
 
-def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_compiler_that_is_not_there_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found, missing = compilers.compilers_for(root, [f"{caches.COMPILER}/{caches.module(61)}"])
     assert found == {}

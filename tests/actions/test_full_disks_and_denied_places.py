@@ -72,7 +72,9 @@ def free(place: Path) -> int:
     return facts.f_bavail * facts.f_frsize
 
 
-def test_on_a_full_disk_where_nothing_was_ever_done_nothing_is_done_and_the_reason_is_said(small_disk: Path) -> None:
+def test_on_a_full_disk_where_nothing_was_ever_done_nothing_is_done_and_the_reason_is_reported(
+    small_disk: Path,
+) -> None:
     root = small_disk / "cache"
     caches.entry(root, 1)
     plan = planned(root)

@@ -81,7 +81,7 @@ def test_a_killed_copy_has_no_false_hit_and_the_next_one_leaves_no_trace_of_it(k
     assert at > 20
 
 
-def test_a_killed_compile_leaves_the_failure_or_a_hit_and_can_be_gone_on_with(kills: Killer, tmp_path: Path) -> None:
+def test_a_killed_compile_leaves_the_failure_or_a_hit_and_can_be_resumed(kills: Killer, tmp_path: Path) -> None:
     killed, at = True, 0
     while killed:
         folder = tmp_path / str(at)
@@ -114,7 +114,7 @@ def sdk_compiler(folder: Path) -> NeuronxCC:
 
 
 @pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
-def test_a_killed_sweep_of_work_folders_is_undone_or_gone_on_with(
+def test_a_killed_sweep_of_work_folders_is_undone_or_resumed(
     kills: Killer, work: Path, monkeypatch: pytest.MonkeyPatch, *, resume: bool
 ) -> None:
     monkeypatch.setenv("BASE_COMPILE_WORK_DIR", str(work))

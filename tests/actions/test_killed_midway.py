@@ -97,9 +97,7 @@ def check_next_command_frees_locks(trash: Trash, act: str, at: int) -> None:
 
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
-def test_an_act_killed_at_any_touch_is_gone_on_with_or_undone(
-    kills: Killer, tmp_path: Path, act: str, resume: bool
-) -> None:
+def test_an_act_killed_at_any_touch_is_resumed_or_undone(kills: Killer, tmp_path: Path, act: str, resume: bool) -> None:
     killed, at = True, 0
     while killed:
         root, plan, before = made(tmp_path / str(at), act)
@@ -122,7 +120,7 @@ def test_an_act_killed_at_any_touch_is_gone_on_with_or_undone(
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_an_undo_killed_at_any_touch_is_gone_on_with(kills: Killer, tmp_path: Path, act: str) -> None:
+def test_an_undo_killed_at_any_touch_is_resumed(kills: Killer, tmp_path: Path, act: str) -> None:
     killed, at = True, 0
     while killed:
         root, plan, before = made(tmp_path / str(at), act)

@@ -225,7 +225,7 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
     assert len(keys(bucket)) == 4
 
 
-def test_what_is_no_bucket_and_what_is_not_there_are_said(url: str) -> None:
+def test_what_is_no_bucket_and_what_is_not_there_are_reported(url: str) -> None:
     with pytest.raises(UsageError, match="not the address of a bucket"):
         s3.connect("s3:///nothing")
     with pytest.raises(NothingToShow, match="NoSuchBucket"):
@@ -276,7 +276,7 @@ def test_an_interrupted_plan_can_be_undone_as_far_as_it_came(bucket: s3.Bucket, 
 
 
 @pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
-def test_killed_at_any_request_or_touch_a_plan_is_undone_or_gone_on_with(
+def test_killed_at_any_request_or_touch_a_plan_is_undone_or_resumed(
     bucket: s3.Bucket, tmp_path: Path, *, resume: bool
 ) -> None:
     caches.entry(tmp_path / "cache", 1)

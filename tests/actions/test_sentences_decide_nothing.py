@@ -270,7 +270,7 @@ def test_json_of_an_outcome_has_its_reasons_in_words_as_before() -> None:
     assert never == "this bucket keeps no versions: it cannot be undone"
 
 
-def test_what_goes_on_beside_the_steps_is_told_in_words_of_one_place() -> None:
+def test_what_goes_on_beside_the_steps_is_reported_in_words_of_one_place() -> None:
     compiling = Progress(1, 0, 5, 0, "a/b", running=2, remaining=40.0, held_back="memory")
     assert plan_sentences.progress_parts(compiling) == ["2 running", "about 40.0 s to go", "waiting for memory"]
     [wait] = plan_sentences.progress_parts(Progress(1, 0, 5, 0, "", draining=30.0))

@@ -274,7 +274,7 @@ def test_only_paths_of_entries_look_like_entries(parts: list[str]) -> None:
         assert path == f"01/01/{KEYS[0]}.neff"
 
 
-def test_a_root_that_is_gone_is_said(tmp_path: Path) -> None:
+def test_a_root_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NothingToShow, match="does not exist"):
         torch_neuron.scan(str(tmp_path / "gone"))
 

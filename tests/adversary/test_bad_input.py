@@ -267,7 +267,7 @@ def _waiting(pipe: Path, state: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_a_pipe_without_a_writer_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
+def test_a_pipe_without_a_writer_is_waited_for_and_that_is_reported(tmp_path: Path) -> None:
     with _waiting(tmp_path / "pipe", tmp_path) as process:
         (tmp_path / "pipe").write_text(bad_input.LOG)
         output, errors = process.communicate(timeout=120)

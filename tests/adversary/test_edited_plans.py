@@ -149,7 +149,7 @@ def test_an_edited_plan_touches_nothing_that_it_must_not(
         "\ufeff{}",
     ],
 )
-def test_what_is_no_plan_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+def test_what_is_no_plan_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(text)
     status, said = cache_command(capsys, "apply", file, "--yes")

@@ -289,7 +289,7 @@ def test_more_processes_than_descriptors(channel: Path) -> None:
     assert [type(event) for event in reported] == [CompileEnded] * 300
 
 
-def test_files_beyond_the_limit_are_said_once(channel: Path) -> None:
+def test_files_beyond_the_limit_are_reported_once(channel: Path) -> None:
     for number in range(10):
         (channel / f"{number}.jsonl").write_bytes(encode(ENDED) + b"\n")
     reported = heard(SideChannel(channel, most_files=4))

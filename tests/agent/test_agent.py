@@ -252,7 +252,7 @@ def test_without_a_database_it_says_what_to_do(tmp_path: Path, arguments: tuple[
         ("", "cut off"),
     ],
 )
-def test_how_a_job_ended_is_told_by_its_logs_where_agents_saw_no_command(
+def test_how_a_job_ended_is_reported_by_its_logs_where_agents_saw_no_command(
     tmp_path: Path, postgres_url: str, capsys: pytest.CaptureFixture[str], last_lines: str, state: str
 ) -> None:
     """The fleet's table, and the summary of the job over its nodes, which has the job's name."""

@@ -197,7 +197,7 @@ def test_the_token_may_lie_in_a_file_and_a_short_one_is_refused(
         ("https://[broken", True, "an invalid address"),
     ],
 )
-def test_where_a_token_may_not_go_and_an_agent_that_is_dead_are_said(
+def test_where_a_token_may_not_go_and_an_agent_that_is_dead_are_reported(
     monkeypatch: pytest.MonkeyPatch, address: str, is_here: bool, words: str
 ) -> None:
     monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", TOKEN)
@@ -253,7 +253,7 @@ EVIL = "\x1b]0;evil\x07\x1b[2J"
         (said(500, b"\xff" * 100), "HTTP status 500"),
     ],
 )
-def test_an_agent_that_answers_with_anything_else_is_said_so(
+def test_an_agent_that_answers_with_anything_else_is_reported_as_such(
     monkeypatch: pytest.MonkeyPatch, answer: Callable[[BaseHTTPRequestHandler], None], words: str
 ) -> None:
     monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", TOKEN)
@@ -366,7 +366,7 @@ def test_a_log_is_looked_through_page_by_page_and_named_with_its_node(address: s
     assert [line.text for line in found] == ["line 33", *(f"line 33{number}" for number in range(4))]
 
 
-def test_a_dead_agent_is_said_and_ends_every_search_and_a_living_one_is_found_again(address: str) -> None:
+def test_a_dead_agent_is_reported_and_ends_every_search_and_a_living_one_is_found_again(address: str) -> None:
     alive = False
 
     def answer(request: LogRequest) -> LogPage:

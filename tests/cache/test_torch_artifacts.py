@@ -96,7 +96,7 @@ def test_a_bundle_reports_its_kinds_and_keys(tmp_path: Path, checksum: bool) -> 
     assert artifact.complete is True
 
 
-def test_a_bundle_that_was_cut_short_is_said_to_be(tmp_path: Path) -> None:
+def test_a_bundle_that_was_cut_short_is_reported_as_such(tmp_path: Path) -> None:
     data = bundle({"inductor": ["k1", "k2"]})
     (tmp_path / "a").write_bytes(data[:-4])
     (artifact,) = find([str(tmp_path)])

@@ -53,7 +53,7 @@ def test_a_log_that_failed_is_exit_status_one(log: Path, capsys: pytest.CaptureF
     )
 
 
-def test_a_pipe_that_nobody_writes_to_is_said_to_be_awaited(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_that_nobody_writes_to_is_reported_as_awaited(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(log)
 
     def write() -> None:
@@ -87,7 +87,7 @@ def test_a_name_that_is_no_file_is_still_a_recording(log: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize("is_null", [False, True], ids=["empty file", "/dev/null"])
-def test_nothing_is_said_about_lines_of_a_log_that_has_none(
+def test_nothing_is_reported_about_lines_of_a_log_that_has_none(
     log: Path, capsys: pytest.CaptureFixture[str], *, is_null: bool
 ) -> None:
     log.touch()

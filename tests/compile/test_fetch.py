@@ -176,7 +176,7 @@ def test_a_miss_is_refused_only_after_the_source_was_asked(tmp_path: Path, share
         Rank(tmp_path / "other", FolderSource(tmp_path / "none"), on_miss=OnMiss.ERROR).obtain()
 
 
-def test_a_source_that_fails_is_said_once_and_the_graph_compiled(
+def test_a_source_that_fails_is_reported_once_and_the_graph_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")

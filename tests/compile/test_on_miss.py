@@ -72,7 +72,7 @@ def test_the_nearest_entry_is_named_by_what_differs(tmp_path):
     assert "Nearest: the same graph for inductor-1.0.0+00000000: another compiler version, CPU or installation" in said
 
 
-def test_a_collected_graph_is_said_to_wait(tmp_path):
+def test_a_collected_graph_is_reported_as_waiting(tmp_path):
     root = tmp_path / "cache"
     wrapper(root).extract(GRAPH)
     assert "Its graph was collected there and never compiled" in refusal(root, GRAPH)

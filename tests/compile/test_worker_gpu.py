@@ -48,7 +48,7 @@ def test_a_breakdown_that_is_more_than_the_whole_is_not_told(allocator: dict[str
     assert found.kinds == {"rest": 70, "reserved": 30}
 
 
-def test_the_fullest_moment_since_the_last_report_is_told(allocator: dict[str, int]) -> None:
+def test_the_fullest_moment_since_the_last_report_is_reported(allocator: dict[str, int]) -> None:
     account = worker_gpu.GpuAccount()
     account.look(lambda: {"activations": 60})
     allocator["allocated"] = 10

@@ -139,7 +139,7 @@ def test_a_device_that_no_link_names_stands_in_a_line_with_the_others() -> None:
         assert max(marks["x"]) == 7, "in lines of eight"
 
 
-def test_what_nothing_is_told_of_has_no_column() -> None:
+def test_what_nothing_is_reported_of_has_no_column() -> None:
     cores = tuple(ev.CoreSample(core=device, device=device, utilization=0.5) for device in range(2))
     sampled = ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START, cores=cores)
     words = words_of(panel(StillFeed([sampled], now=START).read(core_table)))

@@ -33,7 +33,7 @@ def test_what_is_unknown_is_absent_and_never_zero() -> None:
     assert "neurontop_cache_hit_ratio" not in names
 
 
-def test_nothing_is_said_about_a_job_that_is_not_there() -> None:
+def test_nothing_is_reported_about_a_job_that_is_not_there() -> None:
     idle = StillFeed(samples(4, 3), now=START + 240)
     header = idle.read(overview).header
     assert (header.active, header.started, header.elapsed, header.over) == (False, None, None, False)

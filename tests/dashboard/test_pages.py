@@ -86,7 +86,7 @@ def test_what_is_unknown_is_a_dash_on_the_live_page_and_never_a_zero() -> None:
     assert {page[name] for name in ("live-step", "live-loss", "live-speed", "live-rate", "live-busy")} == {"—"}
 
 
-def test_nothing_is_said_below_a_number_of_which_nothing_is_known() -> None:
+def test_nothing_is_reported_below_a_number_of_which_nothing_is_known() -> None:
     page = lived(StillFeed())
     assert {page[f"{name}-sub"] for name in ("live-elapsed", "live-step", "live-loss", "live-speed", "live-busy")} == {
         ""
@@ -185,7 +185,7 @@ def test_ranks_can_be_folded_only_where_there_are_many() -> None:
         assert getattr(shown["compile-few"], "className", None) == marker
 
 
-def test_how_long_ago_the_last_step_was_is_said_while_the_job_runs() -> None:
+def test_how_long_ago_the_last_step_was_is_reported_while_the_job_runs() -> None:
     ended = ev.RunFinished(run="20260921-101500-bert", exit_code=0, at=START + 60, node="trn1")
     bare = [msgspec.structs.replace(one, total_steps=None) for one in steps(20)]
     assert "ago" in lived(StillFeed([*job(), *bare], now=START + 90))["live-step-sub"]

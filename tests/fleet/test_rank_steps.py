@@ -173,7 +173,7 @@ def test_the_picture_fits_the_screen_and_says_what_was_folded(ranks: int, width:
         assert f"the slowest: rank {ranks // 2}, step 20, 5.0 s" in text
 
 
-def test_nothing_yet_and_a_text_are_said() -> None:
+def test_nothing_yet_and_a_text_are_reported() -> None:
     assert "No rank has reported" in lines(step_map([]), 80)[1].text
     assert "asking" in lines("asking", 80)[0].text
 

@@ -42,7 +42,7 @@ def test_a_bad_value_is_a_usage_error(tmp_path: Path, text: str) -> None:
     ("name", "value", "expected"),
     [("keep_runs", "abc", "a whole number"), ("ascii", "perhaps", "true or false"), ("sample_seconds", "", "a number")],
 )
-def test_a_value_of_another_type_is_told_with_its_place_and_what_was_expected(
+def test_a_value_of_another_type_is_reported_with_its_place_and_what_was_expected(
     tmp_path: Path, name: str, value: str, expected: str
 ) -> None:
     variable = f"NEURONTOP_{name.upper()}"

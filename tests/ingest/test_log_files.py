@@ -132,7 +132,7 @@ def test_the_tail_of_a_recording_bears_the_marks_of_the_live_tail(tmp_path: Path
     assert {line.level for line in buffer.tail(9)} >= {"", "error", "warning"}
 
 
-def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
+def test_a_broken_expression_is_reported_and_keeps_nothing() -> None:
     query = LogQuery("/(/")
     assert query.problem
     assert not query.keep(LogLine(source="log:a", offset=0, text="("))

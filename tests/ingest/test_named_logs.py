@@ -92,7 +92,7 @@ def test_a_time_in_a_sentence_is_no_clock(line: str) -> None:
     assert timestamps.leading(line) is None
 
 
-def test_all_of_a_long_log_is_read_before_its_state_is_told(tmp_path: Path) -> None:
+def test_all_of_a_long_log_is_read_before_its_state_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"step {step} of 60000: loss 2.5\n" for step in range(60_001)))
     feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
@@ -178,7 +178,7 @@ def test_lines_without_a_clock_that_were_there_give_no_step_time_and_those_that_
     assert 0.1 < seen < 60
 
 
-def test_a_log_that_is_not_there_is_said_to_be_awaited_until_it_comes(tmp_path: Path) -> None:
+def test_a_log_that_is_not_there_is_reported_as_awaited_until_it_comes(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
 

@@ -94,7 +94,7 @@ def test_two_streams_that_lead_to_one_place_are_one() -> None:
     assert done.stdout == "half a line\n[None, '']\n"
 
 
-def test_a_line_that_could_not_be_said_is_said_at_the_next_look() -> None:
+def test_a_line_that_could_not_be_printed_is_printed_at_the_next_look() -> None:
     from neuron_top.run.model import Run
     from neuron_top.views.overview import overview
 

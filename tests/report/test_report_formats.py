@@ -252,7 +252,7 @@ def test_the_report_of_a_recording_that_was_killed_says_that_it_has_no_end(tmp_p
     assert A in page
 
 
-def test_what_is_neither_a_log_nor_a_recording_is_said_so(
+def test_what_is_neither_a_log_nor_a_recording_is_reported_as_such(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))

@@ -120,7 +120,7 @@ def test_a_core_that_idles_while_its_peers_work_is_named():
     assert not raised(99.5, *(sampled(float(at), 0.0, 0.0, 0.0, 0.0) for at in range(100)))
 
 
-def test_lost_telemetry_is_said_while_the_job_runs_and_not_after_it():
+def test_lost_telemetry_is_reported_while_the_job_runs_and_not_after_it():
     events = (RunStarted(run="r", at=0.0), sampled(1.0, 0.5))
     assert raised(60.0, *events)["telemetry lost"].since == 1.0
     assert not raised(60.0, *events, RunFinished(run="r", exit_code=0, at=2.0))
@@ -132,7 +132,7 @@ def test_local_workers_that_ended_are_no_loss_of_telemetry():
     assert "telemetry lost" in raised(60.0, sample, ProcessSeen(pid=1, role="worker", at=0.0))
 
 
-def test_graphs_that_fell_back_and_a_cache_switched_off_are_said():
+def test_graphs_that_fell_back_and_a_cache_switched_off_are_reported():
     assert (
         "dynamic"
         in raised(2.0, CompileFellBack(reason="dynamic shape", at=1.0))["graphs run without our compiler"].evidence
@@ -142,7 +142,7 @@ def test_graphs_that_fell_back_and_a_cache_switched_off_are_said():
     assert not raised(2.0, off)
 
 
-def test_a_full_disk_a_trial_run_and_a_dead_worker_are_said():
+def test_a_full_disk_a_trial_run_and_a_dead_worker_are_reported():
     found = raised(
         9.0,
         CacheScanned(root="/c", free=1 << 20, size=1 << 30, at=1.0),

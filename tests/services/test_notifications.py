@@ -105,7 +105,7 @@ def test_what_was_muted_is_not_sent(tmp_path: Path) -> None:
     assert out.read_text().count('"severity"') == 1
 
 
-def test_what_does_not_work_is_said_once_without_the_address(tmp_path: Path) -> None:
+def test_what_does_not_work_is_reported_once_without_the_address(tmp_path: Path) -> None:
     warned: list[str] = []
     settings = Settings(notify_error="/no/such/program", webhook_error="http://127.0.0.1:9/hook/secret")
     feed: Any = StillFeed(made(compiled(A, 10, 1.0, 5.0, ok=False), compiled(B, 10, 6.0, 8.0, ok=False)))

@@ -54,7 +54,7 @@ def test_a_recording_is_found_by_the_name_that_it_was_given(service: RunService,
     assert service.find("bert").id == OLD, "a given name goes before one that was recorded"
 
 
-def test_what_is_neither_a_recording_nor_a_file_is_said_to_be_neither(service: RunService) -> None:
+def test_what_is_neither_a_recording_nor_a_file_is_reported_as_neither(service: RunService) -> None:
     with pytest.raises(NothingToShow, match=r"no recording 'trian\.log', and no such file"):
         service.find("trian.log")
     with pytest.raises(NothingToShow, match="no recording 'trian'; `neurontop runs` lists"):

@@ -74,7 +74,7 @@ def test_another_recording_of_that_id_is_not_mixed_with_it(settings: Settings, t
             move(other, ["r1"])
 
 
-def test_what_is_not_there_and_where_to_are_said(settings: Settings):
+def test_what_is_not_there_and_where_to_are_reported(settings: Settings):
     recorded(settings).close()
     with pytest.raises(NothingToShow, match="nothing-like-it"):
         push(settings, ["nothing-like-it"])

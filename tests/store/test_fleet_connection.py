@@ -101,7 +101,7 @@ def test_an_address_without_a_password_is_shown_as_it_is():
     assert not has_password("postgresql://me@db.example/x")
 
 
-def test_what_is_no_address_is_said_without_quoting_it():
+def test_what_is_no_address_is_reported_without_quoting_it():
     with pytest.raises(UsageError) as raised:
         conninfo_of(f"postgresql://me:{PASSWORD}@db.example:not-a-port/x%zz", environ={})
     assert "3f9a" not in str(raised.value)

@@ -108,7 +108,7 @@ def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
     assert all(text for table in tables for text in table.values())
 
 
-def test_every_code_can_be_found_and_is_said_and_every_problem_has_a_next_step() -> None:
+def test_every_code_can_be_found_and_is_reported_and_every_problem_has_a_next_step() -> None:
     seen = found()
     assert {finding.code for finding in seen} == set(FindingCode) - OF_THE_DATABASE
     for finding in seen:
@@ -119,7 +119,7 @@ def test_every_code_can_be_found_and_is_said_and_every_problem_has_a_next_step()
         assert bool(said.next_step) == (finding.code in doctor_sentences.NEXT_STEPS)
 
 
-def test_a_finding_of_the_database_is_said() -> None:
+def test_a_finding_of_the_database_is_reported() -> None:
     values = {"place": "postgresql://db", "offset": -2.345}
     said = worded(CodedFinding("database", CheckLevel.NOTE, FindingCode.DATABASE, values))
     assert said.text == "postgresql://db answers, with the schema of this version; this clock is -2.3 s off its"

@@ -85,7 +85,7 @@ def test_a_driver_that_moved_its_files_reports_the_same(usual: Path, move: objec
     assert after.layout.base in after.layout.describe()
 
 
-def test_moved_cores_are_said_to_be_found_by_walking(usual: Path) -> None:
+def test_moved_cores_are_reported_as_found_by_walking(usual: Path) -> None:
     assert find_layout(str(usual)).describe().startswith("the usual layout: ")
     cores_moved(usual)
     assert "found by walking" in find_layout(str(usual)).describe()

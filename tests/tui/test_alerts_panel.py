@@ -75,7 +75,7 @@ def test_alerts_besides_the_failure_are_counted_as_such() -> None:
     assert "besides" not in alerts_panel(LOOK, found, 2.0, 100, 5)[0].text
 
 
-def test_where_only_a_cache_is_watched_nothing_else_is_said_to_be_looked_for() -> None:
+def test_where_only_a_cache_is_watched_nothing_else_is_reported_as_looked_for() -> None:
     run = Run()
     run.apply(ev.SourceAvailable(name="cache:/cache"))
     run.apply(ev.CacheScanned(root="/cache", states={"hit": 3}, size=2**20, free=2**40, at=1.0))

@@ -366,7 +366,7 @@ async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Pat
     assert caches.everything(root) == before
 
 
-async def test_an_empty_trash_is_said_instead_of_asking_for_a_plan(root: Path) -> None:
+async def test_an_empty_trash_is_reported_instead_of_asking_for_a_plan(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "Z")
         assert "nothing is in the trash" in said(app)

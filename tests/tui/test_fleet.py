@@ -150,7 +150,7 @@ async def test_a_key_opens_the_blame_of_the_job(postgres_url: str) -> None:
     assert "CCCC" in text
 
 
-async def test_log_lines_of_a_node_come_from_its_agent_or_the_reason_why_not_is_said(
+async def test_log_lines_of_a_node_come_from_its_agent_or_the_reason_why_not_is_reported(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(postgres_url)
@@ -210,7 +210,7 @@ async def test_without_a_fleet_there_is_no_such_screen() -> None:
         assert "Fleet" not in text_of(app)
 
 
-async def test_a_database_that_is_away_is_said(postgres_url: str) -> None:
+async def test_a_database_that_is_away_is_reported(postgres_url: str) -> None:
     app = TopApp(StillFeed(), Settings(store="postgresql://nobody@127.0.0.1:1/none"))
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("7")

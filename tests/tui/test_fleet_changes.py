@@ -69,7 +69,7 @@ async def test_marked_nodes_evict_after_one_confirmation_and_bring_it_back(
             assert modules(caches["n1"]) == WHOLE
 
 
-async def test_a_change_that_is_canceled_is_taken_back_and_a_wrong_one_is_said(
+async def test_a_change_that_is_canceled_is_taken_back_and_a_wrong_one_is_reported(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with answering(postgres_url, tmp_path, monkeypatch) as caches:

@@ -42,5 +42,5 @@ def test_on_a_narrow_screen_what_is_as_usual_goes_before_the_reason_is_cut() -> 
     assert "live" in drawn(feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43), 120)
 
 
-def test_that_nothing_was_heard_for_long_is_said_on_a_narrow_screen_too() -> None:
+def test_that_nothing_was_heard_for_long_is_reported_on_a_narrow_screen_too() -> None:
     assert "last heard 1 m ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)

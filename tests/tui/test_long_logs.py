@@ -155,7 +155,7 @@ async def test_a_window_that_stands_still_goes_on_where_it_was_when_its_log_is_r
         assert here(view) == f"line {LINES - 1}"
 
 
-async def test_where_the_history_ends_because_older_files_are_compressed_is_said(tmp_path: Path) -> None:
+async def test_where_the_history_ends_because_older_files_are_compressed_is_reported(tmp_path: Path) -> None:
     (tmp_path / "train.log.2.gz").write_bytes(b"not read")
     (tmp_path / "other.log.1.gz").write_bytes(b"not its")
     async with following(tmp_path) as (_app, pilot, view):
@@ -188,7 +188,7 @@ async def test_e_jumps_to_errors_however_far_they_are(tmp_path: Path) -> None:
         await until(pilot, lambda: here(view) == SPECIAL[2000])
 
 
-async def test_errors_go_round_and_it_is_said(tmp_path: Path) -> None:
+async def test_errors_go_round_and_it_is_reported(tmp_path: Path) -> None:
     async with following(tmp_path) as (app, pilot, view):
         said = lambda: app.screen.query_one(KeyBar).draw(100, 1)[0].text  # noqa: E731
         await pilot.press("e")

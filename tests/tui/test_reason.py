@@ -88,7 +88,7 @@ def test_where_lines_are_left_the_failing_one_is_among_them(theme: Theme, line: 
         assert f"     {line:,}  [NCC_EVRF031]" in text
 
 
-def test_a_line_of_the_log_is_told_once(theme: Theme) -> None:
+def test_a_line_of_the_log_is_reported_once(theme: Theme) -> None:
     cause = feeds.diagnosed().diagnosis.causes[0]
     view = view_of(failed_at(1203, msgspec.structs.replace(cause, line=1204, text="returned 70")))
     text = "\n".join(strip.text for strip in reason_panel(theme, view, 200, 20))

@@ -13,7 +13,7 @@ from .feeds import START, StillFeed, job
 from .test_fleet import until
 
 
-async def test_the_end_is_told_though_the_recorded_time_stands_still() -> None:
+async def test_the_end_is_reported_though_the_recorded_time_stands_still() -> None:
     feed = StillFeed([*job(), ev.StepReported(step=3, loss=2.0, at=START)], now=START + 1)
     app = TopApp(feed, Settings(), "runs")
     async with app.run_test(size=(120, 40)) as pilot:

@@ -32,7 +32,7 @@ def test_a_remark_keeps_the_advice() -> None:
         assert "advice" in {name for _, name, _, _ in string.Formatter().parse(text)}
 
 
-def test_a_missing_reason_is_said_once() -> None:
+def test_a_missing_reason_is_reported_once() -> None:
     for row in sorted(cause_advice.SAY_NOT_STATED):
         said = CauseAdvice(CauseClass.COMPILE_ERROR, row, frozenset({Remark.NOT_STATED}))
         assert advice_text(said) == cause_advice.OF_ROWS[row]

@@ -137,7 +137,7 @@ def test_a_bank_that_cores_share_counts_once_in_a_devices_memory() -> None:
 
 
 @pytest.mark.parametrize(("each", "free"), [(9, 0.25), (14, 1 - 14 / 24)])
-def test_what_is_free_is_of_the_bank_unless_more_is_told_than_fits_in_it(each: int, free: float) -> None:
+def test_what_is_free_is_of_the_bank_unless_more_is_reported_than_fits_in_it(each: int, free: float) -> None:
     run = Run()
     cores = tuple(
         ev.CoreSample(core=core, device=0, bank=core // 2, memory=each * GIB, capacity=24 * GIB) for core in range(4)

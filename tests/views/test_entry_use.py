@@ -49,7 +49,7 @@ def test_the_filter_and_the_eviction_agree_where_no_use_is_known(root: Path) -> 
         assert plan.policy == f"no use known for {days} d"
 
 
-def test_a_use_that_a_recording_saw_is_said_to_be_one(root: Path) -> None:
+def test_a_use_that_a_recording_saw_is_reported_as_one(root: Path) -> None:
     snapshot, used = caches.looked_at(root), time.time() - 45 * DAY
     row = row_of(root, used)
     assert (row.used, row.used_text) == (used, "45 d ago")

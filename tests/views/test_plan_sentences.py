@@ -119,6 +119,6 @@ def test_what_an_undo_leaves_lies_in_the_trash_of_a_folder_and_stays_deleted_in_
     assert restored_text(record, kind) == f"2 brought back, 1 {left}: it exists again"
 
 
-def test_a_use_that_a_recording_tells_of_is_said_to_be_known_from_it() -> None:
+def test_a_use_that_a_recording_tells_of_is_reported_as_known_from_it() -> None:
     said = describe(Reason(ReasonCode.USED_RECENTLY, str(UseSource.RECORD)))
     assert said.startswith("used within a day (known from: a recorded run); ")

@@ -157,7 +157,7 @@ def test_memory_of_cores_that_no_longer_report_is_not_told_as_that_of_now() -> N
 
 
 @pytest.mark.parametrize("message", [CAUSE.text, "another graph's own failure"])
-def test_the_alert_of_the_compile_that_failed_the_job_is_told_once_and_of_another_one_too(message: str) -> None:
+def test_the_alert_of_the_compile_that_failed_the_job_is_reported_once_and_of_another_one_too(message: str) -> None:
     failed = ev.CompileFailed(module="MODULE_1+a", message=message, pid=1, rank=0, at=NOW + 9, source=LOG)
     view = overview(run_of(failed, ended(JobEnd.FAILED, CAUSE)), NOW + 600)
     assert {alert.kind for alert in view.alerts} >= {AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED}

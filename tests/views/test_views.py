@@ -92,7 +92,7 @@ def test_the_overview_survives_json_which_is_what_status_prints():
         ),
     ],
 )
-def test_the_state_is_a_value_and_is_said_in_words(events: list[AnyEvent], state: JobState, words: str):
+def test_the_state_is_a_value_and_is_put_into_words(events: list[AnyEvent], state: JobState, words: str):
     header = overview(run_of(*events), 170.0).header
     assert (header.state, header.state_text) == (state, words)
 

@@ -93,7 +93,7 @@ def test_of_many_that_come_at_once_one_gets_the_key(holder: Holder) -> None:
     assert sorted(mine) == [False] * 7 + [True]
 
 
-def test_a_place_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClaimsUnreachable, match=r"127\.0\.0\.1"):
         DatabaseClaims("postgresql://127.0.0.1:9/none?connect_timeout=2").claim(KEY, 60.0)
     for name, value in {

@@ -194,7 +194,7 @@ def test_a_database_is_asked_for_a_shared_cache_only(tmp_path):
     assert named.place == "postgresql://127.0.0.1/fleet"
 
 
-def test_what_is_no_place_of_claims_is_said(tmp_path):
+def test_what_is_no_place_of_claims_is_reported(tmp_path):
     with pytest.raises(
         UsageError, match=r"environment NEURONTOP_CLAIMS: claims must be postgresql://.* is 'redis://x'"
     ):

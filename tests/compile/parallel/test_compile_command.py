@@ -121,7 +121,7 @@ def test_bad_usage_ends_with_status_2_and_a_sentence(arguments, complaint, tmp_p
     assert "Traceback" not in done.stderr
 
 
-def test_a_file_in_place_of_the_root_is_said_before_the_trial_run(tmp_path):
+def test_a_file_in_place_of_the_root_is_reported_before_the_trial_run(tmp_path):
     file = tmp_path / "cache"
     file.touch()
     done = jobs.compile_command(["--", "echo", "the trial run"], jobs.environment(tmp_path), tmp_path)

@@ -47,7 +47,7 @@ def test_no_cluster_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_refusal_is_said_with_its_reason() -> None:
+def test_a_refusal_is_reported_with_its_reason() -> None:
     pytest.importorskip("ray")
     from neuron_top.compile.parallel.ray_cluster import gist
 

@@ -60,7 +60,7 @@ def test_interrupted_it_cancels_what_it_submitted_and_goes_on_next_time(slurm, s
         (["--on", "slurm", "--logs", "/dev/null/logs"], "name a folder that every node sees with --logs"),
     ],
 )
-def test_what_cannot_be_submitted_is_said_and_changes_nothing(site, arguments, complaint):
+def test_what_cannot_be_submitted_is_reported_and_changes_nothing(site, arguments, complaint):
     done = site.compile(*arguments)
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr
