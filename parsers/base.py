@@ -1,4 +1,4 @@
-"""What a line is for the families, and what a family is for the reader.
+"""Records, which families of log lines read, and the protocol of a family, by which the reader asks it.
 
 A physical line can hold several records, since processes share the stream: whatever stands in front of the first
 header, then one record per header. A family looks at one record at a time and keeps only what spans lines.

@@ -51,14 +51,14 @@ class Bulk:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, once everything was given to the tally."""
+        """Drop all wordings, once they were added to the tally."""
         self.said: Counter[bytes] = Counter()
         self.pids: set[int] = set()
         self._first = self._last = 0
 
     @property
     def full(self) -> bool:
-        """Time to settle."""
+        """Whether so many wordings were met that they have to be read now."""
         return len(self.said) >= _MOST or len(self.pids) >= _MOST
 
     @property

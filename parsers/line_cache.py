@@ -1,4 +1,4 @@
-"""Lines that were read before, word for word: what they gave is remembered, only stamp and process are new.
+"""Remembers the events of lines that come again word for word, with another stamp and process.
 
 Many ranks say the same of the same graphs. Remembered are lines that stand alone: a plain header or none, events that
 hang on nothing but the line. So a remembered line gives exactly what reading it again would give.

@@ -28,7 +28,7 @@ def with_direction(settings: Mapping[str, Any], direction: str) -> dict[str, Any
 
 @contextlib.contextmanager
 def compiled_as(settings: Mapping[str, Any]) -> Iterator[None]:
-    """Within the block, graphs are compiled for what the settings say; without a word, for inference."""
+    """Within the block, graphs are compiled for the direction that the settings name; without one, for inference."""
     from torch._inductor import compile_fx, config
 
     direction = settings.get(_DIRECTION, INFERENCE)

@@ -44,7 +44,8 @@ _DRAW_IN_MEMORY_ORDER = frozenset({torch.ops.aten.native_dropout.default})
 
 
 def of_saved(gm: fx.GraphModule, inputs: Sequence[Any]) -> dict[int, Stride]:
-    """By the place among a forward graph's outputs; of those alone that are to have other strides than PyTorch's."""
+    """Strides by place among a forward graph's outputs, of those outputs alone that are to have others than
+    PyTorch's."""
     from torch._inductor.graph import GraphLowering
 
     context = torch._guards.TracingContext.try_get()
@@ -168,7 +169,7 @@ class _Kept(NamedTuple):
 
 
 def _kept(reader: fx.Node, source: fx.Node) -> _Kept:
-    """Let an operator find what it reads as it was traced: what it returns has the strides of the trace then, too."""
+    """Give an operator its inputs in the strides of the trace, so that its results have those of the trace too."""
     value = source.meta["val"]
     is_view = getattr(source.target, "is_view", False) or source.target is torch.ops.aten.reshape.default
     if is_view and _reads_memory(reader):

@@ -1,4 +1,4 @@
-"""A graph is compiled beside what the job does next: the forward graph while AOTAutograd makes the backward one.
+"""Compiles a graph while the job goes on: the forward graph while AOTAutograd makes the backward one.
 
 The two compiles need nothing of each other, and each has a fork of the compile server to itself. A thread looks up,
 locks, waits and publishes. It never calls PyTorch: for the graph as bytes it asks, and the job's own thread answers

@@ -38,7 +38,7 @@ _wrappers: dict[tuple[int, bytes], Wrapper] = {}
 
 
 class _ThreadState(threading.local):
-    """What this thread has found for the compile under way."""
+    """What this thread found before the trace of the compile that is under way."""
 
     def __init__(self) -> None:
         self.runners: dict[str, Runner] = {}

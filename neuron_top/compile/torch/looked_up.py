@@ -1,4 +1,4 @@
-"""What PyTorch imports when a script first names `backend="neurontop"`: the back end, and its compile server starts.
+"""The entry point that PyTorch imports when a script names `backend="neurontop"`; starts the compile server early.
 
 PyTorch tells a back end nothing before the first graph is there, but imports its entry point when the name is looked
 up. Until the script has built its model and its first graph is captured, the server has imported PyTorch.

@@ -247,7 +247,7 @@ def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]
 
 
 class _WatchedForward:
-    """A forward graph that measures what it keeps: once a second; between looks the last one stands."""
+    """A forward graph that measures what it keeps, once a second; in between the last measurement counts."""
 
     def __init__(self, run: Callable[..., Any], static: Iterable[int], first_kept: int | None) -> None:
         self._run, self._static, self._first_kept = run, tuple(static), first_kept

@@ -1,4 +1,4 @@
-"""What only follows from something else."""
+"""Failures that only follow from another failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not installed."""
+"""Failures because something is not installed."""
 
 from __future__ import annotations
 
