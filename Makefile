@@ -33,9 +33,8 @@ fleet:
 	@$(MAKE) --no-print-directory $(VENV)/.fleet >&2
 	@$(BIN)/python -m tests.servers
 
-# Two at a time; tests of a group share what is dear to make, so they stay together, and groups begin first. What failed is
-# tried once more by itself, aloud (as CPython's own run does with --rerun): the first failure stays in the output, for
-# somebody to find.
+# Two at a time; tests of a group share fixtures that are expensive to make, so they stay together, and groups begin first.
+# Failed tests are run once more by themselves (as CPython's --rerun does); the first failure stays in the output.
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadgroup || { \
 	  echo 'failed above: the same tests once more, one at a time and with nothing beside them' >&2; \

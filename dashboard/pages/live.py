@@ -42,7 +42,7 @@ from neuron_top.views.model import Mark, Run
 from neuron_top.views.overview import Overview, TrainingCard, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.trends import Trends, trends
-from neuron_top.views.verdict import VerdictState, untold, verdict
+from neuron_top.views.verdict import VerdictState, alerts_besides_failure, verdict
 from neuron_top.views.welcome import is_idle
 
 PATH, NAME = "", "Overview"
@@ -190,7 +190,7 @@ def render(
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
     whole["live-first"] = html.Span(className=f"first-{main_panels(view)[0]}")
-    told = {alert.key for alert in view.alerts}.difference(alert.key for alert in untold(view))
+    told = {alert.key for alert in view.alerts}.difference(alert.key for alert in alerts_besides_failure(view))
     whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
     whole["live-exhausted"] = (
         exhausted_summary(exhausted, colors, "live-exhausted-kinds") if exhausted is not None else None

@@ -196,7 +196,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """Whether `neurontop cache restore` brings back what a plan took away, and the root that it is to be told."""
+    """Whether `neurontop cache restore` brings back what a plan took away, and the root to name there."""
 
     root: str
     possible: bool = True

@@ -77,7 +77,7 @@ class LogBuffer:
         """The file was cut or replaced: an unfinished line of the old one stays unfinished.
 
         `moved_to`: the source as which the file can now be read; its lines go with it, unless that one is followed
-        too. Those of the file before are let go of: they are in their file.
+        too. Those of the file before are dropped: they can be read from their file.
         """
         with self._lock:
             log = self._logs.setdefault(source, _Log())

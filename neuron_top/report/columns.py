@@ -208,7 +208,7 @@ STAGES = (
 ADVICE = (
     ReportColumn("what", lambda row: row.what),
     ReportColumn("times", lambda row: str(row.count), lambda row: row.count),
-    ReportColumn("as told", lambda row: row.text),
+    ReportColumn("as printed", lambda row: row.text),
     ReportColumn("next step", lambda row: row.next_step.replace("`", "")),
 )
 PHASES = (ReportColumn("phase", lambda row: row[0]), ReportColumn("seconds", lambda row: row[1]))

@@ -188,7 +188,7 @@ class Attempts:
         attempt.seconds, attempt.cause = event.seconds, event.cause
         attempt.peak_rss_bytes, attempt.artifact_bytes = event.peak_rss_bytes, event.artifact_bytes
         graph.artifact_bytes = event.artifact_bytes if event.artifact_bytes is not None else graph.artifact_bytes
-        if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
+        if event.time is not None:  # its begin was reported once its process worked: preparing it took time before
             began = event.time - event.seconds
             attempt.start, attempt.exact_start = min(began, attempt.start or began), True
         outcome = AttemptOutcome.FAILED if event.cause.is_last_word else AttemptOutcome.INTERRUPTED

@@ -126,7 +126,8 @@ class CacheAnswers:
         self._graphs.settle(graph, GraphState.EXTRACTED, event.time)
 
     def waits_folded(self, event: LockWaited, count: int, longest: float | None) -> None:
-        """Processes of a node said so many times more that they wait; the one that waits longest told `longest`."""
+        """Processes of a node said so many times more that they wait; the one that waits longest reported `longest`
+        minutes."""
         self._counts.lock_lines += count
         graph = self._graphs.graph(event.module or "", event.time)
         graph.locate(event.root, event.compiler)

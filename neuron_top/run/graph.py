@@ -162,7 +162,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     extractions: int = 0
     loads: int = 0
     loads_after_wait: int = 0
-    """Of artifacts that this worker waited for and did not compile, told by our own component."""
+    """Loads of artifacts that this worker waited for and did not compile, as our own component reports."""
     load_seconds: float = 0.0
     blocks: int | None = None
     """Equal blocks of the model that the compiled graph has served in this worker; None where nobody reported it."""
@@ -182,7 +182,8 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
 
     @property
     def hits_after_wait(self) -> int:
-        """Hits that came after waiting for another's compile; a short wait is in no line, and told by our component."""
+        """Hits that came after waiting for another's compile; a short wait is in no line, but our component reports
+        it."""
         return min(self.hits, self.reported_after_wait)
 
     @property

@@ -105,7 +105,7 @@ class JobTracker:
         self.diagnoses: dict[str, Diagnosis] = {}
         """The newest of each log, by source."""
         self.diagnosis: Diagnosis | None = None
-        """Of all logs; None where none told anything."""
+        """The diagnosis over all logs; None where none reports one."""
 
     def apply(self, event: JobFamily) -> None:
         """Take one event into account."""
@@ -235,7 +235,7 @@ class JobTracker:
 
     def _forget_long_gone(self, key: str) -> None:
         if self.processes[key].gone is None or key in self._gone:
-            return  # nothing dates its end, or it was told twice
+            return  # nothing dates its end, or it was reported twice
         self._gone.append(key)
         if len(self._gone) > GONE_KEPT:
             del self.processes[self._gone.popleft()]

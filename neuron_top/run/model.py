@@ -151,7 +151,7 @@ class Run:
         return self._nothing_can_come or self.silent(now) is not None
 
     def ended_well(self, now: float) -> bool:
-        """Whether a job that is known from its logs alone has told that it ended well, and nothing more came."""
+        """Whether a job that is known from its logs alone reported that it ended well, and nothing more came."""
         diagnosis = self.job.diagnosis
         if diagnosis is None or diagnosis.failed or diagnosis.job_ended is not JobEnd.FINISHED or self._is_heard_of:
             return False

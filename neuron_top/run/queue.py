@@ -1,7 +1,7 @@
 """What a parallel compile says about its whole set: counters, workers, totals, and whether extraction is on.
 
 The counters describe the whole cache folder of one compiler version, the totals only this run; both are kept
-as told, and neither is mixed with the graphs that the run itself met.
+as printed, and neither is mixed with the graphs that the run itself met.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CompileWorker(msgspec.Struct, kw_only=True):
     items: int | None = None
     """Entries of its list: ranks times graphs, not distinct graphs."""
     tasks: int | None = None
-    """Compiles it did, told at its end."""
+    """Compiles it did, as printed at its end."""
     message: str = ""
     """Why it failed; empty when it did not."""
 

@@ -66,7 +66,7 @@ class StepTimeTracker:
             self._add(event.node, StepTime(rank, event.step, event.time, event.step_seconds))
 
     def apply_folded(self, event: EventsFolded) -> None:
-        """Several were, told at once."""
+        """Several steps were printed, reported at once."""
         for step in event.steps:
             if 0 <= step.step <= MOST_STEP:
                 self._add(event.node, step)

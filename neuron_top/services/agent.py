@@ -80,7 +80,7 @@ class NodeAgent:
         self.agent.wait(stop)
 
     def snapshot(self) -> None:
-        """Wait until the sources have told what there is now."""
+        """Wait until the sources have reported what there is now."""
         self.feed.settle(_QUICK_LOOK)
 
     def stop(self, seconds: float) -> bool:

@@ -96,7 +96,7 @@ class DroppedLogs:
         changed: Callable[[str], None] = lambda _run: None,
         closed: Callable[[str], None] = lambda _run: None,
     ) -> None:
-        """`changed` and `closed` are told the name of a log, in threads of their own."""
+        """`changed` and `closed` are called with the name of a log, in threads of their own."""
         self._settings, self._changed, self._closed = settings, changed, closed
         self._top = settings.state_path / "dropped"
         self._own: tempfile.TemporaryDirectory[str] | None = None

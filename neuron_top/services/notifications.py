@@ -1,4 +1,4 @@
-"""Alerts told outside: to a command, which shows them on a desktop or pages somebody, and to a webhook.
+"""Sends alerts to a command, which shows them on a desktop or pages somebody, and to a webhook.
 
 Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object: those of
 `Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job. What a person

@@ -60,7 +60,7 @@ class FindingCode(Enum):
     SYSTEM_PACKAGE = auto()
     """`name`, `version`."""
     OBSERVER = auto()
-    """`url`, `found`: what it told."""
+    """`url`, `found`: what it reported."""
     OBSERVER_SILENT = auto()
     """`url`, `reason`; nobody has asked for it."""
     OBSERVER_ASKED_FOR = auto()

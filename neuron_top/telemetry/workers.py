@@ -121,7 +121,7 @@ class WorkerSampler:
             parent = self._members.get(parent.stat.parent)
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
-        """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
+        """Where no process was given a place, the largest one stands for core 0, from then on."""
         if self._placed_only or any(
             member.role in (ProcessRole.WORKER, ProcessRole.LAUNCHER) for member in self._members.values()
         ):

@@ -32,7 +32,7 @@ class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):
     utilization: float | None
     """Mean of its cores' latest samples."""
     stale: bool
-    """None of its cores told anything lately."""
+    """None of its cores has reported lately."""
     errors: dict[str, int]
     """Hardware error counts."""
     rows: tuple[CoreRow, ...]

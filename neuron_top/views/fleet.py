@@ -364,8 +364,8 @@ def _ended_as(phases: Collection[str]) -> JobState | None:
 
     A failure, or a good end, in the log of one node counts for all of them.
     """
-    told = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
-    return next((state for state in told if state in phases), None)
+    ends = (JobState.FAILED, JobState.KILLED, JobState.INTERRUPTED, JobState.FINISHED, JobState.CUT_OFF)
+    return next((state for state in ends if state in phases), None)
 
 
 def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:

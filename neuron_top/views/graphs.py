@@ -148,13 +148,13 @@ def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> Gra
 def slowest_rows(run: Run, now: float, most: int) -> tuple[GraphRow, ...]:
     """Failed graphs, then the slowest of those whose compile has ended; rows are made of these alone."""
     until, over, estimator = run.effective_now(now), run.over(now), Estimator()
-    told: list[tuple[bool, float, Graph]] = []
+    ranked: list[tuple[bool, float, Graph]] = []
     for graph in run.compiles.graphs.values():
         state, seconds = run.compiles.totals.summary(graph).state, graph.duration.seconds
         if state in _BAD or (seconds is not None and (over or state not in _AT_WORK)):
-            told.append((state not in _BAD, -(seconds or 0.0), graph))
-    told.sort(key=itemgetter(0, 1))
-    return tuple(graph_row(run, graph, until, estimator, over=over) for _bad, _seconds, graph in told[:most])
+            ranked.append((state not in _BAD, -(seconds or 0.0), graph))
+    ranked.sort(key=itemgetter(0, 1))
+    return tuple(graph_row(run, graph, until, estimator, over=over) for _bad, _seconds, graph in ranked[:most])
 
 
 _BAD = (GraphState.FAILED, GraphState.CACHED_FAILURE)

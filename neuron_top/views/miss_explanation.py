@@ -94,7 +94,7 @@ class Misses(msgspec.Struct, frozen=True, kw_only=True):
     """The misses of a run, the longest compiles first."""
 
     met: int
-    """How many there are; `told` may be fewer."""
+    """How many there are; `explained` may hold fewer."""
     explained: tuple[MissExplanation, ...]
 
 

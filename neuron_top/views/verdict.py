@@ -117,7 +117,7 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     cause = headline(view.diagnosis, over=head.over)
     if cause is not None and state is not VerdictState.FAILED:
         next_step = next_step or cause.next_step
-    alerts = untold(view)
+    alerts = alerts_besides_failure(view)
     first = alerts[0] if alerts else None
     progress, left = _progress(view, state)
     age = _age(view, view.now if clock is None else clock)
@@ -138,8 +138,8 @@ def verdict(view: Overview, *, replayed: bool = False, clock: float | None = Non
     )
 
 
-def untold(view: Overview) -> list[Alert]:
-    """The alerts without those of the failure itself, which is the reason and need not be said twice."""
+def alerts_besides_failure(view: Overview) -> list[Alert]:
+    """The alerts without those about the failure that is the reason already."""
     if state_of(view.header) is not VerdictState.FAILED:
         return list(view.alerts)
     cause = view.diagnosis.cause if view.diagnosis is not None else None

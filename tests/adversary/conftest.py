@@ -44,7 +44,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(sound: Path, tmp_path: Path) -> Path:
-    """A copy of it to attack. Inductor's folder is shared, since it is dear to fill, but holds none of the kernels."""
+    """A copy of it to attack. Inductor's folder is shared, since filling it is expensive, but holds none of the
+    kernels."""
     (tmp_path / "inductor").symlink_to(sound / "inductor")
     for archive in sound.glob("cache/*/MODULE_*/model.kernels"):
         with zipfile.ZipFile(archive) as zipped:

@@ -17,10 +17,10 @@ from neuron_top.views.verdict import (
     Freshness,
     Verdict,
     VerdictState,
+    alerts_besides_failure,
     freshness_text,
     progress_text,
     title_text,
-    untold,
     verdict,
     verdict_lines,
 )
@@ -161,7 +161,7 @@ def test_the_alert_of_the_compile_that_failed_the_job_is_reported_once_and_of_an
     failed = ev.CompileFailed(module="MODULE_1+a", message=message, pid=1, rank=0, at=NOW + 9, source=LOG)
     view = overview(run_of(failed, ended(JobEnd.FAILED, CAUSE)), NOW + 600)
     assert {alert.kind for alert in view.alerts} >= {AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED}
-    told = [alert.kind for alert in view.alerts if alert not in untold(view)]
+    told = [alert.kind for alert in view.alerts if alert not in alerts_besides_failure(view)]
     assert told == [AlertKind.JOB_FAILED, AlertKind.COMPILE_FAILED][: 2 if message == CAUSE.text else 1]
 
 

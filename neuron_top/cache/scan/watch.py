@@ -30,7 +30,7 @@ OPEN_SECONDS = 1.0
 FRESH_SECONDS, FRESH_FOR = 0.1, 2.0
 """How often, and for how long, entries just written to are looked at, seconds."""
 REFRESH_SECONDS = 5.0
-"""How often everything is refreshed at most; longer when a refresh is dear."""
+"""How often everything is refreshed at most; longer when a refresh is expensive."""
 REFRESH_SHARE = 0.01
 """The part of a core's time that refreshes may take."""
 WATCHED_ENTRIES = 5000
@@ -117,7 +117,7 @@ class CacheWatch:
             if everything or began >= next_refresh:
                 self._look(None)
                 took = time.monotonic() - began
-                # A new compiler folder may be filled before the kernel watches it: look once more, soon, however dear.
+                # A new compiler folder may be filled before the kernel watches it: look again soon, at any cost.
                 next_refresh = (
                     began + took + FRESH_SECONDS if everything else began + max(REFRESH_SECONDS, took / REFRESH_SHARE)
                 )

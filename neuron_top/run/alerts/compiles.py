@@ -68,9 +68,9 @@ def lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
     for key, waits in _waits_by_graph(run).items():
         graph = run.compiles.graphs[key]
         starts = [wait.start for wait in waits if wait.start is not None]
-        # A start counts what the first line told already; of a log without clocks there is only what its lines tell.
-        told = max((wait.minutes or 0.0 for wait in waits), default=0.0) * 60.0
-        seconds = now - min(starts) if starts else told
+        # A start counts what the first line reported already; in a log without clocks there are only its lines.
+        reported = max((wait.minutes or 0.0 for wait in waits), default=0.0) * 60.0
+        seconds = now - min(starts) if starts else reported
         if seconds < limits.lock_wait_seconds:
             continue
         compiled = graph.state is GraphState.COMPILING or run.compiles.compiling > 0

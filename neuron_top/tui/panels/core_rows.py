@@ -184,7 +184,7 @@ COLUMNS = (
 
 
 ERRORS = Column("HW err", 7, _errors, None, True)
-"""A device's hardware errors, in the head of its cores; there only where a device told any."""
+"""A device's hardware errors, in the head of its cores; only where a device reported any."""
 
 
 def columns(view: CoreTable) -> tuple[Column, ...]:

@@ -140,7 +140,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     parts.append((f"  {'used' if item.use_known else 'written'} {duration_text(item.age)} ago", theme.quiet))
     parts += [(f"  {item.root}", theme.quiet)] if roots > 1 else []
     while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width:
-        parts.pop()  # a fact is told whole or not at all
+        parts.pop()  # a fact is shown whole or not at all
     return parts
 
 

@@ -76,7 +76,7 @@ def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
     ]
     for words, style in clauses:
         if words and cells_in(words) + 2 > line.left:
-            break  # a clause is told whole or not at all
+            break  # a clause is shown whole or not at all
         line.gap(2 * bool(words)).put(words, style)
     return line.strip()
 

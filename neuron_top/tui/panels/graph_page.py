@@ -71,8 +71,8 @@ def _in_the_run(theme: Theme, page: GraphPage, width: int) -> list[Strip]:
         ("waiting", f"{row.waiters} workers" if row.waiters else ""),
         ("lock", _lock(row, page.now) if row.waiters else ""),
     )
-    told = [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
-    return [state.put(_standing(row), theme.quiet).strip(), *told]
+    lines = [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
+    return [state.put(_standing(row), theme.quiet).strip(), *lines]
 
 
 MOST_ENTRIES = 10

@@ -70,7 +70,7 @@ def _proof(view: Overview, most: int = MOST_PROOF) -> list[tuple[str, str, bool]
         return []
     shown = diagnosis_view(view.diagnosis)
     lines = [(count_text(line.line), line.text, line.is_cause) for line in shown.lines if len(shown.lines) > 1]
-    told = {place for place, _text, _is_cause in lines}
+    shown_lines = {place for place, _text, _is_cause in lines}
     others = [
         (
             count_text(other.line),
@@ -78,7 +78,7 @@ def _proof(view: Overview, most: int = MOST_PROOF) -> list[tuple[str, str, bool]
             False,
         )
         for other in shown.others
-        if count_text(other.line) not in told
+        if count_text(other.line) not in shown_lines
     ]
     most = max(0, min(most, MOST_PROOF))
     cause = next((at for at, (_place, _text, is_cause) in enumerate(lines) if is_cause), 0)

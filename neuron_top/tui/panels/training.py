@@ -194,7 +194,7 @@ def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:
 def _chart(theme: Theme, card: TrainingCard, width: int, height: int, *, has_speed: bool) -> list[Strip]:
     """The printed numbers between their least and their most; below stand the steps if known.
 
-    `has_speed`: the throughput follows, and is told on the line of the steps.
+    `has_speed`: the throughput follows, on the line of the steps.
     """
     numbers = _charted(card)
     low, high = min(numbers), max(numbers)

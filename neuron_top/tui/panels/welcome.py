@@ -89,7 +89,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
     glyphs = theme.glyphs
     strips = []
     for source in view.sources:
-        if source.available and source.name.startswith("cache:"):  # told below, with what is in it
+        if source.available and source.name.startswith("cache:"):  # shown below, with what is in it
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
         line = Line(theme, width).put(f"  {sign} ", style).put(source.name, theme.text, 18).gap()

@@ -36,7 +36,7 @@ from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.main_panel import Details, details, main_panels
 from neuron_top.views.model import Run
 from neuron_top.views.overview import Header, Overview, overview
-from neuron_top.views.verdict import VerdictState, state_of, untold
+from neuron_top.views.verdict import VerdictState, alerts_besides_failure, state_of
 from neuron_top.views.welcome import is_idle
 
 if TYPE_CHECKING:  # it knows the store, which the first frame does not wait for
@@ -100,7 +100,7 @@ class DetailsDrawn:
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
     now = view.header.until or view.now
-    others = untold(view)
+    others = alerts_besides_failure(view)
     told = len(view.alerts) - len(others)
     return alerts.alerts_panel(theme, others, now, width, height, view.alerts_handled, told)
 
@@ -356,7 +356,7 @@ def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
         "missing": missing.size_request(view, width),
     }
     room = width_of_alerts(width, wishes, main_panels(view))
-    return wishes | {"alerts": alerts.size_request(untold(view), room, view.alerts_handled)}
+    return wishes | {"alerts": alerts.size_request(alerts_besides_failure(view), room, view.alerts_handled)}
 
 
 def _listed(lines: int, most: int) -> SizeRequest:

@@ -52,7 +52,7 @@ class NodeFacts(msgspec.Struct, kw_only=True):
 
 
 class FleetFacts:
-    """All nodes of a job, and what their caches were told to hold."""
+    """All nodes of a job, and what their agents reported of their caches."""
 
     def __init__(self, nodes: Sequence[NodeFacts], keys: Iterable[NodeKey]) -> None:
         self.nodes = {node.node: node for node in nodes}
