@@ -91,27 +91,27 @@ def _sorted(groups: list[Group], model: Sequence[Mapping[str, Any]]) -> list[Gro
     return sorted(groups, key=lambda group: group.name, reverse=down)
 
 
-def row(one: EntryRow | Group, by: str = "") -> dict[str, Any]:
+def row(item: EntryRow | Group, by: str = "") -> dict[str, Any]:
     """An entry or a group as a row of the grid."""
-    if isinstance(one, Group):
-        count = f"{count_text(len(one.rows))} {'entry' if len(one.rows) == 1 else 'entries'}"
-        title = f"{'▾' if one.opened else '▸'} {one.name}: {count}"
-        return {"id": f"{_GROUP_MARK}{by}\t{one.name}", "group": by, "module": title, **one.sums}
+    if isinstance(item, Group):
+        count = f"{count_text(len(item.rows))} {'entry' if len(item.rows) == 1 else 'entries'}"
+        title = f"{'▾' if item.opened else '▸'} {item.name}: {count}"
+        return {"id": f"{_GROUP_MARK}{by}\t{item.name}", "group": by, "module": title, **item.sums}
     return {
-        "id": one.key,
-        "module": one.module,
-        "state": one.state,
-        "compiler": one.compiler,
-        "bytes": one.bytes,
-        "artifact": one.artifact_bytes,
-        "age": one.age,
-        "used": one.used,
-        "seconds": one.compile_seconds,
-        "lock": one.lock,
-        "failure": one.failure,
-        "advice": one.advice,
-        "flags": one.flags,
-        "root": one.root,
+        "id": item.key,
+        "module": item.module,
+        "state": item.state,
+        "compiler": item.compiler,
+        "bytes": item.bytes,
+        "artifact": item.artifact_bytes,
+        "age": item.age,
+        "used": item.used,
+        "seconds": item.compile_seconds,
+        "lock": item.lock,
+        "failure": item.failure,
+        "advice": item.advice,
+        "flags": item.flags,
+        "root": item.root,
     }
 
 

@@ -40,42 +40,42 @@ class GraphTotals:
     @property
     def hits(self) -> int:
         """Hits by occurrence."""
-        return sum(one.hits for one in self.summaries())
+        return sum(summary.hits for summary in self.summaries())
 
     @property
     def hits_after_compile(self) -> int:
         """Those hits that spared nothing: loads of what somebody compiled during this run, by occurrence."""
-        return sum(one.hits if one.misses else one.hits_after_wait for one in self.summaries())
+        return sum(summary.hits if summary.misses else summary.hits_after_wait for summary in self.summaries())
 
     @property
     def misses(self) -> int:
         """Misses by occurrence: announced, or derived from a compile that took place."""
-        return sum(one.misses for one in self.summaries())
+        return sum(summary.misses for summary in self.summaries())
 
     @property
     def failures(self) -> int:
         """Failed compiles by occurrence."""
-        return sum(one.failures for one in self.summaries())
+        return sum(summary.failures for summary in self.summaries())
 
     @property
     def failures_met(self) -> int:
         """Stored failures met, by occurrence."""
-        return sum(one.failures_met for one in self.summaries())
+        return sum(summary.failures_met for summary in self.summaries())
 
     @property
     def graphs_hit(self) -> int:
         """Distinct graphs that the cache answered and that nobody had to compile in this run."""
-        return sum(one.misses == 0 and one.hits > 0 for one in self.summaries())
+        return sum(summary.misses == 0 and summary.hits > 0 for summary in self.summaries())
 
     @property
     def graphs_missed(self) -> int:
         """Distinct graphs for which a compiler was called."""
-        return sum(one.misses > 0 for one in self.summaries())
+        return sum(summary.misses > 0 for summary in self.summaries())
 
     @property
     def graphs_asked(self) -> int:
         """Distinct graphs for which a lookup ended: found, compiled, or refused by a stored failure."""
-        return sum(bool(one.misses or one.hits or one.failures_met) for one in self.summaries())
+        return sum(bool(summary.misses or summary.hits or summary.failures_met) for summary in self.summaries())
 
     @property
     def hit_rate(self) -> float | None:
@@ -93,21 +93,23 @@ class GraphTotals:
     @property
     def lock_waits(self) -> int:
         """Waits for another process's compile, ended or not, by occurrence (not by line)."""
-        return sum(one.lock_waits for one in self.summaries())
+        return sum(summary.lock_waits for summary in self.summaries())
 
     def new_since(self, time: float | None) -> list[Graph]:
         """Graphs first met, and compiled, after `time`; none when that is None."""
         if time is None:
             return []
-        return [one.graph for one in self.summaries() if one.misses and (one.graph.first or time) > time]
+        return [
+            summary.graph for summary in self.summaries() if summary.misses and (summary.graph.first or time) > time
+        ]
 
     def waits(self) -> list[tuple[Graph, WorkerGraph, Wait]]:
         """Lock waits that are going on."""
-        return [(one.graph, worker, wait) for one in self.summaries() for worker, wait in one.waiting]
+        return [(summary.graph, worker, wait) for summary in self.summaries() for worker, wait in summary.waiting]
 
     def spans(self) -> list[Span]:
         """Compiles and waits as bars of a timeline, graph after graph; those without a known start are left out."""
-        return [span for one in self.summaries() for span in one.spans]
+        return [span for summary in self.summaries() for span in summary.spans]
 
     def seconds_spent(
         self,
@@ -116,11 +118,11 @@ class GraphTotals:
         besides: Iterable[Interval] = (),
     ) -> float:
         """Wall seconds in which at least one worker compiled or waited (`kinds`), or that lie in `besides`."""
-        own = [interval for one in self.summaries() for kind in kinds for interval in one.ended.get(kind, ())]
+        own = [interval for summary in self.summaries() for kind in kinds for interval in summary.ended.get(kind, ())]
         own += [
             (span.start, max(now, span.start))
-            for one in self.summaries()
-            for span in one.going_on
+            for summary in self.summaries()
+            for span in summary.going_on
             if span.kind in kinds
         ]
         return union_seconds([*own, *besides])

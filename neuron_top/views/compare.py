@@ -218,13 +218,13 @@ def _graphs(
 
 
 def _memory(a: Report, b: Report) -> tuple[MemoryPair, ...]:
-    found = []
+    pairs = []
     kinds = dict.fromkeys(kind for view in (a, b) for line in view.memory for kind in line.kinds)
     for kind in (TOTAL, *kinds):
         x, y = _mean_peak(a, kind), _mean_peak(b, kind)
         if x is not None or y is not None:
-            found.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y)))
-    return tuple(found)
+            pairs.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y)))
+    return tuple(pairs)
 
 
 def _mean_peak(view: Report, kind: str) -> float | None:
@@ -234,20 +234,22 @@ def _mean_peak(view: Report, kind: str) -> float | None:
 
 
 def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
-    known = {one.name: one for one in metrics}
-    total = next((one for one in memory if one.kind == TOTAL), None)
-    found = [_sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)] if total is not None else []
+    by_name = {pair.name: pair for pair in metrics}
+    total = next((pair for pair in memory if pair.kind == TOTAL), None)
+    sentences = (
+        [_sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)] if total is not None else []
+    )
     for name, what in (
         ("throughput", "Throughput"),
         ("step_seconds", "Time per step"),
         ("compile_wall", "Time spent compiling"),
         ("operators_compiled", "The number of operators compiled"),
     ):
-        one = known[name]
-        both_known = one.a is not None and one.b is not None
-        if both_known and (one.change or name != "operators_compiled"):
-            found.append(_sentence(what, one.unit, one.a, one.b, one.change))
-    return tuple(found) or ("The two have no measured metric in common.",)
+        pair = by_name[name]
+        both_known = pair.a is not None and pair.b is not None
+        if both_known and (pair.change or name != "operators_compiled"):
+            sentences.append(_sentence(what, pair.unit, pair.a, pair.b, pair.change))
+    return tuple(sentences) or ("The two have no measured metric in common.",)
 
 
 def _sentence(what: str, unit: str, a: float | None, b: float | None, change: float | None) -> str:
@@ -266,22 +268,22 @@ def _environment(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str,
 
 
 def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
-    found = []
-    names = dict.fromkeys(one.name for view in (a, b) for one in view.series)
+    curves = []
+    names = dict.fromkeys(curve.name for view in (a, b) for curve in view.series)
     for name in names:
-        pair = [next((one for one in view.series if one.name == name), None) for view in (a, b)]
-        by_step = any(one.by_step for one in pair if one is not None)
+        pair = [next((curve for curve in view.series if curve.name == name), None) for view in (a, b)]
+        by_step = any(curve.by_step for curve in pair if curve is not None)
         sides = [
-            _from_start(view, one.points if one is not None else (), by_time=not by_step)
-            for view, one in zip((a, b), pair, strict=True)
+            _from_start(view, curve.points if curve is not None else (), by_time=not by_step)
+            for view, curve in zip((a, b), pair, strict=True)
         ]
-        unit = next((one.unit for one in pair if one is not None), "")
-        found.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1], by_step=by_step))
+        unit = next((curve.unit for curve in pair if curve is not None), "")
+        curves.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1], by_step=by_step))
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
     if any(memory):
         first, second = (_from_start(view, _highest(view), by_time=True) for view in (a, b))
-        found.append(Curves(name="memory of the fullest core", unit=Unit.BYTES, a=first, b=second))
-    return tuple(found)
+        curves.append(Curves(name="memory of the fullest core", unit=Unit.BYTES, a=first, b=second))
+    return tuple(curves)
 
 
 def _highest(view: Report) -> tuple[ReportStep, ...]:

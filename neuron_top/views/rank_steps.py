@@ -81,9 +81,9 @@ class StepMap(msgspec.Struct, frozen=True, kw_only=True):
 def series_of_run(run: Run) -> list[RankSeries]:
     """Every rank that a run knows steps of."""
     return [
-        RankSeries(node=one.node, rank=one.rank, ranks=1, seconds=dict(one.newest()))
-        for one in run.steps.ranks.values()
-        if one.steps
+        RankSeries(node=rank.node, rank=rank.rank, ranks=1, seconds=dict(rank.newest()))
+        for rank in run.steps.ranks.values()
+        if rank.steps
     ]
 
 
@@ -105,14 +105,14 @@ def heartbeat_rows(run: Run) -> list[HeartbeatSteps]:
     """What a node's heartbeat says about its ranks."""
     from neuron_top.store.fleet_records import HeartbeatSteps  # as above
 
-    every = series_of_run(run)
-    if len(every) > TOLD_RANKS:
-        every = [_folded(every)]
+    ranks = series_of_run(run)
+    if len(ranks) > TOLD_RANKS:
+        ranks = [_folded(ranks)]
     rows = []
-    for one in every:
-        steps = sorted(one.seconds)[-TOLD_STEPS:]
-        seconds = [float(f"{one.seconds[step]:.4g}") for step in steps]
-        rows.append(HeartbeatSteps(rank=one.rank, ranks=one.ranks, steps=steps, seconds=seconds))
+    for rank in ranks:
+        steps = sorted(rank.seconds)[-TOLD_STEPS:]
+        seconds = [float(f"{rank.seconds[step]:.4g}") for step in steps]
+        rows.append(HeartbeatSteps(rank=rank.rank, ranks=rank.ranks, steps=steps, seconds=seconds))
     return rows
 
 
@@ -121,23 +121,23 @@ def step_map(
 ) -> StepMap:
     """The newest `most_steps` steps; where there are more than `most_rows` ranks (0: any number), those with outliers
     have a row of their own and neighbors among the others share one."""
-    known = sorted({step for one in series for step in one.seconds})
-    steps = known[-most_steps:]
-    shown = [one for one in sorted(series, key=_order) if any(step in one.seconds for step in steps)]
-    values = [one.seconds[step] for one in shown for step in steps if step in one.seconds]
+    known_steps = sorted({step for rank in series for step in rank.seconds})
+    steps = known_steps[-most_steps:]
+    shown = [rank for rank in sorted(series, key=_order) if any(step in rank.seconds for step in steps)]
+    values = [rank.seconds[step] for rank in shown for step in steps if step in rank.seconds]
     middle = median_of(values) if values else 0.0
     limit = _limit(values, middle)
     limits = _limits(shown, steps, middle + limit)
-    marked = {id(one): sum(one.seconds.get(step, 0.0) > limits[step] for step in steps) for one in shown}
+    marked = {id(rank): sum(rank.seconds.get(step, 0.0) > limits[step] for step in steps) for rank in shown}
     worst = _worst(shown, steps)
     scale = (max(0.0, middle - limit), middle, middle + limit)
     parts = _parts(shown, marked, most_rows)
     return StepMap(
         steps=tuple(steps),
         rows=tuple(_row(part, steps, limits, scale) for part in parts),
-        ranks=sum(one.ranks for one in shown),
+        ranks=sum(rank.ranks for rank in shown),
         left_out=left_out,
-        first=known[0] if known else None,
+        first=known_steps[0] if known_steps else None,
         low=scale[0],
         median=middle,
         high=scale[2],
@@ -151,17 +151,17 @@ def step_map(
 
 def _worst(shown: Sequence[RankSeries], steps: Sequence[int]) -> tuple[float | None, int | None, str]:
     """The slowest step of all: seconds, step, rank."""
-    found: tuple[float, int, RankSeries] | None = None
-    for one in shown:
+    worst: tuple[float, int, RankSeries] | None = None
+    for rank in shown:
         for step in steps:
-            seconds = one.seconds.get(step)
-            if seconds is not None and (found is None or seconds > found[0]):
-                found = seconds, step, one
-    return (found[0], found[1], _name([found[2]])) if found is not None else (None, None, "")
+            seconds = rank.seconds.get(step)
+            if seconds is not None and (worst is None or seconds > worst[0]):
+                worst = seconds, step, rank
+    return (worst[0], worst[1], _name([worst[2]])) if worst is not None else (None, None, "")
 
 
-def _order(one: RankSeries) -> tuple[bool, int, object]:
-    return (one.rank is None, one.rank or 0, natural_key(one.node))
+def _order(rank: RankSeries) -> tuple[bool, int, object]:
+    return (rank.rank is None, rank.rank or 0, natural_key(rank.node))
 
 
 def _limit(values: Sequence[float], middle: float) -> float:
@@ -174,7 +174,7 @@ def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float)
     """For each step, the seconds above which a rank is an outlier."""
     limits = {}
     for step in steps:
-        times = [one.seconds[step] for one in shown if step in one.seconds]
+        times = [rank.seconds[step] for rank in shown if step in rank.seconds]
         middle = median_of(times) if len(times) >= LEAST_RANKS else 0.0
         limits[step] = middle + _limit(times, middle) if len(times) >= LEAST_RANKS else otherwise
     return limits
@@ -183,46 +183,48 @@ def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float)
 def _parts(shown: Sequence[RankSeries], marked: dict[int, int], most: int) -> list[list[RankSeries]]:
     """Which ranks share a row. Those that stand out most often keep rows of their own, half of all at most."""
     if not most or len(shown) <= most:
-        return [[one] for one in shown]
-    striking = sorted((one for one in shown if marked[id(one)]), key=lambda one: -marked[id(one)])[: max(1, most // 2)]
-    alone = {id(one) for one in striking}
-    rest = [one for one in shown if id(one) not in alone]
+        return [[rank] for rank in shown]
+    striking = sorted((rank for rank in shown if marked[id(rank)]), key=lambda rank: -marked[id(rank)])[
+        : max(1, most // 2)
+    ]
+    alone = {id(rank) for rank in striking}
+    rest = [rank for rank in shown if id(rank) not in alone]
     size = -(-len(rest) // max(1, most - len(striking)))
     shared = [rest[first : first + size] for first in range(0, len(rest), size)]
-    return [*([one] for one in sorted(striking, key=_order)), *shared]
+    return [*([rank] for rank in sorted(striking, key=_order)), *shared]
 
 
 def _row(
     part: Sequence[RankSeries], steps: Sequence[int], limits: dict[int, float], scale: tuple[float, float, float]
 ) -> StepMapRow:
-    one = part[0] if len(part) == 1 else _folded(part)
-    seconds = tuple(one.seconds.get(step) for step in steps)
-    known = [value for value in seconds if value is not None]
+    row = part[0] if len(part) == 1 else _folded(part)
+    seconds = tuple(row.seconds.get(step) for step in steps)
+    known_seconds = [value for value in seconds if value is not None]
     low, _middle, high = scale
     width = high - low
     return StepMapRow(
         name=_name(part),
-        node=one.node,
-        ranks=one.ranks,
+        node=row.node,
+        ranks=row.ranks,
         seconds=seconds,
         levels=tuple(
             None if value is None else round(min(1.0, max(0.0, (value - low) / width)), 3) if width else 0.5
             for value in seconds
         ),
         outliers=tuple(value is not None and value > limits[step] for step, value in zip(steps, seconds, strict=True)),
-        worst=max(known, default=None),
-        median=median_of(known) if known else None,
+        worst=max(known_seconds, default=None),
+        median=median_of(known_seconds) if known_seconds else None,
     )
 
 
 def _folded(part: Sequence[RankSeries]) -> RankSeries:
     slowest: dict[int, float] = {}
-    for one in part:
-        for step, seconds in one.seconds.items():
+    for rank in part:
+        for step, seconds in rank.seconds.items():
             slowest[step] = max(seconds, slowest.get(step, 0.0))
-    nodes = {one.node for one in part}
+    nodes = {rank.node for rank in part}
     return RankSeries(
-        node=part[0].node if len(nodes) == 1 else "", rank=None, ranks=sum(one.ranks for one in part), seconds=slowest
+        node=part[0].node if len(nodes) == 1 else "", rank=None, ranks=sum(rank.ranks for rank in part), seconds=slowest
     )
 
 

@@ -182,14 +182,16 @@ def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
 
 def failure_lines(run: Run) -> tuple[FailureLine, ...]:
     """Graphs that failed or whose stored failure was met, those that a retry cannot help first."""
-    found = []
+    lines = []
     for digest in run.compiles.totals.summaries():
         if not (digest.failures or digest.failures_met):
             continue
         graph = digest.graph
-        failed = next((one for one in reversed(graph.attempts) if one.outcome is AttemptOutcome.FAILED), None)
+        failed = next(
+            (attempt for attempt in reversed(graph.attempts) if attempt.outcome is AttemptOutcome.FAILED), None
+        )
         judged = failure_of(_evidence(graph, failed))
-        found.append(
+        lines.append(
             FailureLine(
                 key=graph.key,
                 stored=digest.failures == 0,
@@ -200,7 +202,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
                 advice=ADVICE[judged.cause],
             )
         )
-    return tuple(sorted(found, key=lambda line: (line.kind is not FailureKind.DETERMINISTIC, -line.count)))
+    return tuple(sorted(lines, key=lambda line: (line.kind is not FailureKind.DETERMINISTIC, -line.count)))
 
 
 def _evidence(graph: Graph, failed: Attempt | None) -> str:
@@ -215,14 +217,14 @@ def _evidence(graph: Graph, failed: Attempt | None) -> str:
 
 def wait_lines(run: Run) -> tuple[WaitLine, ...]:
     """Graphs whose lock was waited for, the longest wait first."""
-    found = []
+    lines = []
     for graph in run.compiles.graphs.values():
         waited = {key: list(wait_seconds(one)) for key, one in graph.workers.items() if one.waits}
         if not waited:
             continue
         seconds = [value for values in waited.values() for value in values]
         ranks = {rank for key in waited if (rank := run.rank_of(graph.workers[key])) is not None}
-        found.append(
+        lines.append(
             WaitLine(
                 key=graph.key,
                 waits=sum(len(graph.workers[key].waits) for key in waited),
@@ -231,17 +233,17 @@ def wait_lines(run: Run) -> tuple[WaitLine, ...]:
                 ranks=tuple(sorted(ranks)),
             )
         )
-    return tuple(sorted(found, key=lambda line: -(line.longest_seconds or 0.0)))
+    return tuple(sorted(lines, key=lambda line: -(line.longest_seconds or 0.0)))
 
 
 def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
     """The same graph compiled more than once, and the same graph compiled under several sets of flags."""
-    found = []
+    repeated = []
     for line in lines:
         done = [one.duration.seconds for one in _done(run, line.key)]
         if len(done) > 1:
             known = sorted(seconds for seconds in done if seconds is not None)
-            found.append(
+            repeated.append(
                 Duplicate(
                     kind=DuplicateKind.COMPILED_TWICE,
                     graphs=(line.key,),
@@ -249,8 +251,8 @@ def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
                     text=f"compiled {len(done)} times in this run",
                 )
             )
-    found += [_under_flags(group) for group in _same_graph(lines)]
-    return tuple(sorted(found, key=lambda one: -(one.seconds or 0.0)))
+    repeated += [_under_flags(group) for group in _same_graph(lines)]
+    return tuple(sorted(repeated, key=lambda one: -(one.seconds or 0.0)))
 
 
 def _done(run: Run, key: str) -> list[Attempt]:

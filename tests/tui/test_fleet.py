@@ -121,9 +121,9 @@ def test_a_thread_that_asks_after_the_end_makes_no_connection(postgres_url: str)
     assert used.fleet.page().nodes
     for services in (used, late):
         services.close()
-        with pytest.raises(StoreUnreachable, match="has left the database"):
+        with pytest.raises(StoreUnreachable, match="this program is ending"):
             services.fleet.page()
-        with pytest.raises(StoreUnreachable, match="has left the database"):
+        with pytest.raises(StoreUnreachable, match="this program is ending"):
             services.fleet_actions.newest()
 
 

@@ -75,7 +75,7 @@ class Causes:
 
     def of(self, call: Call) -> CompileReason:
         """Why this call was made."""
-        here = [one for one in self._before(call, self._calls[call.key]) if one.node == call.node]
+        here = [earlier for earlier in self._before(call, self._calls[call.key]) if earlier.node == call.node]
         had = next(self._had_elsewhere(call), None)
         if had is not None and not (here and had.since is None):
             return self._same_key(call, had)
@@ -87,24 +87,24 @@ class Causes:
 
     def _before(self, call: Call, calls: Sequence[Call]) -> Iterator[Call]:
         """Earlier calls for the same key; without failed ones, which leave no artifact for others."""
-        for one in calls:
-            if one.attempt is call.attempt:
+        for earlier in calls:
+            if earlier.attempt is call.attempt:
                 return
-            if one.attempt.outcome not in (AttemptOutcome.FAILED, AttemptOutcome.INTERRUPTED):
-                yield one
+            if earlier.attempt.outcome not in (AttemptOutcome.FAILED, AttemptOutcome.INTERRUPTED):
+                yield earlier
 
     def _had_elsewhere(self, call: Call) -> Iterator[Had]:
         """Other nodes that had it already, then those that were compiling it."""
         began = call.began
         compiling = []
-        for one in self._before(call, self._calls[call.key]):
-            if one.node == call.node:
+        for earlier in self._before(call, self._calls[call.key]):
+            if earlier.node == call.node:
                 continue
-            ended = one.attempt.end
+            ended = earlier.attempt.end
             if ended is not None and (began is None or ended <= began):
-                yield Had(one.node, one.graph, ended)
+                yield Had(earlier.node, earlier.graph, ended)
             else:
-                compiling.append(Had(one.node, one.graph, None))
+                compiling.append(Had(earlier.node, earlier.graph, None))
         if began is not None:
             for node, graphs in self._graphs[call.key].items():
                 if node == call.node:
@@ -185,10 +185,10 @@ class Causes:
 
     def _before_with(self, call: Call, others: Sequence[Call]) -> Iterator[Call]:
         """Calls of other nodes for another key that began no later than this one."""
-        for one in others:
-            earlier = one.began is None or call.began is None or one.began <= call.began
-            if one.node != call.node and earlier and one.attempt.outcome is not AttemptOutcome.FAILED:
-                yield one
+        for other in others:
+            earlier = other.began is None or call.began is None or other.began <= call.began
+            if other.node != call.node and earlier and other.attempt.outcome is not AttemptOutcome.FAILED:
+                yield other
 
     def _flags_text(self, call: Call, before: Call) -> str:
         if call.graph.flags and before.graph.flags:
@@ -199,10 +199,10 @@ class Causes:
     def _other_name(self, call: Call) -> CompileReason | None:
         """The same operators, shapes and arguments under another key."""
         for program in self._programs(call):
-            for one in self._before_with(call, self._by_program[program]):
-                own = one.key != call.key and call.node not in self._graphs[one.key]
-                if own and (found := self._named(call, one)) is not None:
-                    return found
+            for other in self._before_with(call, self._by_program[program]):
+                own = other.key != call.key and call.node not in self._graphs[other.key]
+                if own and (reason := self._named(call, other)) is not None:
+                    return reason
         return None
 
     def _programs(self, call: Call) -> Iterator[object]:
@@ -213,25 +213,25 @@ class Causes:
         if graph.op_counts:
             yield (graph.direction, graph.operators, tuple(sorted(graph.op_counts.items())), graph.inputs, graph.flags)
 
-    def _named(self, call: Call, one: Call) -> CompileReason | None:
+    def _named(self, call: Call, other: Call) -> CompileReason | None:
         """What gave the same program of another node another key; None where nothing is known to differ."""
-        names = parse_key(one.key), parse_key(call.key)
+        names = parse_key(other.key), parse_key(call.key)
         if names[0] is not None and names[1] is not None and names[0].flags != names[1].flags:
-            return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, one), again=True)
-        rows = self._facts.programs.get(one.key), self._facts.programs.get(call.key)
+            return CompileReason(Because.OTHER_FLAGS, self._flags_text(call, other), again=True)
+        rows = self._facts.programs.get(other.key), self._facts.programs.get(call.key)
         item = None
         if rows[0] is not None and rows[1] is not None:
-            item = differing(rows[0].held, rows[1].held, self._who(one, call))
+            item = differing(rows[0].held, rows[1].held, self._who(other, call))
             if item is not None and item.of_ranks:
-                return CompileReason(Because.HELD_NAME, f"{item.text} ({one.key} there)", again=True)
-        if attributes := self._facts.differences(one.node, call.node):
+                return CompileReason(Because.HELD_NAME, f"{item.text} ({other.key} there)", again=True)
+        if attributes := self._facts.differences(other.node, call.node):
             return CompileReason(Because.OTHER_ENVIRONMENT, "; ".join(attributes), again=True)
         if item is not None:
-            return CompileReason(Because.OTHER_ENVIRONMENT, f"{item.text} ({one.key} there)", again=True)
+            return CompileReason(Because.OTHER_ENVIRONMENT, f"{item.text} ({other.key} there)", again=True)
         if rows[0] is not None and rows[1] is not None:  # read whole, and nothing found
             return None
-        who = " and ".join(self._who(one, call))
-        text = f"the same operators and shapes have a key of their own on {who} ({one.key} there)"
+        who = " and ".join(self._who(other, call))
+        text = f"the same operators and shapes have a key of their own on {who} ({other.key} there)"
         return CompileReason(Because.HELD_NAME, text, again=True)
 
     def _who(self, one: Call, other: Call) -> tuple[str, str]:
