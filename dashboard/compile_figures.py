@@ -237,23 +237,7 @@ def rate(
     """
     if not lookups:
         return empty(colors, "no cache lookup yet", height)
-    sums = dict.fromkeys(LookupResult, 0)
-    graphs: dict[str, LookupResult] = {}
-    hit = 0
-    times, shares = [], []
-    lines: dict[LookupResult, list[int]] = {kind: [] for kind in LookupResult}
-    apart = -(-len(lookups) // POINTS)
-    for left, lookup in zip(range(len(lookups) - 1, -1, -1), lookups, strict=True):
-        sums[lookup.kind] += 1
-        before = graphs.get(lookup.graph)
-        graphs[lookup.graph] = now = before if before is LookupResult.MISS else lookup.kind
-        hit += (now is LookupResult.HIT) - (before is LookupResult.HIT)
-        if left % apart:
-            continue
-        times.append(iso(lookup.time))
-        shares.append(round(100 * hit / len(graphs), 2))
-        for kind, values in lines.items():
-            values.append(sums[kind])
+    times, shares, lines = _cumulative_lookups(lookups)
     color = {
         LookupResult.HIT: state_color(colors, LookupResult.HIT),
         LookupResult.MISS: colors.hues[Hue.ORANGE],
@@ -285,7 +269,7 @@ def rate(
     )
     if len(times) < FEW:
         data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
-    counts = {"rangemode": "tozero", **_whole_numbers(max(sums.values()))}
+    counts = {"rangemode": "tozero", **_whole_numbers(max(values[-1] for values in lines.values()))}
     axis = moments(times) | (_common_span(view, lookups) if view is not None else {})
     figure: Figure = {
         "data": data,
@@ -301,3 +285,30 @@ def rate(
         "automargin": True,
     }
     return figure
+
+
+def _cumulative_lookups(
+    lookups: Sequence[CacheLookup],
+) -> tuple[list[str], list[float], dict[LookupResult, list[int]]]:
+    """(times, hit rate of distinct graphs in percent, number of lookups by result), at most POINTS of each.
+
+    The last lookup is always among them. A graph that missed once stays a miss.
+    """
+    sums = dict.fromkeys(LookupResult, 0)
+    graphs: dict[str, LookupResult] = {}
+    graphs_hit = 0
+    times, shares = [], []
+    lines: dict[LookupResult, list[int]] = {kind: [] for kind in LookupResult}
+    apart = -(-len(lookups) // POINTS)
+    for left, lookup in zip(range(len(lookups) - 1, -1, -1), lookups, strict=True):
+        sums[lookup.kind] += 1
+        before = graphs.get(lookup.graph)
+        graphs[lookup.graph] = now = before if before is LookupResult.MISS else lookup.kind
+        graphs_hit += (now is LookupResult.HIT) - (before is LookupResult.HIT)
+        if left % apart:
+            continue
+        times.append(iso(lookup.time))
+        shares.append(round(100 * graphs_hit / len(graphs), 2))
+        for kind, values in lines.items():
+            values.append(sums[kind])
+    return times, shares, lines

@@ -253,7 +253,7 @@ def test_what_a_dropped_log_says_of_caches_is_not_followed(tmp_path: Path) -> No
     try:
         until(lambda: feeds.read(log.identity, overview).cache.hits == 1)
         assert feeds.cache_roots(log.identity) == ()
-        with pytest.raises(UsageError, match="nothing is kept"):
+        with pytest.raises(UsageError, match="nothing about it is stored"):
             feeds.act_on_alert(log.identity, "acknowledge", "key")  # type: ignore[arg-type]
     finally:
         browser_now.reset(token)

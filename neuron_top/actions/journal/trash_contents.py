@@ -124,18 +124,23 @@ def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
 
 def _neff_files(top: int, steps: Mapping[str, tuple[int, Step]]) -> list[Move]:
     """Entries of TorchNeuron's cache, which are files: `ab/cd/<key>.neff` below the plan's folder."""
-    found = []
+    moves = []
+    for path, facts in _sharded_files(top):
+        if NEFF_FILE.match(path) and stat.S_ISREG(facts.st_mode):
+            number, step = steps.get(path, (0, None))
+            mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
+            moves.append(Move(number, Action.EVICT, path, facts.st_ino, mtime, facts.st_blocks * 512))
+    return moves
+
+
+def _sharded_files(top: int) -> Iterator[tuple[str, os.stat_result]]:
+    """(path, status) of what lies two folders of two letters deep, no link followed."""
     for shard in _shards(top):
         with _opened(shard, top) as outer:
             for below in _shards(outer):
                 with _opened(below, outer) as inner:
                     for name in sorted(os.listdir(inner)):  # noqa: PTH208 (a descriptor, not a path)
-                        path, facts = f"{shard}/{below}/{name}", os.stat(name, dir_fd=inner, follow_symlinks=False)
-                        if NEFF_FILE.match(path) and stat.S_ISREG(facts.st_mode):
-                            number, step = steps.get(path, (0, None))
-                            mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
-                            found.append(Move(number, Action.EVICT, path, facts.st_ino, mtime, facts.st_blocks * 512))
-    return found
+                        yield f"{shard}/{below}/{name}", os.stat(name, dir_fd=inner, follow_symlinks=False)
 
 
 def _shards(above: int) -> list[str]:
