@@ -18,14 +18,8 @@ from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.views import cause_advice
 from tests.diagnose.cases import CASES, Case
-from tests.diagnose.fifth_cases import FIFTH_CASES
-from tests.diagnose.fourth_cases import FOURTH_CASES
-from tests.diagnose.later_cases import LATER_CASES
-from tests.diagnose.seventh_cases import SEVENTH_CASES
-from tests.diagnose.sixth_cases import SIXTH_CASES
 from tests.views.sentences import OTHER_WORDS, change_sentences
 
-ALL = (*CASES, *LATER_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES)
 EXIT_CODES = (None, 0, 3, -9)
 
 
@@ -37,7 +31,7 @@ def in_codes(case: Case, exit_code: int | None) -> CodedDiagnosis:
 
 
 def diagnoses() -> list[Diagnosis]:
-    return [diagnose(case.log, "log:x", exit_code) for case in ALL for exit_code in EXIT_CODES]
+    return [diagnose(case.log, "log:x", exit_code) for case in CASES for exit_code in EXIT_CODES]
 
 
 def without_advice(one: Diagnosis) -> Diagnosis:
@@ -66,14 +60,14 @@ def outcome(one: Diagnosis) -> tuple[JobState, list[tuple[str, Severity]]]:
 
 
 def test_what_is_found_has_no_words_but_those_of_the_log() -> None:
-    for case in ALL:
+    for case in CASES:
         for exit_code in EXIT_CODES:
             found = in_codes(case, exit_code)
             assert [cause.advice for cause in found.diagnosis.causes] == [""] * len(found.advice)
 
 
 def test_with_every_sentence_changed_the_diagnosis_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, sent = diagnoses(), [reports(case) for case in ALL]
+    before, sent = diagnoses(), [reports(case) for case in CASES]
     outcomes = [outcome(one) for one in before]
     rows = len(ROWS) + len(DEATHS) + len(CASCADES)
     assert change_sentences(monkeypatch, cause_advice) >= rows + len(CauseClass)
@@ -81,7 +75,7 @@ def test_with_every_sentence_changed_the_diagnosis_is_the_same(monkeypatch: pyte
     assert {cause.advice for one in after for cause in one.causes} == {OTHER_WORDS}, "a sentence that views has not"
     assert OTHER_WORDS not in {cause.advice for one in before for cause in one.causes}
     assert list(map(without_advice, after)) == list(map(without_advice, before))
-    assert [reports(case) for case in ALL] == sent
+    assert [reports(case) for case in CASES] == sent
     assert [outcome(one) for one in after] == outcomes
     assert {JobState.FAILED, JobState.FINISHED} <= {state for state, _ in outcomes}
     assert any(reported for _, reported in outcomes)

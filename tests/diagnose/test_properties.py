@@ -18,16 +18,9 @@ from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.views.cause_advice import OF_ROWS
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
-from tests.diagnose.fifth_cases import FIFTH_CASES
-from tests.diagnose.fourth_cases import FOURTH_CASES
-from tests.diagnose.later_cases import LATER_CASES
-from tests.diagnose.seventh_cases import SEVENTH_CASES
-from tests.diagnose.sixth_cases import SIXTH_CASES
-from tests.diagnose.third_cases import THIRD_CASES
 
-ALL = [*CASES, *LATER_CASES, *THIRD_CASES, *FOURTH_CASES, *FIFTH_CASES, *SIXTH_CASES, *SEVENTH_CASES]
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
-LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
+LINES = [line for case in CASES for line in case.log.splitlines(keepends=True)]
 
 
 def in_portions(data: bytes, sizes: list[int]) -> Diagnosis:
@@ -40,7 +33,7 @@ def in_portions(data: bytes, sizes: list[int]) -> Diagnosis:
     return diagnoser.diagnosis()
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_portions_of_a_log_do_not_change_its_diagnosis(case: Case) -> None:
     whole = diagnose(case.log, "log:x")
     assert in_portions(case.log, [1]) == whole
@@ -55,7 +48,7 @@ def test_the_portions_of_a_real_log_do_not_change_its_diagnosis(path) -> None:
     assert in_portions(data, sizes) == diagnose(data, "log:x")
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_log_that_is_still_written_is_diagnosed_at_each_line_as_if_it_ended_there(case: Case) -> None:
     live, written = AdvisedDiagnoser("log:x"), b""
     for line in case.log.splitlines(keepends=True):
@@ -73,7 +66,7 @@ def test_a_log_that_is_still_written_is_diagnosed_at_each_line_as_if_it_ended_th
     assert live.diagnosis() == diagnose(case.log, "log:x")
 
 
-@pytest.mark.parametrize("case", ALL[::5], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES[::5], ids=lambda case: case.name)
 def test_a_log_in_utf_16_is_diagnosed_like_any_other(case: Case) -> None:
     wide = diagnose(("\ufeff" + case.log.decode()).encode("utf-16-le"), "log:x")
     narrow = diagnose(case.log, "log:x")
@@ -124,7 +117,7 @@ def test_every_row_of_the_table_can_be_reached_by_its_words() -> None:
         assert row.words
         assert all(word == word.lower() for word in row.words)
         re.compile(row.pattern)
-    for case in ALL:
+    for case in CASES:
         for row in rows.values():
             for line in case.log.splitlines():
                 if row.matches(line.decode()):

@@ -1,0 +1,36 @@
+"""Logs of our own in the wordings of many programs: made up jobs, hosts, hashes and times, none from a sample.
+
+Each says what a person would call the cause: the line, its class, how the job ended. `>>>` in front of a line marks it;
+the mark is taken out before the log is read. A file holds the cases of some classes of causes.
+"""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import MARK, Case
+from tests.diagnose.cases.collectives import COLLECTIVES
+from tests.diagnose.cases.compiles import COMPILES
+from tests.diagnose.cases.host_memory import HOST_MEMORY
+from tests.diagnose.cases.interruptions import INTERRUPTIONS
+from tests.diagnose.cases.network import NETWORK
+from tests.diagnose.cases.not_failures import NOT_FAILURES
+from tests.diagnose.cases.runtime import RUNTIME
+from tests.diagnose.cases.script_errors import SCRIPT_ERRORS
+from tests.diagnose.cases.tools import TOOLS
+from tests.diagnose.cases.tracebacks import TRACEBACKS
+from tests.diagnose.cases.usage import USAGE
+
+__all__ = ["CASES", "MARK", "Case"]
+
+CASES = (
+    *TRACEBACKS,
+    *SCRIPT_ERRORS,
+    *USAGE,
+    *TOOLS,
+    *COMPILES,
+    *RUNTIME,
+    *COLLECTIVES,
+    *HOST_MEMORY,
+    *NETWORK,
+    *INTERRUPTIONS,
+    *NOT_FAILURES,
+)

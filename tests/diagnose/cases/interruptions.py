@@ -1,0 +1,213 @@
+"""Jobs that somebody or something ended from outside."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+INTERRUPTIONS = (
+    Case(
+        "Ctrl-C",
+        "interrupted",
+        """
+{'loss': 2.5, 'epoch': 0.1}
+^CTraceback (most recent call last):
+  File "train.py", line 4, in <module>
+    time.sleep(5)
+>>>KeyboardInterrupt
+""",
+        "failed",
+    ),
+    Case(
+        "SIGTERM from a scheduler",
+        "interrupted",
+        """
+{'loss': 2.1, 'epoch': 0.1}
+>>>slurmstepd: error: *** STEP 991.0 ON node-3 CANCELLED AT 2026-05-01T10:00:00 DUE TO TIME LIMIT ***
+srun: error: node-3: task 0: Exited with exit code 143
+""",
+        "failed",
+    ),
+    Case(
+        "a pod that is evicted",
+        "interrupted",
+        """
+Events:
+  Type     Reason     Age   From     Message
+>>>  Warning  Evicted    9s    kubelet  The node was low on resource: ephemeral-storage. Container main was using 40Gi.
+  Normal   Killing    9s    kubelet  Stopping container main
+""",
+    ),
+    Case(
+        "a shell says that the job was terminated",
+        "interrupted",
+        """
+step 3 loss 2.0
+>>>./start.sh: line 9:  4711 Terminated              python fit.py
+""",
+    ),
+    Case(
+        "a managed job whose spot machine was taken back",
+        "interrupted",
+        """
+step 3 loss: 4.0
+>>>2026-01-04 10:10:00 Interrupted - Managed spot training interrupted
+""",
+    ),
+    Case(
+        "a job that somebody cancels",
+        "interrupted",
+        """
+slurmstepd: error: *** STEP 77.0 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+>>>slurmstepd: error: *** JOB 77 ON n-1 CANCELLED AT 2026-03-04T05:06:07 ***
+""",
+        "failed",
+    ),
+    Case(
+        "a node that no longer answers",
+        "interrupted",
+        """
+step 3
+>>>The node with node id: 0a1b2c and address: 10.0.0.7 has been marked dead because the detector has missed too many heartbeats from it. This can happen when a raylet crashes (OOM, preempted node, etc.)
+""",
+    ),
+    Case(
+        "conditions of a job whose workers were evicted",
+        "interrupted",
+        """
+  conditions:
+  - lastTransitionTime: "2026-05-04T07:08:09Z"
+    message: 1/8 workers are evicted
+>>>    reason: SomeJobEvicted
+    status: "True"
+    type: Failed
+""",
+    ),
+    Case(
+        "a signal that the process itself reports",
+        "interrupted",
+        """
+>>>2026-07-08 08:28:12 10.164.0.33 [0] *** SIGTERM received by PID 738 (TID 738) on cpu 20 from PID 165; stack trace: ***
+2026-07-08 08:28:12 10.164.0.33 [0] PC: @     0x7f98b808ecab  (unknown)  (unknown)
+""",
+        "failed",
+    ),
+    Case(
+        "a server that did not answer its probe",
+        "interrupted",
+        """
+Warning  Unhealthy  1m (x3 over 2m)  kubelet  Liveness probe failed: HTTP probe failed with statuscode: 503
+>>>Normal   Killing    1m  kubelet  Container main failed liveness probe, will be restarted
+""",
+    ),
+    Case(
+        "a job that ran longer than it may",
+        "interrupted",
+        ">>>Warning  DeadlineExceeded  2m  job-controller  Job was active longer than specified deadline\n",
+    ),
+    Case(
+        "a server that is not up yet when it is probed, and ended for it",
+        "interrupted",
+        """
+Name:             wide-0
+Events:
+  Type     Reason     Age   From     Message
+>>>  Normal   Killing    11m   kubelet  Container wide failed startup probe, will be restarted
+  Warning  Unhealthy  11m (x30 over 13m)  kubelet  Startup probe failed: Get "http://10.0.0.3:8000/health": dial tcp 10.0.0.3:8000: connect: connection refused
+""",
+    ),
+    Case(
+        "a step of a workflow that somebody canceled",
+        "interrupted",
+        """
+2026-05-02T10:00:01.1000000Z INFO:wheel:copying 12 files
+>>>2026-05-02T10:00:02.1000000Z ##[error]The operation was canceled.
+2026-05-02T10:00:02.2000000Z Post job cleanup.
+""",
+    ),
+    Case(
+        "a line in the middle of a progress bar",
+        "interrupted",
+        ">>>Epoch 3:  58%|###  | 208/356 [09:46<06:57,  2.82s/it, loss=srun: error: *** JOB 71 ON box-3 CANCELLED AT "
+        "2026-05-02T01:02:03 DUE TO TIME LIMIT ***\n",
+    ),
+    Case("PBS and a time limit", "interrupted", "step 12\n>>>=>> PBS: job killed: walltime 3612 exceeded limit 3600\n"),
+    Case(
+        "LSF and a time limit",
+        "interrupted",
+        ">>>TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140.\n",
+    ),
+    Case(
+        "a job of SageMaker that somebody stopped",
+        "interrupted",
+        "2026-05-02 10:00:00 Training - step 12\n>>>2026-05-02 10:05:00 Stopping - Stopping the training job\n",
+    ),
+    Case(
+        "a job of Slurm that a workflow reports",
+        "interrupted",
+        """
+Error in rule fit:
+>>>    message: SLURM-job '77' failed, SLURM status is: 'TIMEOUT'. See the log.
+    jobid: 4
+WorkflowError:
+At least one job did not finish.
+""",
+        "failed",
+    ),
+    Case("a letter of Slurm", "interrupted", ">>>Slurm Job_id=77 Name=fit Failed, Run time 00:10:02, TIMEOUT\n"),
+    Case(
+        "a node that Slurm's controller gives up",
+        "interrupted",
+        ">>>[2026-05-02T02:15:03.786] update_node: node wide-7 reason set to: Health check of the scheduler failed\n",
+    ),
+    Case("a machine that was taken away", "interrupted", ">>>Host EC2 (instance i-0a1b2c3d) terminated.\n"),
+    Case(
+        "the runtime's signal handler, and nothing else that explains the end",
+        "interrupted",
+        """
+step 41 loss 2.10
+>>>2026-May-02 10:00:00.000100  4711:4711  ERROR   NRT:nrt_infodump_signal_handler   Interrupt signal (15) received
+""",
+    ),
+    Case(
+        "torchrun's warning that it was asked to end",
+        "interrupted",
+        """
+step 41 loss 2.10
+>>>W0502 10:00:00.000000 4711 torch/distributed/elastic/agent/server/api.py:741] Received 15 death signal, shutting down
+""",
+    ),
+    Case(
+        "Slurm's table of a job whose time was over",
+        "interrupted",
+        ">>>4711              wide      trn1       team          4    TIMEOUT      0:0\n",
+    ),
+    Case(
+        "a step of Slurm that was canceled, and whose daemon was ended as well",
+        "interrupted",
+        """
+>>>[2026-05-02T10:00:00.500] [77.0] error: *** STEP 77.0 ON box-7 CANCELLED AT 2026-05-02T10:00:00 ***
+[2026-05-02T10:01:00.002] [77.0] error: *** STEP 77.0 STEPD TERMINATED ON box-7 AT 2026-05-02T10:01:00 DUE TO JOB NOT \
+ENDING WITH SIGNALS ***
+""",
+    ),
+    *(
+        Case(
+            f"a job that ended by signal {signal}, as Slurm's controller tells it",
+            cause_class,
+            f"""
+[2026-05-02T10:00:00.509] sched: Allocate JobId=77 NodeList=box-7 #CPUs=2 Partition=wide
+>>>[2026-05-02T11:00:00.377] _job_complete: JobId=77 WTERMSIG {signal}
+""",
+            "failed",
+        )
+        for signal, cause_class in ((9, "host_oom"), (15, "interrupted"), (11, "script_error"))
+    ),
+    Case(
+        "a node that Slurm lost",
+        "interrupted",
+        """
+>>>srun: error: Node failure on box-7
+slurmstepd: error: *** STEP 77.0 ON box-1 CANCELLED AT 2026-05-02T10:00:00 DUE TO NODE FAILURE, SEE THE LOG ***
+""",
+    ),
+)

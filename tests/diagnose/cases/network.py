@@ -1,0 +1,204 @@
+"""Services that cannot be reached, and what they refuse."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+NETWORK = (
+    Case(
+        "structured JSON lines",
+        "network",
+        """
+{"level":"info","ts":1765432100.1,"msg":"registering"}
+>>>{"level":"error","ts":1765432101.1,"msg":"cannot register","error":"dial unix /var/lib/kubelet/device-plugins/kubelet.sock: connect: connection refused"}
+""",
+    ),
+    Case(
+        "a server nobody answers",
+        "network",
+        """
+>>>2026/05/01 10:00:00 Get "https://10.0.0.1:443/api": dial tcp 10.0.0.1:443: connect: no route to host
+""",
+    ),
+    Case(
+        "an image that cannot be pulled",
+        "network",
+        """
+>>>  Warning  Failed     3s    kubelet  Failed to pull image "reg.example.org/x:1": rpc error: code = Unknown desc = dial tcp: lookup reg.example.org: no such host
+""",
+    ),
+    Case(
+        "a hub that refuses",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/x/hub.py", line 9, in get
+    response.raise_for_status()
+>>>requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://hub.example.org/api/models/x
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+    load()
+hub.errors.GatedRepoError: 401 Client Error. Cannot access gated repo for url https://hub.example.org/x
+""",
+    ),
+    Case(
+        "a port that is taken",
+        "network",
+        """
+>>>[rank0]: RuntimeError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use
+""",
+    ),
+    Case(
+        "an image that the registry does not have",
+        "network",
+        """
+Events:
+  Normal   Pulling    9s    kubelet  Pulling image "reg.example.org/fit:9"
+>>>  Warning  Failed     8s    kubelet  Failed to pull image "reg.example.org/fit:9": code = NotFound desc = no such tag
+  Warning  Failed     8s    kubelet  Error: ErrImagePull
+""",
+    ),
+    Case(
+        "a bucket that refuses",
+        "network",
+        """
+Traceback (most recent call last):
+  File "cache.py", line 4, in exists
+    client.head_object(Bucket=bucket, Key=key)
+>>>botocore.exceptions.ClientError: An error occurred (403) when calling the HeadObject operation: Forbidden
+""",
+        "failed",
+    ),
+    Case(
+        "a bucket that asks for fewer requests",
+        "network",
+        """
+Traceback (most recent call last):
+  File "cache.py", line 4, in push
+    client.put_object(Bucket=bucket, Key=key, Body=body)
+>>>botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the PutObject operation: fewer, please
+""",
+        "failed",
+    ),
+    Case(
+        "a model server that does not answer",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/job/ask.py", line 9, in <module>
+    answer = stub.Predict(request)
+>>>grpc._channel._InactiveRpcError: <_InactiveRpcError of RPC that terminated with:
+        status = StatusCode.UNAVAILABLE
+""",
+        "failed",
+    ),
+    Case(
+        "a port that another process has, and the bar that is drawn once more",
+        "network",
+        """
+>>>[W socket.cpp:12] [c10d] The server socket has failed to bind to [::]:4567 (errno: 98 - Address already in use).
+[E socket.cpp:34] [c10d] The server socket has failed to listen on any local network address.
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    init()
+torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 4567
+""",
+        "failed",
+    ),
+    Case(
+        "a hub that is not asked, since the job is offline",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    fetch()
+>>>hub.utils.OfflineModeIsEnabled: Cannot reach https://hub.example/model: offline mode is enabled.
+""",
+        "failed",
+    ),
+    Case(
+        "a service that does not answer",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    init(project="p")
+>>>tracker.errors.CommError: Run initialization has timed out after 90.0 sec.
+""",
+        "failed",
+    ),
+    Case(
+        "a model that nobody has given access to",
+        "network",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    fetch("some/model")
+>>>hub.errors.GatedRepoError: 401 Client Error. (Request ID: 0a1b)
+""",
+        "failed",
+    ),
+    Case(
+        "a store that cannot be connected to",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/job/rendezvous.py", line 155, in _create_store
+    store = Store(
+>>>RuntimeError: connect() timed out. Original timeout was 70000 ms.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/job/run.py", line 719, in main
+    run(args)
+RuntimeError: The connection to the store has failed. See inner exception for details.
+""",
+        "failed",
+    ),
+    Case(
+        "an image that a registry refuses, below the headings of the plugin that imports it",
+        "network",
+        """
+pyxis: importing docker image ...
+slurmstepd: error: pyxis: child 21 failed with error code: 1
+slurmstepd: error: pyxis: failed to import docker image
+slurmstepd: error: pyxis: printing contents of log file ...
+slurmstepd: error: pyxis:     [INFO] Querying registry for permission grant
+>>>slurmstepd: error: pyxis:     [ERROR] URL https://registry.test/v2/team/wide/manifests/3 returned error code: 401 Unauthorized
+slurmstepd: error: pyxis: couldn't start container
+slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1
+slurmstepd: error: Failed to invoke spank plugin stack
+srun: error: node1: task 0: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a repository that is not reached",
+        "network",
+        """
+Cloning into 'wide'...
+>>>fatal: unable to access 'https://code.test/wide/': The requested URL returned error: 503
+""",
+    ),
+    Case("a download that is refused", "network", ">>>curl: (22) The requested URL returned error: 404\n"),
+    Case(
+        "a coordinator that does not answer",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/job/start.py", line 4, in <module>
+    jax.distributed.initialize()
+>>>jaxlib.XlaRuntimeError: DEADLINE_EXCEEDED: no answer from the coordinator
+""",
+        "failed",
+    ),
+    Case("a host that refuses a key", "network", ">>>Permission denied (publickey).\n"),
+    Case(
+        "an address that is not reached",
+        "network",
+        ">>>ERROR - wide.training - uncaught exception: : Unable to connect to endpoint\n",
+    ),
+)

@@ -1,0 +1,581 @@
+"""Logs in which nothing failed, however much they speak of errors."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+from tests.diagnose.cases.wordings import waits
+
+NOT_FAILURES = (
+    Case(
+        "a traceback that was only ignored",
+        "",
+        """
+step 1 loss: 2.1
+Exception ignored in: <function Pool.__del__ at 0x7f>
+Traceback (most recent call last):
+  File "pool.py", line 268, in __del__
+    self._x()
+AttributeError: 'NoneType' object has no attribute 'x'
+Training finished
+""",
+    ),
+    Case(
+        "errors of a job that goes on",
+        "",
+        """
+ERROR:job.metrics:could not push metrics
+{'loss': 2.1, 'epoch': 0.1}
+{'loss': 2.0, 'epoch': 0.2}
+{'loss': 1.9, 'epoch': 0.3}
+""",
+    ),
+    Case(
+        "a retry of a cached failure that passes",
+        "",
+        """
+2026-05-06 10:00:00.000001:  41  [INFO]: Got a cached failed neff at /scratch/cache/neuronxcc-2.99.1.0+abcdef01/MODULE_11112222333344445555+0a1b2c3d/model.neff. With eror log: [Failed compilation with ['neuronx-cc', 'compile']:
+2026-05-05T09:00:00Z [ERROR] [F137] neuronx-cc was forcibly killed
+[libneuronxla 2.9.100.0]
+].                 Retrying...
+......
+Compiler status PASS
+2026-05-06 10:20:00.000001:  41  [INFO]: Compilation Successfully Completed for model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb
+{'loss': 2.0}
+""",
+    ),
+    Case(
+        "a failed compile that is compiled later",
+        "",
+        """
+2026-05-06 10:00:00.000001:  41  [ERROR]: Failed compilation with ['neuronx-cc', 'compile', '-O2', '/tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb']:
+2026-05-06T10:00:00Z [ERROR] [NCC_EBVF030] too many instructions
+[libneuronxla 2.9.100.0]
+falling back to -O1
+2026-05-06 10:20:00.000001:  41  [INFO]: Compilation Successfully Completed for model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb
+""",
+        recovered=True,
+    ),
+    Case(
+        "a lock that was broken and a job that went on",
+        "",
+        """
+[W1121 22:03:04.123456789 NeuronLogging.h:103] Warning: [Neuron] [WARNING] [FileLock.cpp:182] Lock acquisition timed out, breaking stale lock path= /c/locks/0123456789abcdef0123456789abcdef.lock elapsed_seconds= 1200
+step 1 loss: 2.5
+step 2 loss: 2.4
+""",
+        recovered=True,
+    ),
+    Case(
+        "workers that wait for one another and go on",
+        "",
+        """
+2026-Mar-03 10:00:00.1234 900:910 [3] include/socket.h:500 CCOM WARN Timeout waiting for RX (waited 120 sec) - retrying
+2026-Mar-03 10:02:00.1234 900:910 [3] include/socket.h:500 CCOM WARN Timeout waiting for RX (waited 240 sec) - retrying
+{'loss': 2.0, 'epoch': 0.1}
+{'loss': 1.9, 'epoch': 0.2}
+""",
+    ),
+    Case(
+        "headings and warnings that contain the word",
+        "",
+        """
+Errors from kernel tracing:
+  (none)
+Running error_injector
+error_injector finished after 0.001 seconds
+/opt/x/layers.py:531: FutureWarning: errors='ignore' is deprecated and will raise an error
+  warnings.warn("an error may follow")
+Error rate: 0.00
+Total failed: 0, errors: 0
+WARNING:root:Failed to load optional plug-in, continuing
+UserWarning: Unable to import nothing: No module named 'nothing'
+2023-Feb-20 08:30:57.0330 2184:4070 [1] init.cc:101 CCOM WARN OFI plugin initNet() failed is EFA enabled?
+E0000 00:00:1730000000.123456   12345 cuda_dnn.cc:8310] Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered
+Compiler status PASS
+""",
+    ),
+    Case(
+        "an information dump at the start",
+        "",
+        """
+2026-Mar-03 10:00:00.323456  900:900  ERROR   NRT:nrt_infodump                            ------------->8------------[ cut here ]------------>8-------------
+2026-Mar-03 10:00:00.323456  900:900  ERROR   NRT:nrt_infodump                            NEURON_RT_EXEC_TIMEOUT=600
+2026-Mar-03 10:00:00.323456  900:900  ERROR   NRT:nrt_infodump                            -------------8<-----------[ cut to here ]-----------8<------------
+""",
+    ),
+    Case(
+        "a help text",
+        "",
+        """
+usage: tool [-h]
+  --retry          retry graphs that failed to compile
+  --timeout S      give up a compile after S seconds (error code 3)
+  --on-error WORD  what to do when the connection is refused
+""",
+    ),
+    Case(
+        "a log that just stops",
+        "",
+        """
+2026-05-06 10:00:00.000001:  41  [INFO]: Using a cached neff at /scratch/cache/neuronxcc-2.99.1.0+abcdef01/MODULE_11112222333344445555+0a1b2c3d/model.neff
+.......
+""",
+        "unknown",
+    ),
+    Case(
+        "a download that was retried",
+        "",
+        """
+WARNING:urllib3.connectionpool:Retrying (Retry(total=2)) after connection broken by 'NewConnectionError': /x
+{'loss': 1.0}
+""",
+    ),
+    Case(
+        "tests that expect a failure",
+        "",
+        """
+2026-05-06 10:00:00.000001:  41  [ERROR]: Failed compilation with ['neuronx-cc', 'compile', '/tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb']:
+2026-05-06T10:00:00Z [ERROR] [NCC_EVRF031] the sort is not supported
+[libneuronxla 2.9.100.0]
+probe failed as expected, using the other kernel
+============== 12 passed, 1 skipped in 33.10s ==============
+""",
+        "finished",
+        recovered=True,
+    ),
+    Case(
+        "a recovery by an elastic launcher",
+        "",
+        """
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "a.py", line 1, in <module>
+[rank0]: ConnectionError: storage did not answer
+W0302 09:18:04.165000 46217 torch/distributed/elastic/agent/server/api.py:708] Worker group is unhealthy. Restarting worker group
+{'loss': 2.1, 'epoch': 0.1}
+{'loss': 2.0, 'epoch': 0.2}
+{'loss': 1.9, 'epoch': 0.3}
+{'loss': 1.8, 'epoch': 0.4}
+{'loss': 1.7, 'epoch': 0.5}
+{'loss': 1.6, 'epoch': 0.6}
+""",
+        recovered=True,
+    ),
+    Case(
+        "a server that goes on after a bad request",
+        "",
+        "INFO 03-04 10:00:00 [api_server.py:100] Application startup complete.\n"
+        "ERROR 03-04 10:00:01 [serving.py:20] request 7 asks for more tokens than the model has\n"
+        + 'INFO:     10.0.0.1:4000 - "POST /v1/completions HTTP/1.1" 200 OK\n'
+        * 4,
+    ),
+    Case(
+        "model output that talks of errors",
+        "",
+        """
+Prompt: why does my program fail?
+Answer: An error often means that a file is missing. You can retry, or read the log; nothing is fatal here.
+[Main] done in 12.1s
+""",
+    ),
+    Case(
+        "settings that are printed",
+        "",
+        """
+{'on_error': 'abort', 'max_failed': 0, 'fatal': False, 'timeout': 1800}
+fail_on_nan: false
+error_log: /var/log/x
+exit_code_on_failure: 70
+""",
+    ),
+    Case(
+        "git has no repository",
+        "",
+        """
+fatal: not a git repository (or any of the parent directories): .git
+{'loss': 2.1}
+{'loss': 2.0}
+""",
+    ),
+    Case(
+        "an internal word of the compiler's chatter",
+        "",
+        """
+2024-05-01T16:44:02Z Running error_injector
+2024-05-01T16:44:02Z error_injector finished after 0.001 seconds
+2024-05-01T16:44:16Z Compiler status PASS
+""",
+    ),
+    Case(
+        "a runtime that is closed without having been used",
+        "",
+        """
+Validating decoder...
+        -[ok] shapes match
+The export succeeded and the exported model was saved at: out
+2026-Jan-03 21:00:33.247541   134:134   ERROR   NRT:nrt_close                  Unexpected runtime state: NRT_STATE_START
+""",
+    ),
+    Case(
+        "a job that says that it has finished training",
+        "",
+        """
+2026-01-03 10:00:05,123 - INFO - datasets: Retrying in 1s [Retry 1/5] due to ConnectionError(MaxRetryError("Max retries exceeded"))
+Epoch 0 step 10 loss 3.1
+Epoch 0 step 20 loss 3.0
+Finished training
+""",
+        ended="finished",
+    ),
+    Case(
+        "one of two parts stays on the CPU",
+        "",
+        """
+INFO:Neuron:Compile command returned: 1
+WARNING:Neuron:trace failed on part 7; falling back to native python function call
+ERROR:Neuron:neuron-cc failed with the following command line call:
+INFO:Neuron:Neuron successfully compiled 1 sub-graphs, 2 in all
+Saved the model
+""",
+        recovered=True,
+    ),
+    Case(
+        "a unit of systemd that ends well",
+        "",
+        """
+Mar 04 05:06:07 n-1 systemd[1]: fit.service: Deactivated successfully.
+""",
+    ),
+    Case(
+        "words about something else that terminated",
+        "",
+        """
+Terminated 3 idle workers, 5 are left
+step 3 loss 2.0
+""",
+    ),
+    Case(
+        "a traceback whose exception has no shape, and many lines behind it",
+        "",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 4, in probe
+    ask()
+no answer, we go on
+loading shards
+compiling
+ready
+""",
+    ),
+    Case(
+        "a pod that waits for a node and then runs",
+        "",
+        """
+  Warning  FailedScheduling  9s    default-scheduler  0/4 nodes are available: 4 Insufficient cpu.
+  Normal   Scheduled         1s    default-scheduler  Successfully assigned jobs/fit-0 to ip-10-0-1-9
+step 1 loss: 4.0
+step 2 loss: 3.9
+""",
+    ),
+    Case(
+        "pip's remark on what it has left in conflict",
+        "",
+        """
+ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
+trainer 1.0 requires torch==2.6, but you have torch 2.8.0 which is incompatible.
+Successfully installed torch-2.8.0
+""",
+    ),
+    Case(
+        "a traceback that a program logs as a warning and goes on",
+        "",
+        """
+WARNING 03-04 05:06:07 [probe.py:31] Traceback (most recent call last):
+WARNING 03-04 05:06:07 [probe.py:31]   File "/job/probe.py", line 9, in ask
+WARNING 03-04 05:06:07 [probe.py:31] ImportError: no such plugin
+serving
+""",
+    ),
+    Case(
+        "counts of none",
+        "",
+        """
+ERROR summary of the checks: 12 passed, 0 failed
+ERROR the check has ended with 0 errors
+0 failed, 3 skipped
+""",
+    ),
+    Case(
+        "PyTorch's C++ without a stamp: a warning",
+        "",
+        """
+[W SomeStore.cpp:12] [c10d] the first of two tries has failed with an error
+[I SomeStore.cpp:13] the second error is none
+""",
+    ),
+    Case(
+        "corrected errors of a bus, and advice on assertions",
+        "",
+        """
+[ 4711.000001] pcieport 0000:00:07.0: AER: Corrected error received: id=0010
+[ 4711.000002] pcieport 0000:00:07.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer
+Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
+UserWarning: CUDA initialization: Found no NVIDIA driver on your system.
+""",
+    ),
+    Case(
+        "workers that part when all went well",
+        "",
+        """
+step 9 loss 1.0
+Training completed successfully.
+[rank1]:[W503 07:08:10.123456789 TCPStore.cpp:12] [c10d] recvValue failed on SocketImpl(fd=3, addr=[n7]:4, remote=[n7]:5): Connection reset by peer
+""",
+        "finished",
+    ),
+    Case(
+        "a stack that a program prints to show where it is",
+        "",
+        """
+INFO reading shard 3
+Stack (most recent call last):
+  File "/job/fit.py", line 7, in <module>
+    main()
+  File "/job/fit.py", line 9, in main
+    log.info("here", stack_info=True)
+Epoch: 3
+Shard: 4
+""",
+    ),
+    Case(
+        "frames that a log ends in, and no heading",
+        "",
+        """
+  File "/job/fit.py", line 7, in <module>
+    main()
+  File "/job/fit.py", line 9, in main
+""",
+    ),
+    Case(
+        "Ray had to wait for its nodes, and then the job ran",
+        "",
+        """
+(autoscaler +11s) Warning: No available node types can fulfill resource request {'neuron_cores': 64.0}.
+{'loss': 3.0, 'step': 1}
+{'loss': 2.9, 'step': 2}
+""",
+    ),
+    Case(
+        "no GPU on a machine that needs none",
+        "",
+        """
+2026-03-04 05:06:07.211885: E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: \
+CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+INFO:tensorflow:Assets written to: out
+""",
+    ),
+    Case(
+        "a sentence that names two places of a file",
+        "",
+        'See File "a.py", line 3, in main and File "b.py", line 7, in check for what an Error: is here\n',
+    ),
+    Case(
+        "words about errors that are handled",
+        "",
+        "Error handling is on\nError logging goes to /var/log/job\nError in file names is looked for: none yet\n"
+        "all steps done successfully\n",
+    ),
+    Case(
+        "an endpoint that the network's plugin cannot make, and a job that goes on",
+        "",
+        "host-1:82:48 [0] get_ep:969 NCCL WARN NET/OFI Creating a new endpoint failed: Invalid argument\n"
+        + "".join(f"{{'loss': {10 - step / 10}, 'step': {step}}}\n" for step in range(9)),
+    ),
+    Case(
+        "a server that was not up when it was probed first",
+        "",
+        "  Warning  Unhealthy  11m  kubelet  Readiness probe failed: dial tcp 10.0.0.3:8000: connect: connection refused\n",
+    ),
+    Case(
+        "what NCCL tells of plugins that it does not find",
+        "",
+        """
+box-7:310:310 [0] NCCL INFO NET/Plugin: Plugin load (libwide-net.so) returned 2 : libwide-net.so: cannot open shared object file: No such file or directory
+box-7:310:310 [0] NCCL INFO NET/Plugin: Using internal network plugin.
+box-7:310:344 [0] NCCL INFO NET/IB : No device found.
+""",
+    ),
+    Case(
+        "NCCL's advice on how the machine is set up",
+        "",
+        "box-7:310:351 [0] rocmwrap.cc:9 NCCL WARN A kernel option is missing, which can lead to errors or a hang\n",
+    ),
+    Case(
+        "glog's header with the number of a thread",
+        "",
+        "I0502 10:00:00.660001 140000000000321 backends.py:66] Unable to open libwide.so: libwide.so: cannot open shared "
+        "object file: No such file or directory\n",
+    ),
+    Case(
+        "an error line that the next one takes back",
+        "",
+        """
+E0502 10:00:00.366000 1121 wide/select.py:210] [7/0] The kernel could not be made: Required: 131072, limit: 101376.
+E0502 10:00:00.366000 1121 wide/select.py:210] [7/0] Ignoring this choice.
+""",
+    ),
+    Case(
+        "an error line in front of what is done instead",
+        "",
+        "ERROR:wide:The fast path failed: no such symbol\nFalling back to the slow path\n",
+    ),
+    Case(
+        "choices that an autotuner leaves out",
+        "",
+        """
+ERROR:wide.select:Exception No valid triton configs. OutOfMemoryError: out of resource: wide_mm Required: 9 Hardware limit:7
+Traceback (most recent call last):
+  File "/env/wide/select.py", line 9, in precompile
+RuntimeError: No valid triton configs. OutOfMemoryError: out of resource: wide_mm Required: 9 Hardware limit:7
+AUTOTUNE mm(16x16, 16x16)
+  mm 0.0420 ms 100.0%
+SingleProcess AUTOTUNE benchmarking takes 0.3 seconds and 3.5 seconds precompiling for 18 choices
+""",
+    ),
+    Case(
+        "a thread that only notices that its service has gone",
+        "",
+        """
+service: uploaded 5 files
+Exception in thread Uploader:
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/threading.py", line 1073, in _bootstrap_inner
+    self.run()
+ConnectionResetError: [Errno 104] Connection reset by peer
+""",
+    ),
+    Case(
+        "git where there is no repository", "", "fatal: not a git repository (or any of the parent directories): .git\n"
+    ),
+    Case("a letter of Slurm, of a job that ended well", "", "Slurm Job_id=7 Ended, Run time 00:10:02, COMPLETED\n"),
+    Case(
+        "what libfabric says of a machine",
+        "",
+        "libfabric:81:1673:efa:core:to_rxr():5<warn> needs RDMA, not supported.\n",
+    ),
+    Case(
+        "a line that could not be logged, in a job that goes on",
+        "",
+        """
+Step 120/1000 loss 0.2
+--- Logging error ---
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 1114, in emit
+    self.flush()
+OSError: [Errno 116] Stale file handle
+Call stack:
+  File "/job/train.py", line 20, in <module>
+    log.info("saved")
+Message: 'saved'
+Arguments: ()
+""",
+    ),
+    Case(
+        "a timeout that the runtime ignores",
+        "",
+        "512:514 ERROR  TDRV:wide_wait  (NON-FATAL, Ignoring) inference timeout (9000 ms) on Neuron Device 2 NC 1\n",
+    ),
+    Case(
+        "no Neuron device for a pod at first",
+        "",
+        """
+  Type     Reason            Age   From           Message
+  Warning  FailedScheduling  9m    my-scheduler   0/2 nodes are available: 2 Insufficient aws.amazon.com/neuron.
+  Normal   Scheduled         4m    my-scheduler   Successfully assigned team/serve-7f04-x2 to box-7.internal
+""",
+    ),
+    Case(
+        "no libibverbs, so NCCL takes sockets",
+        "",
+        "2026-05-02 10:00:00 [1,3]<stdout>:box-7:310:344 [3] misc/wide.cc:6 NCCL WARN Failed to open libibverbs.so[.1]\n"
+        "2026-05-02 10:00:00 [1,3]<stdout>:box-7:310:344 [3] NCCL INFO Using network Socket\n",
+    ),
+    Case(
+        "a signal to a helper when the job has done its work",
+        "",
+        """
+step 41 loss 2.10
+Training completed successfully.
+box7: got signal 15, leaving
+""",
+    ),
+    Case(
+        "a rank that came late",
+        "",
+        """
+step 1 loss: 2.30
+[2026-05-02 10:00:00.000000: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted to be \
+reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds.
+Missing ranks:
+1: [allreduce.wide]
+step 2 loss: 2.20
+step 3 loss: 2.10
+""",
+    ),
+    Case(
+        "Slurm's table of a job that is done",
+        "",
+        "4711              wide      trn1       team          4  COMPLETED      0:0\n",
+    ),
+    Case(
+        "what Python goes on from, printed without a traceback",
+        "",
+        """
+step 3 loss: 2.10
+Exception ignored in: <function Wide.__del__ at 0x7f0000000000>
+ImportError: sys.meta_path is None, Python is likely shutting down
+""",
+    ),
+    Case("a wait for a compile that runs", "", waits(22.0, 23.0)),
+    Case(
+        "a wait of hours that ended",
+        "",
+        waits(180.0)
+        + "2026-05-02 13:01:00.000100:  4711  [INFO]: Using a cached neff at /cache/MODULE_1+2/model.neff\n",
+    ),
+    Case(
+        "a library that the loader does without",
+        "",
+        "ERROR: ld.so: object '/opt/libwide.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
+        "ignored.\nWide: 3 of 3\n",
+    ),
+    Case(
+        "a text that explains what a traceback is",
+        "",
+        "Answer: Traceback (most recent call last) means that Python tells where it was.\nQuestion: what else\n",
+    ),
+    Case(
+        "an error that a training went on from, its losses without a colon",
+        "",
+        "ERROR - wide.store - could not keep the wide samples\n"
+        + "".join(f"iter {step}: loss {9 - step}.5, time 3ms\n" for step in range(6)),
+    ),
+    Case(
+        "a volume that was mounted before its container started",
+        "",
+        """
+  Type     Reason       Age    From     Message
+  Warning  FailedMount  5m30s  kubelet  MountVolume.SetUp failed for volume "wide": failed to sync configmap cache: \
+timed out waiting for the condition
+  Normal   Started      5m3s   kubelet  Started container train
+""",
+    ),
+    Case(
+        "a folder that is not there, and the one that is taken instead",
+        "",
+        """
+slurmstepd: error: couldn't chdir to `/wide/work': No such file or directory: going to /tmp instead
+#       size         count    type   redop     time   algbw
+     1048576        262144   float     sum    33.43   31.37
+""",
+    ),
+)

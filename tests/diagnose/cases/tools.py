@@ -1,0 +1,297 @@
+"""Tools around a job: launchers, schedulers, containers, device tools."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+TOOLS = (
+    Case(
+        "klog of a device plugin",
+        "tool_error",
+        """
+I1024 10:11:11.131415       1 main.go:30] Starting plugin
+>>>E1024 10:11:12.131415       1 plugin.go:42] Failed to enumerate devices: sysfs entry has 3 fields, want 4
+""",
+    ),
+    Case(
+        "logfmt of a profiler",
+        "tool_error",
+        """
+time="2026-06-01T10:00:00Z" level=info msg="capturing"
+time="2026-06-01T10:00:01Z" level=warning msg="no host trace"
+>>>time="2026-06-01T10:00:02Z" level=error msg="profile has no notifications" file=a.ntff
+""",
+    ),
+    Case(
+        "a panic with a reason",
+        "tool_error",
+        """
+starting
+>>>panic: shard table is empty
+
+goroutine 1 [running]:
+main.main()
+""",
+    ),
+    Case(
+        "a server in Go whose handler crashed",
+        "tool_error",
+        """
+2026/11/24 14:40:00 Starting scheduler extension
+>>>2026/11/24 14:40:03 http: panic serving 10.2.37.164:54286: runtime error: invalid memory address or nil pointer dereference
+goroutine 74 [running]:
+net/http.(*conn).serve.func1(0xc0002a00a0)
+""",
+    ),
+    Case(
+        "a pod that was not given its devices",
+        "tool_error",
+        """
+Events:
+  Type     Reason                    Age   From               Message
+  Normal   Scheduled                 10s   default-scheduler  Successfully assigned default/train to ip-10-0-0-1
+>>>  Warning  UnexpectedAdmissionError  10s   kubelet            Allocate failed due to rpc error: code = Unknown, which is unexpected
+""",
+    ),
+    Case(
+        "a number with a point in front of the word failed",
+        "tool_error",
+        """
+>>>srun: error: Task launch for 77.0 failed on node n-1: the credential has expired
+srun: error: Application launch failed: the credential has expired
+""",
+    ),
+    Case(
+        "a vendor's tool with the Go logger's header on a terminal",
+        "tool_error",
+        """
+instance-type: trn1.2xlarge
+>>>FATA[0003] Failed to ask the driver                      error="no answer from the kernel module"
+""",
+    ),
+    Case(
+        "a job that Slurm does not take",
+        "tool_error",
+        """
+>>>sbatch: error: invalid account or partition: trn7
+sbatch: error: Batch job submission failed: try another one
+""",
+    ),
+    Case(
+        "a pod for which no node is free",
+        "tool_error",
+        """
+Events:
+  Type     Reason            Age   From               Message
+>>>  Warning  FailedScheduling  9s    default-scheduler  0/4 nodes are available: 4 Insufficient hugepages-2Mi.
+""",
+    ),
+    Case(
+        "no machine to be had in the cloud",
+        "tool_error",
+        """
+>>>sagemaker.exceptions.CapacityError: Error for Training job bert-9: Failed. Reason: CapacityError: no capacity, try another type
+""",
+    ),
+    Case(
+        "an instance that the account's limit forbids",
+        "tool_error",
+        """
+>>>An error occurred (VcpuLimitExceeded) when calling the RunInstances operation: more cores than this account may have
+""",
+    ),
+    Case(
+        "a block of capacity that has ended",
+        "tool_error",
+        """
+>>>Launching an instance failed: the Capacity Block cb-77 is no longer to be used
+""",
+    ),
+    Case(
+        "nodes that Slurm does not have",
+        "tool_error",
+        """
+>>>srun: error: Unable to allocate resources: Requested node configuration is not available
+""",
+    ),
+    Case(
+        "the status of a pod, and the event that states why",
+        "tool_error",
+        """
+NAME    READY   STATUS                     RESTARTS   AGE
+fit-0   0/2     UnexpectedAdmissionError   0          5s
+Events:
+>>>  Warning  UnexpectedAdmissionError  9s   kubelet  Allocate failed due to rpc error: code = Unknown desc = no group of devices
+""",
+    ),
+    Case(
+        "a node that an autoscaler cannot add",
+        "tool_error",
+        """
+>>>  Warning  FailedScheduling  9s   karpenter   Failed to schedule pod, incompatible with nodepool "trn", no instance type has enough
+""",
+    ),
+    Case(
+        "capacity that does not come after a retry",
+        "tool_error",
+        """
+2026-03-04 05:06:07 Starting - Insufficient capacity error from EC2 while launching instances, retrying!
+>>>2026-03-04 06:06:07 Failed - CapacityError: no such instance is free
+""",
+    ),
+    Case(
+        "Ray has no such nodes",
+        "tool_error",
+        """
+INFO 05-04 07:08:09 ray_utils.py:12] Waiting for creating a placement group of specs for 10 seconds.
+>>>(autoscaler +10m11s, ip=10.0.0.7) Error: No available node types can fulfill resource request {'neuron_cores': 64.0}.
+""",
+    ),
+    Case(
+        "a container whose command does not exist",
+        "tool_error",
+        """
+>>>docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "./fit.sh": stat ./fit.sh: no such file or directory: unknown.
+""",
+    ),
+    Case(
+        "an image for another kind of processor, and the client's answer",
+        "tool_error",
+        """
+>>>standard_init_linux.go:12: exec user process caused: exec format error
+requests.exceptions.HTTPError: 400 Client Error: Bad Request for url: http+docker://localhost/containers/0a1b/start
+""",
+    ),
+    Case(
+        "mpirun does not reach a node's shell",
+        "tool_error",
+        """
+start MPI
+--------------------------------------------------------------------------
+>>>ORTE was unable to reliably start one or more daemons.
+This usually is caused by:
+* not finding the required libraries and/or binaries on one or more nodes.
+--------------------------------------------------------------------------
+""",
+    ),
+    Case(
+        "an exception whose message is an error line of Slurm's",
+        "tool_error",
+        """
+Error executing job with overrides: []
+Traceback (most recent call last):
+  File "/job/submit.py", line 75, in wait
+    raise OSError(stderr.decode())
+>>>OSError: sbatch: error: Batch job submission failed: Invalid generic resource (gres) specification
+""",
+        "failed",
+    ),
+    Case(
+        "events of a pod of the device plugin",
+        "tool_error",
+        """
+  Type     Reason     Age                   From               Message
+>>>  Warning  BackOff    31s (x26 over 5m32s)  kubelet            Back-off restarting failed container neuron-device-plugin
+""",
+    ),
+    Case(
+        "a container that cannot be started, and no reason",
+        "tool_error",
+        """
+pyxis: importing docker image: wide.sqsh
+>>>slurmstepd: error: pyxis: child 28 failed with error code: 1
+slurmstepd: error: pyxis: failed to import docker image
+slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1
+srun: error: node-0: task 0: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a daemon of Docker that refuses a container",
+        "tool_error",
+        '>>>docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].\n',
+    ),
+    Case(
+        "a volume that a pod waits for",
+        "tool_error",
+        '>>>Warning  FailedMount  2m (x9 over 20m)  kubelet  MountVolume.SetUp failed for volume "wide" : rpc error: code = '
+        'Internal desc = Could not mount "fs-1.test"\n',
+    ),
+    Case(
+        "a request that the API of Kubernetes refuses",
+        "tool_error",
+        '>>>Error from server (BadRequest): container "main" in pod "wide-0" is waiting to start: PodInitializing\n',
+    ),
+    Case(
+        "a volume in an event of the older form",
+        "tool_error",
+        """
+>>>  4m        2m      2   {kubelet node-7}           Warning     FailedMount Unable to mount volumes for pod "wide-0": timed out
+""",
+    ),
+    Case("a queue that takes no job", "tool_error", ">>>qsub: submit error (Job exceeds the limits of its queue)\n"),
+    Case(
+        "an older scheduler of Kubernetes",
+        "tool_error",
+        ">>>Message:  No nodes are available that match all of the predicates: Insufficient cpu (3)\n",
+    ),
+    Case("a pod without a network", "tool_error", ">>>Failed to create pod sandbox: rpc error: no address left\n"),
+    Case("a volume that another node has", "tool_error", '>>>Multi-Attach error for volume "pvc-9"\n'),
+    Case("a webhook that refuses", "tool_error", '>>>admission webhook "w.test" denied the request: no queue\n'),
+    Case("an image that is not pulled", "tool_error", ">>>CannotPullContainerError: repository wide not found\n"),
+    Case(
+        "a container that is not made",
+        "tool_error",
+        'INFO:    Setting up\n>>>FATAL:   container creation failed: exec: "/usr/bin/wide": no such file or directory\n',
+    ),
+    Case("a program of another kind", "tool_error", ">>>init.go:228: exec user process caused: no such file\n"),
+    Case(
+        "a queue that has no room",
+        "tool_error",
+        """
+Events:
+  Type     Reason         Age  From     Message
+  ----     ------         ---  ----     -------
+>>>  Warning  Unschedulable  16s  volcano  0/2 tasks in gang unschedulable: pod group is not ready, 2 minAvailable
+""",
+    ),
+    Case(
+        "a pod that got its node later, and its volume not",
+        "tool_error",
+        """
+Events:
+  Type     Reason            Age   From               Message
+  ----     ------            ----  ----               -------
+  Warning  FailedScheduling  7m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+  Normal   Scheduled         5m    default-scheduler  Successfully assigned default/wide-0 to node-7
+>>>  Warning  FailedMount       4m    kubelet            MountVolume.SetUp failed for volume "data": no such share
+""",
+    ),
+    Case(
+        "a pod that got its node, and another that did not",
+        "tool_error",
+        """
+>>>7m  Warning  FailedScheduling  pod/wide-1  0/3 nodes are available: 3 Insufficient cpu.
+5m  Normal   Scheduled         pod/wide-0  Successfully assigned default/wide-0 to node-7
+""",
+    ),
+    Case(
+        "a pod that got its node, and one that did not later",
+        "tool_error",
+        """
+Events:
+  ----     ------            ----  ----               -------
+>>>  Warning  FailedScheduling  7m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+  Normal   Scheduled         5m    default-scheduler  Successfully assigned default/wide-0 to node-7
+Events:
+  Warning  FailedScheduling  3m    default-scheduler  0/3 nodes are available: 3 Insufficient cpu.
+""",
+    ),
+    Case(
+        "a volume that Kubernetes waits for in vain",
+        "tool_error",
+        """
+  Type     Reason       Age    From     Message
+>>>  Warning  FailedMount  5m30s  kubelet  MountVolume.SetUp failed for volume "wide": timed out waiting for the condition
+""",
+    ),
+)

@@ -1,0 +1,695 @@
+"""Jobs that an exception of their own program ended."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+_TRACEBACK = """
+Traceback (most recent call last):
+  File "/job/fit.py", line 12, in <module>
+    run(config)
+  File "/job/fit.py", line 7, in run
+    shard = shards[rank]
+>>>LookupError: no shard for this worker
+"""
+
+
+def _fronted(front: str) -> str:
+    return "".join(f"{front}{line}\n" for line in _TRACEBACK.strip("\n").split("\n"))
+
+
+_FRONTS = {
+    "TorchX": "fit/0 [5]:",
+    "SageMaker's MPI": "[1,mpirank:5,algo-1]<stderr>:",
+    "SageMaker on this machine": "algo-2-q8z1k  | ",
+    "pod and container": "fit-worker-5 trainer ",
+    "a quotation": "> ",
+    "a table with stamps": "| 2026-03-04T05:06:07.890Z | ",
+    "a logger in brackets": "[2026-03-04 05:06:07,890] [ERROR] [starter] ",
+    "host and rank": "node-5: [rank5]: ",
+    "task and rank": " 5: [rank5]: ",
+    "a container's runtime without fractions": "2026-03-04T05:06:07Z stderr F ",
+}
+_RELAYED = """
+Traceback (most recent call last):
+  File "/job/handler.py", line 9, in load
+    self.words = vocabulary.words
+>>>AttributeError: this vocabulary has no words
+"""
+
+
+def _relayed(front: str) -> str:
+    return "".join(f"{front}{line}\n" for line in _RELAYED.strip("\n").split("\n"))
+
+
+_TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch.serve.wlm.WorkerLifeCycle - "
+ELASTIC = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
+TRACEBACKS = (
+    Case(
+        "an uncaught exception",
+        "script_error",
+        """
+2026-05-01 10:00:00.000001:  77  [INFO]: Using a cached neff at /scratch/cache/neuronxcc-2.99.1.0+abcdef01/MODULE_11112222333344445555+0a1b2c3d/model.neff
+Traceback (most recent call last):
+  File "/opt/job/finetune.py", line 118, in <module>
+    main()
+  File "/opt/job/finetune.py", line 90, in main
+    tokens = table[name]
+             ~~~~~^^^^^^
+>>>KeyError: 'labels'
+""",
+        "failed",
+    ),
+    Case(
+        "the innermost of a chain with a direct cause",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "loader.py", line 7, in read
+    return json.loads(text)
+>>>json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "train.py", line 40, in <module>
+    config = read(path)
+RuntimeError: could not read the configuration
+""",
+        "failed",
+    ),
+    Case(
+        "a probe at the bottom of a chain is not the cause",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "registry.py", line 12, in lookup
+    return MODELS[kind]
+KeyError: 'mamba3'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "serve.py", line 5, in <module>
+    model = lookup(kind)
+>>>ValueError: model kind mamba3 has no Neuron implementation
+""",
+    ),
+    Case(
+        "a chain through rank prefixes of two ranks",
+        "script_error",
+        """
+[rank3]: Traceback (most recent call last):
+[rank1]: Traceback (most recent call last):
+[rank3]:   File "/job/step.py", line 9, in step
+[rank1]:   File "/job/step.py", line 9, in step
+[rank3]:     assert x.shape[0] == n
+>>>[rank3]: AssertionError: batch of 7 does not divide into 4
+[rank1]:     assert x.shape[0] == n
+[rank1]: AssertionError: batch of 7 does not divide into 4
+W0302 09:18:04.165000 46217 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 46301 closing signal SIGTERM
+E0302 09:18:05.100000 46217 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: 3 (pid: 46304) of binary: /usr/bin/python3
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-03-02_09:18:04
+  host      : node-7
+  rank      : 3 (local_rank: 3)
+  exitcode  : 1 (pid: 46304)
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+""",
+        "failed",
+    ),
+    Case(
+        "line ends escaped in JSON",
+        "script_error",
+        r"""
+{"time": "2026-02-01T00:00:00Z", "stream": "stderr", "host": "a"}
+>>>{"log":"Traceback (most recent call last):\n  File \"/app/run.py\", line 4, in <module>\n    go()\nTypeError: unsupported operand type(s) for +: 'int' and 'NoneType'\n","stream":"stderr","time":"2026-02-01T00:00:01Z"}
+""",
+    ),
+    Case(
+        "a notebook's output as strings of a list",
+        "script_error",
+        r"""
+   "outputs": [
+    {
+     "ename": "IndexError",
+     "traceback": [
+      "\u001b[0;31m---------------------------------------------------------------------------\u001b[0m",
+      "\u001b[0;31mIndexError\u001b[0m                                Traceback (most recent call last)",
+      "\u001b[0;32m/tmp/ipykernel_7/12.py\u001b[0m in \u001b[0;36m<module>\u001b[0;34m\u001b[0m\n\u001b[0;32m----> 1\u001b[0;31m \u001b[0mx\u001b[0m\n",
+>>>      "\u001b[0;31mIndexError\u001b[0m: list index out of range"
+     ]
+""",
+    ),
+    Case(
+        "a remote traceback between quotes",
+        "script_error",
+        '''
+multiprocessing.pool.RemoteTraceback:
+"""
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/multiprocessing/pool.py", line 125, in worker
+    result = (True, func(*args, **kwds))
+  File "prep.py", line 3, in split
+    raise ValueError("empty shard")
+>>>ValueError: empty shard
+"""
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "prep.py", line 30, in <module>
+    pool.map(split, shards)
+ValueError: empty shard
+''',
+    ),
+    Case(
+        "peers that only saw the connection close",
+        "script_error",
+        """
+[rank0]: RuntimeError: [enforce fail at tcp.cc:77] Connection closed by peer [10.1.1.2]:4000
+[rank5]: Traceback (most recent call last):
+[rank5]:   File "train.py", line 3, in <module>
+[rank5]:     main()
+>>>[rank5]: FloatingPointError: gradient norm is not finite
+[rank0]: BrokenPipeError: [Errno 32] Broken pipe
+""",
+    ),
+    Case(
+        "srun's task numbers",
+        "script_error",
+        """
+0: loading
+3: Traceback (most recent call last):
+1: Traceback (most recent call last):
+3:   File "/job/a.py", line 3, in <module>
+1:   File "/job/a.py", line 3, in <module>
+3:     check(x)
+>>>3: ArithmeticError: scale of layer 7 is zero
+1:     check(x)
+1: ArithmeticError: scale of layer 7 is zero
+srun: error: node-1: tasks 1,3: Exited with exit code 1
+""",
+        "failed",
+    ),
+    Case(
+        "a host's name in front of each line",
+        "script_error",
+        """
+ip-10-0-1-7: Traceback (most recent call last):
+ip-10-0-1-9: step 3
+ip-10-0-1-7:   File "/job/a.py", line 3, in <module>
+ip-10-0-1-7:     check(x)
+>>>ip-10-0-1-7: LookupError: shard 9 of the index is missing
+""",
+    ),
+    Case(
+        "a process of its own dies of an exception",
+        "script_error",
+        """
+Process SpawnProcess-3:
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/multiprocessing/process.py", line 314, in _bootstrap
+    self.run()
+  File "worker.py", line 7, in run
+    raise OSError("tokenizer.json holds no merges")
+>>>OSError: tokenizer.json holds no merges
+""",
+    ),
+    Case(
+        "Windows' line ends",
+        "script_error",
+        """
+loading\r
+Traceback (most recent call last):\r
+  File "a.py", line 3, in <module>\r
+    go()\r
+>>>TypeError: go() missing 1 required positional argument: 'x'\r
+""",
+    ),
+    Case(
+        "a kernel function that breaks its rules",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "kernel.py", line 12, in add
+    nl.store(out, x)
+>>>SyntaxError: tile of 200 partitions is larger than 128
+""",
+    ),
+    Case(
+        "an output buffer that is printed behind the traceback",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "a.py", line 9, in <module>
+    evaluate()
+>>>ZeroDivisionError: division by zero
+E0302 09:18:05.100000 46217 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: 0 (pid: 46304) of binary: /usr/bin/python3
+step 1 loss: 2.1
+step 2 loss: 2.0
+step 3 loss: 1.9
+step 4 loss: 1.8
+step 5 loss: 1.7
+step 6 loss: 1.6
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+""",
+    ),
+    Case(
+        "a job that prints its time after it failed",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+>>>NameError: name 'modle' is not defined
+
+real\t0m3.343s
+user\t0m2.984s
+sys\t0m0.249s
+""",
+        "failed",
+    ),
+    Case(
+        "a shard's traceback in a line of Rust's tracing",
+        "script_error",
+        r"""
+{"timestamp":"2026-08-29T14:40:16.2Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"launcher","span":{"rank":0}}
+>>>{"timestamp":"2026-08-29T14:40:17.1Z","level":"ERROR","fields":{"message":"Shard complete standard error output:\n\nTraceback (most recent call last):\n  File \"/app/server\", line 8, in <module>\nRuntimeError: no model for 8 cores"},"target":"launcher"}
+{"timestamp":"2026-08-29T14:40:17.2Z","level":"ERROR","fields":{"message":"Shard 0 failed to start"},"target":"launcher"}
+""",
+    ),
+    *(Case(f"a traceback behind {name}", "script_error", _fronted(front), "failed") for name, front in _FRONTS.items()),
+    Case(
+        "words in front of a traceback's heading alone",
+        "script_error",
+        """
+step 3 of 9 Traceback (most recent call last):
+  File "/job/fit.py", line 7, in run
+>>>LookupError: no shard for this worker
+""",
+        "failed",
+    ),
+    Case(
+        "two tracebacks behind names of pods, mixed",
+        "script_error",
+        """
+fit-0 main Traceback (most recent call last):
+fit-1 main Traceback (most recent call last):
+fit-0 main   File "/job/fit.py", line 7, in run
+fit-1 main   File "/job/fit.py", line 8, in run
+fit-1 main     check(x)
+>>>fit-1 main LookupError: no shard for this worker
+fit-0 main     check(x)
+fit-0 main BufferError: nothing to read
+""",
+        "failed",
+    ),
+    Case(
+        "TorchScript's own traceback",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/serve.py", line 12, in <module>
+    model(x)
+RuntimeError: The following operation failed in the TorchScript interpreter.
+Traceback of TorchScript, serialized code (most recent call last):
+  File "code/__torch__/wrapper.py", line 7, in forward
+    _0 = ops.neuron.forward(x)
+>>>RuntimeError: expected 4 inputs, got 3
+""",
+        "failed",
+    ),
+    Case(
+        "a log that ends inside a traceback",
+        "script_error",
+        """
+step 3 loss: 4.0
+Traceback (most recent call last):
+  File "fit.py", line 4, in <module>
+    main()
+  File "/job/fit.py", line 44, in main
+>>>    return self.forw
+""",
+        "failed",
+    ),
+    Case(
+        "a log that ends inside a traceback behind the name of a pod",
+        "script_error",
+        """
+fit-0 main Traceback (most recent call last):
+>>>fit-0 main   File "/job/fit.py", line 44, in main
+""",
+        "failed",
+    ),
+    Case("a traceback that TorchServe passes on", "script_error", _relayed(_TORCHSERVE), "failed"),
+    Case(
+        "a traceback on the error stream that TorchServe passes on as a warning",
+        "script_error",
+        _relayed(_TORCHSERVE.replace("INFO", "WARN").replace("stdout", "stderr")),
+        "failed",
+    ),
+    Case("a traceback whose lines all are information", "script_error", _relayed("INFO: "), "failed"),
+    Case(
+        "an exception that quotes the one of its subprocess",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/registry.py", line 9, in inspect
+    raise RuntimeError(text)
+RuntimeError: the subprocess has failed:
+Traceback (most recent call last):
+  File "/job/model.py", line 2, in <module>
+    import parts
+>>>AttributeError: this version has no such operator
+""",
+        "failed",
+    ),
+    Case(
+        "a run of Ray that only points at the exception of its worker",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/driver.py", line 9, in <module>
+    trainer.fit()
+ray.train.base_trainer.TrainingFailedError: the run has failed, see above
+ray.exceptions.RayTaskError(LookupError): ray::_Inner.train() (pid=70, ip=10.0.0.7)
+  File "/job/fit.py", line 12, in train
+>>>LookupError: no shard for this worker
+""",
+        "failed",
+    ),
+    Case(
+        "a launcher's return code behind the exception",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    main()
+>>>ValueError: no such split
+[2026-05-04 07:08:09,124] [ERROR] [run.py:13:end_handler] ['/usr/bin/python3', '-u', 'fit.py'] exits with return code = 1
+""",
+        "failed",
+    ),
+    Case(
+        "a worker raises, and ten minutes later the others have waited in vain",
+        "script_error",
+        """
+step 41 loss 2.0
+[rank3]: Traceback (most recent call last):
+[rank3]:   File "/job/fit.py", line 7, in <module>
+[rank3]:     main()
+>>>[rank3]: ValueError: no label in shard 7
+[rank0]:[E503 07:18:10.123456789 SomeGroup.cpp:34] [Rank 0] Watchdog caught collective operation timeout: it ran for 600060 milliseconds
+[rank1]:[E503 07:18:10.123456789 SomeGroup.cpp:34] [Rank 1] Watchdog caught collective operation timeout: it ran for 600060 milliseconds
+""",
+        "failed",
+    ),
+    Case(
+        "peers that left come before the worker that says why",
+        "script_error",
+        """
+[rank1]: torch.distributed.DistBackendError: NCCL error in: somewhere.cpp:12, remote process exited or there was a network error
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "/job/fit.py", line 7, in <module>
+>>>[rank0]: IndexError: list index out of range
+""",
+        "failed",
+    ),
+    Case(
+        "a file that a network file system has lost",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "fit.py", line 7, in <module>
+    save()
+>>>RuntimeError: write(): fd 7 failed with Stale file handle
+terminate called after throwing an instance of 'c10::Error'
+  what():  a pointer is null
+""",
+        "failed",
+    ),
+    Case(
+        "a reader of data behind a report's margin",
+        "script_error",
+        """
+fit.D0
+>>>        | [rank0]: FileNotFoundError: Caught FileNotFoundError in DataLoader worker process 2.
+        | [rank0]: Original Traceback (most recent call last):
+        | [rank0]:   File "/job/data.py", line 7, in read
+        | [rank0]:     data = [self.rows[i] for i in batch]
+""",
+    ),
+    Case(
+        "a worker of a data set's map that died",
+        "script_error",
+        """
+Map (num_proc=4):  40%|####      | 400/1000 [00:03<00:05, 101.10 examples/s]
+Traceback (most recent call last):
+  File "/job/prepare.py", line 3, in <module>
+    rows.map(work, num_proc=4)
+>>>RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.
+""",
+        "failed",
+    ),
+    Case(
+        "a logger's traceback with a header on each line",
+        "script_error",
+        f"""
+{ELASTIC} Traceback (most recent call last):
+{ELASTIC}   File "/opt/spawn.py", line 215, in join
+{ELASTIC}     raise ProcessRaisedException(msg, index, pid)
+>>>{ELASTIC} torch.multiprocessing.spawn.ProcessRaisedException:
+{ELASTIC}
+{ELASTIC} -- Process 1 terminated with the following error:
+""",
+        "failed",
+    ),
+    Case(
+        "a traceback in a box",
+        "script_error",
+        """
+╭─────────────────── Traceback (most recent call last) ───────────────────╮
+│ /job/fit.py:7 in <module>                                               │
+│                                                                         │
+│   5 │   failed = 0                                                      │
+│ ❱ 7 │   raise ValueError("no such split")                               │
+╰─────────────────────────────────────────────────────────────────────────╯
+>>>ValueError: no such split
+""",
+        "failed",
+    ),
+    Case(
+        "a box that is cut off",
+        "script_error",
+        """
+step 3 loss 2.0
+╭─────────────────── Traceback (most recent call last) ───────────────────╮
+│ /job/fit.py:7 in <module>                                               │
+>>>│ ❱ 7 │   main(
+""",
+        "failed",
+    ),
+    Case(
+        "a script that is started and is not there",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/subprocess.py", line 1955, in _execute_child
+    raise child_exception_type(errno_num, err_msg, err_filename)
+>>>FileNotFoundError: [Errno 2] No such file or directory: './run/step2.sh'
+""",
+        "failed",
+    ),
+    Case(
+        "a script that the shell cannot enter, and the exception that ended the job",
+        "script_error",
+        """
+run.sh: line 4: cd: /data/wide: No such file or directory
+Traceback (most recent call last):
+  File "/job/wide.py", line 3, in <module>
+>>>ValueError: no rows
+""",
+        "failed",
+    ),
+    Case(
+        "ranks that waited, printed before the exception of the one that did not",
+        "script_error",
+        """
+[rank1]:[E101 10:00:00.1 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.
+[rank3]: Traceback (most recent call last):
+[rank3]:   File "/job/wide.py", line 3, in <module>
+>>>[rank3]: RuntimeError: shapes do not match
+""",
+        "failed",
+    ),
+    Case(
+        "a traceback inside the launcher's table",
+        "script_error",
+        """
+E0527 09:05:54.711000 1403 torch/distributed/elastic/multiprocessing/api.py:833] failed (exitcode: 1) local_rank: 3 (pid: 721) of binary: /opt/python
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+wide.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  rank      : 3 (local_rank: 3)
+  exitcode  : 1 (pid: 721)
+  error_file: /tmp/e/error.json
+  traceback : Traceback (most recent call last):
+    File "/opt/torch/errors/__init__.py", line 355, in wrapper
+      return f(*args, **kwargs)
+    File "/job/wide.py", line 12, in main
+      raise ValueError("no rows")
+>>>  ValueError: no rows
+
+============================================================
+""",
+        "failed",
+    ),
+    Case(
+        "NCCL's warning that nobody knows, and the exception that ended the rank",
+        "script_error",
+        """
+box-7:310:351 [0] transport/wide.cc:88 NCCL WARN Peer 3 refused the handshake
+Traceback (most recent call last):
+  File "/job/wide.py", line 3, in <module>
+>>>ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a test's name that has words of failures in it",
+        "script_error",
+        """
+ERROR [2.001s]: test_barrier_timeout_of_wide (__main__.WideTest)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/job/test_wide.py", line 9, in test_barrier_timeout_of_wide
+>>>RuntimeError: the second barrier was left too early
+""",
+        "failed",
+    ),
+    Case(
+        "TensorFlow's heading, and the first of the errors below it",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/net.py", line 9, in call
+tensorflow.python.framework.errors_impl.InternalError: 2 root error(s) found.
+>>>  (0) Internal: the convolution found no plan
+\t [[{{node wide/Conv2D}}]]
+  (1) Internal: the convolution found no plan
+""",
+        "failed",
+    ),
+    Case(
+        "an exception is not taken back",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 3, in <module>
+>>>ValueError: shards do not add up
+Falling back to the last checkpoint
+""",
+        "failed",
+    ),
+    Case(
+        "a thread that ended for a reason of its own",
+        "script_error",
+        """
+Exception in thread Loader:
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/threading.py", line 1073, in _bootstrap_inner
+    self.run()
+>>>IndexError: pop from an empty deque
+""",
+    ),
+    Case(
+        "the watchdog takes its process down, and the exception of the rank that had gone",
+        "script_error",
+        """
+[rank5]:[E502 10:00:00.483540349 ProcessGroupNCCL.cpp:681] [Rank 5] Some NCCL operations have failed or timed out.
+[rank2]: Traceback (most recent call last):
+[rank2]:   File "/job/wide.py", line 3, in <module>
+>>>[rank2]: ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a heading behind a progress bar, and its frames behind the launcher's host",
+        "script_error",
+        """
+ 2%|1         | 224/13945 [25:36<39:50:56, 10.46s/it]Traceback (most recent call last):
+box7:   File "/job/wide.py", line 31, in fit
+box7:     step()
+box7:   File "/job/wide.py", line 12, in step
+box7:     raise ValueError("shards do not add up")
+>>>box7: ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a heading whose frames stand behind nothing, beside another process's log",
+        "script_error",
+        """
+Traceback (most recent call last):
+box8: loading shard 3
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a signal behind an exception of the job's own",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+box7: got signal 15, leaving
+""",
+        "failed",
+    ),
+    Case(
+        "a failure behind an exception that Python ignored",
+        "script_error",
+        """
+Exception ignored in: <function Wide.__del__ at 0x7f0000000000>
+RuntimeError: the wide queue is closed
+Traceback (most recent call last):
+  File "/job/wide.py", line 12, in step
+    raise ValueError("shards do not add up")
+>>>ValueError: shards do not add up
+""",
+        "failed",
+    ),
+    Case(
+        "a rank that blames another one, and what stopped that one, with Kaggle's numbers in front",
+        "script_error",
+        """
+704.7s\t11\t[rank1]: Traceback (most recent call last):
+704.7s\t12\t[rank1]:   File "/job/wide.py", line 12, in step
+704.7s\t13\t[rank1]:     dist.barrier()
+704.7s\t14\t[rank1]: RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting \
+for send/recv from rank 0. Please check rank 0 logs for faulty rank.
+705.1s\t15\tTraceback (most recent call last):
+705.1s\t16\t  File "/job/wide.py", line 31, in save
+705.1s\t17\t    f.write(shard)
+>>>705.1s\t18\tOSError: [Errno 28] No space left on device
+""",
+        "failed",
+    ),
+)

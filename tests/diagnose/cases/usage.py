@@ -1,0 +1,258 @@
+"""Wrong usage, and what is not installed."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+USAGE = (
+    Case(
+        "Ray's suffix and prefix",
+        "missing_dependency",
+        """
+(RayTrainWorker pid=912, ip=10.1.2.3) Traceback (most recent call last):
+(RayTrainWorker pid=912, ip=10.1.2.3)   File "/job/worker.py", line 3, in <module>
+(RayTrainWorker pid=912, ip=10.1.2.3)     import flash_widgets
+>>>(RayTrainWorker pid=912, ip=10.1.2.3) ModuleNotFoundError: No module named 'flash_widgets' [repeated 15x across cluster] (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication)
+ray.exceptions.RayTaskError(ModuleNotFoundError): ray::RayTrainWorker.run() (pid=912, ip=10.1.2.3)
+""",
+        "failed",
+    ),
+    Case(
+        "a missing library of the compiler",
+        "missing_dependency",
+        """
+2024-05-06 10:00:00.000001:  41  INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc compile --target=trn1 /tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb
+>>>2024-05-06 10:00:03.000001:  41  ERROR ||NEURON_CC_WRAPPER||: Failed compilation with ['neuronx-cc', 'compile', '--target=trn1', '/tmp/x/a.pb', '--verbose=35']: 2024-05-06T10:00:03Z error while loading shared libraries: libgomp.so.1: cannot open shared object file: No such file or directory
+""",
+    ),
+    Case(
+        "wrong flags",
+        "bad_usage",
+        """
+usage: neuronx-cc compile [-h] [--target TARGET]
+>>>neuronx-cc compile: error: unrecognized arguments: --optlevel3
+""",
+    ),
+    Case(
+        "a package that is nowhere",
+        "missing_dependency",
+        """
+Reading package lists... Done
+>>>E: Unable to locate package aws-neuronx-tools
+""",
+    ),
+    Case(
+        "pip finds nothing",
+        "missing_dependency",
+        """
+Looking in indexes: https://index.example.org/simple
+>>>ERROR: Could not find a version that satisfies the requirement neuronx-cc==9.9.* (from versions: none)
+ERROR: No matching distribution found for neuronx-cc==9.9.*
+""",
+    ),
+    Case(
+        "a managed training job's report",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "train.py", line 1, in <module>
+    import peft
+>>>ModuleNotFoundError: No module named 'peft'
+2026-01-01 10:00:00 Uploading - Uploading generated training model
+sagemaker.exceptions.UnexpectedStatusException: Error for Training job x: Failed. Reason: AlgorithmError: ExecuteUserScriptError:
+ExitCode 1
+ErrorMessage "ModuleNotFoundError: No module named 'peft'"
+""",
+        "failed",
+    ),
+    Case(
+        "a program of a newer compiler",
+        "bad_usage",
+        """
+>>>2026-Mar-03 10:00:00.123456  900:900  ERROR  TDRV:parse_instr                               Unsupported hardware operator code 233 found in neff a.neff
+RuntimeError: Could not load the model status=10 message=Unsupported NEFF
+""",
+    ),
+    Case(
+        "a program with features that the runtime does not know",
+        "bad_usage",
+        """
+>>>2026-Jan-18 01:49:40.973724    97:99    ERROR  NEFF:neff_parse                NEFF version: 2.0, features: 0x400 are not supported.  Currently supporting: 0xff
+2026-Jan-18 01:49:40.973725    97:99    ERROR  NMGR:kmgr_load_nn_post_metrics    Failed to load NN: /tmp/w/model.MODULE_f4+2c.neff, err: 10
+""",
+    ),
+    Case(
+        "a number of cores that collectives cannot connect",
+        "bad_usage",
+        """
+>>>2026-Jun-02 04:05:36.428977   273:478   ERROR   NRT:nrt_load_collectives      Unsupported topology. Supported number of Neuron Cores is 1, 2, 8 or a multiple of 32.
+Traceback (most recent call last):
+  File "/job/generate.py", line 12, in <module>
+    model.to_neuron()
+RuntimeError: nrt_load_collectives status=2
+""",
+    ),
+    Case(
+        "a fatal line of XLA without a stamp",
+        "bad_usage",
+        """
+step 1 loss 2.1
+>>>F external/xla/xla/parse_flags_from_env.cc:224] Unknown flags in XLA_FLAGS: --xla_no_such_flag=1
+Aborted (core dumped)
+""",
+    ),
+    Case(
+        "the runtime's plug-in that is not installed",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 5, in <module>
+    import torch_xla.distributed.xla_backend
+>>>FileNotFoundError: [Errno 2] No such file or directory: 'libneuronpjrt-path'
+""",
+    ),
+    Case(
+        "yum knows no such package",
+        "missing_dependency",
+        """
+Loaded plugins: update-motd
+>>>No package kernel-headers-6.8.0 available.
+Error: Nothing to do
+""",
+    ),
+    Case(
+        "a variable that the job's script lacks",
+        "bad_usage",
+        """
+>>>./start.sh: line 3: WORLD: unbound variable
+""",
+    ),
+    Case(
+        "a plugin of another version",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "a.py", line 2, in <module>
+    jax.devices()
+>>>jax.errors.JaxRuntimeError: INVALID_ARGUMENT: Mismatched plugin API version (0.1) and framework API version (0.9).
+""",
+        "failed",
+    ),
+    Case(
+        "Slurm does not find the command",
+        "missing_dependency",
+        """
+>>>slurmstepd: error: execve(): torchrun: No such file or directory
+srun: error: n7: task 0: Exited with exit code 2
+""",
+        "failed",
+    ),
+    Case(
+        "a compiler that torch-neuron does not find",
+        "missing_dependency",
+        """
+WARNING:Neuron:torch.neuron.trace failed on _Graph$3; falling back to native python function call
+>>>ERROR:Neuron:Please check that neuron-cc is installed and working properly.
+""",
+    ),
+    Case(
+        "ranks that share a device",
+        "bad_usage",
+        """
+>>>node1:70:71 [0] init.cc:99 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    dist.barrier()
+torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:9, invalid usage, NCCL version 2.18.1
+ncclInvalidUsage: This usually reflects invalid usage of NCCL library.
+""",
+        "failed",
+    ),
+    Case(
+        "an extension of the compiler that was built for another numpy",
+        "missing_dependency",
+        ">>>RuntimeError: Failed compilation with ['neuronx-cc', 'compile', '/tmp/a.pb', '--output', '/tmp/a.neff']: "
+        "RuntimeError: module compiled against API version 0xf but this version of numpy is 0xe\n",
+    ),
+    Case(
+        "an import that fails when it is asked for, and its reason on the next line",
+        "missing_dependency",
+        """
+RuntimeError: Failed to import job.modeling because of the following error (look up to see its traceback):
+>>>cannot import name 'Mode' from 'job.utils' (/opt/job/utils.py)
+""",
+    ),
+    Case(
+        "a command that is started and is not there",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/job/launch.py", line 20, in <module>
+    subprocess.run(["qsubmit", "a.sh"])
+  File "/usr/lib/python3.12/subprocess.py", line 1955, in _execute_child
+    raise child_exception_type(errno_num, err_msg, err_filename)
+>>>FileNotFoundError: [Errno 2] No such file or directory: 'qsubmit'
+""",
+        "failed",
+    ),
+    Case(
+        "a sentence of the program's own about its arguments",
+        "bad_usage",
+        """
+usage: wide.py [-h] [--tp TP] [--steps STEPS]
+>>>wide.py: error: --tp has to divide 32, not 5
+srun: error: node-1: task 0: Exited with exit code 2
+""",
+    ),
+    Case(
+        "an argument that is no number",
+        "bad_usage",
+        "usage: wide [-h] [--tp TP]\n>>>wide: error: argument --tp: invalid int value: 'many'\n",
+    ),
+    Case(
+        "a box around what a command line lacks",
+        "bad_usage",
+        """
+Usage: wide [OPTIONS]
+Try 'wide --help' for help.
+╭─ Error ──────────────────────────────────╮
+>>>│ Missing option '--model'.                │
+╰──────────────────────────────────────────╯
+""",
+    ),
+    Case(
+        "a choice that Hydra does not find",
+        "bad_usage",
+        """
+>>>In 'config': Could not find 'net/wide'
+
+Available options in 'net':
+\tsmall
+Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.
+""",
+    ),
+    Case("a flag that Fire does not know", "bad_usage", ">>>ERROR: Could not consume arg: --wide\nUsage: a.py main\n"),
+    Case(
+        "a module that is not there",
+        "missing_dependency",
+        '>>>Lmod has detected the following error: The following module(s) are unknown: "neuron/9.9"\n',
+    ),
+    Case(
+        "a wheel for another Python",
+        "missing_dependency",
+        ">>>ERROR: wide-2.1-cp31-cp31-linux_x86_64.whl is not a supported wheel on this platform.\n",
+    ),
+    Case(
+        "a step of an environment's making, and what it printed",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/opt/agent/pip.py", line 200, in _install
+    await check_output(command)
+agent.utils.SubprocessCalledProcessError: Run cmd[9] failed with the following details.
+Last 50 lines of stdout:
+>>>    ERROR: Could not find a version that satisfies the requirement wide==9 (from versions: none)
+""",
+        "failed",
+    ),
+)
