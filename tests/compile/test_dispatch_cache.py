@@ -238,3 +238,20 @@ def test_who_has_no_compile_server_lets_the_one_that_has_trace_first(
             with dispatch_cache.first_alone("another tag", order.append):
                 order.append("without")
     assert order == ["with a server", "without"]
+
+
+TWO_GRAPHS = """
+import torch
+from torch._dynamo.utils import counters
+for function in (lambda x: x.sin() * 2, lambda x: x.cos() * 2):
+    torch.compile(function, backend="neurontop")(torch.ones(3))
+print("kept", counters["aot_autograd"]["autograd_cache_hit"])
+"""
+
+
+def test_a_start_that_skips_the_first_trace_skips_the_second_too(own_caches: Path) -> None:
+    kept = [
+        subprocess.run([sys.executable, "-c", TWO_GRAPHS], capture_output=True, text=True, check=True).stdout.split()[-1]
+        for _ in range(2)
+    ]
+    assert kept == ["0", "2"]

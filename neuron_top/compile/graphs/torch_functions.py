@@ -42,6 +42,8 @@ _TRACING = (
 )
 """Modules, with what is below them, that `places` describes."""
 _TRACING_PREFIXES = tuple(f"{name}." for name in _TRACING)
+_FILLED_BY_TRACES = "torch._inductor.pattern_matcher._known_precompiled_patterns"
+"""A list that PyTorch fills at the first trace and never reads: a process that skips that trace would differ."""
 _DEPTH = 5
 _HOLDS_ONE = (staticmethod, classmethod, types.MethodType)
 _CACHED = type(functools.cache(len))
@@ -94,7 +96,8 @@ def places() -> str:
         if not _tracing:
             _tracing.extend(name for name, _ in _modules() if _traces(name))
         modules = [(name, sys.modules[name]) for name in _tracing if name in sys.modules]
-        lines = sorted(line for place, _, names in _namespaces(modules) for line in _lines(place, names))
+        described = ((place, names) for place, _, names in _namespaces(modules) if place != _FILLED_BY_TRACES)
+        lines = sorted(line for place, names in described for line in _lines(place, names))
         _digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     return _digest
 
