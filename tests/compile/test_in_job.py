@@ -36,3 +36,26 @@ def test_parameters_are_frozen_as_by_inductor_and_it_says_that_nothing_is_shared
     said = "graph is compiled in the job, by Inductor alone: the values of parameters are frozen into its code"
     assert done.stderr.count(said) == 1
     assert not list(own_caches.rglob("model.done"))
+
+
+TRAINED_WITH_FREEZING = """
+import torch
+from torch import nn
+
+def trained(backend):
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 2))
+    output = torch.compile(model, backend=backend, options={"freezing": True})(torch.randn(3, 6))
+    output.square().sum().backward()
+    return [output, *(it.grad for it in model.parameters())]
+
+print(all(map(torch.equal, trained("neurontop"), trained("inductor"))))
+"""
+
+
+def test_a_training_step_freezes_nothing_and_is_kept(own_caches: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", TRAINED_WITH_FREEZING], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
+    assert "compiled in the job" not in done.stderr
+    assert len(list(own_caches.rglob("model.done"))) == 2

@@ -210,7 +210,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
-    caches.enter_context(inductor_config.patch(fx_graph_cache=True))
+    caches.enter_context(inductor_config.patch(fx_graph_cache=True, freezing=False))  # what freezes never comes here
     caches.enter_context(_floats_settled(fake_mode.shape_env))
     caches.enter_context(directions.compiled_as(graph.settings))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
