@@ -59,3 +59,18 @@ def test_a_training_step_freezes_nothing_and_is_kept(own_caches: Path) -> None:
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
     assert "compiled in the job" not in done.stderr
     assert len(list(own_caches.rglob("model.done"))) == 2
+
+NOT_SAVED = """
+import torch
+
+fold = {"aot_inductor.use_runtime_constant_folding": True}
+print(torch.compile(lambda x: x.sin() * 2, backend="neurontop", options=fold)(torch.zeros(3)).tolist())
+"""
+
+
+def test_why_pytorch_cannot_save_code_is_said_in_its_words(own_caches: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", NOT_SAVED], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["[0.0, 0.0, 0.0]"], done.stderr
+    why = "Runtime constant folding can introduce constants that aren't static across runs"
+    said = f"inference graph cannot be cached (PyTorch cannot save its compiled code: {why}); compiled in the job"
+    assert said in done.stderr

@@ -78,6 +78,7 @@ _IMPORTED_BY_COMPILES = (
     "torch.export._trace",
 )
 """Modules that PyTorch imports when it is first needed, in the middle of a compile."""
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
@@ -213,16 +214,18 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     caches.enter_context(inductor_config.patch(fx_graph_cache=True, freezing=False))  # what freezes never comes here
     caches.enter_context(_floats_settled(fake_mode.shape_env))
     caches.enter_context(directions.compiled_as(graph.settings))
-    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
-        artifact = broken_kernels.written_anew(
-            lambda: standalone_compile(
-                copying.copied(graph.gm),
-                list(graph.inputs),
-                dynamic_shapes="from_tracing_context",
-                **donated,
-            )
+
+    def compiled() -> CompiledArtifact:
+        return standalone_compile(
+            copying.copied(graph.gm),
+            list(graph.inputs),
+            dynamic_shapes="from_tracing_context",
+            **donated,
         )
-    _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
+
+    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
+        artifact = broken_kernels.written_anew(compiled)
+        _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT], compiled)
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
     return {"guards": _guards(graph.inputs, fake_mode.shape_env, assumed)}
 
@@ -341,13 +344,28 @@ def _mapped_kernels() -> Iterator[Path]:
                 yield Path(folder, path)
 
 
-def _save(artifact: CompiledArtifact, path: Path) -> None:
-    """Write the artifact. Its own error differs from a disk's: that one is an OSError."""
+def _save(artifact: CompiledArtifact, path: Path, compile_again: Callable[[], object]) -> None:
+    """Write the artifact. Its own errors differ from a disk's: that one is an OSError."""
     try:
         artifact.save(path=str(path), format="binary")
-    except RuntimeError as problem:
-        reason = str(problem).partition(". ")[0]
-        raise NotSerializable(f"its compiled code cannot be saved: {reason}") from problem
+    except (RuntimeError, AssertionError) as problem:
+        reason = _why_not_kept(compile_again) or str(problem)
+        raise NotSerializable(f"PyTorch cannot save its compiled code: {_in_short(reason)}") from problem
+
+
+def _why_not_kept(compile_again: Callable[[], object]) -> str:
+    """PyTorch goes on without a word where it cannot keep code, and says why only where it is asked to fail."""
+    with functorch_config.patch(strict_autograd_cache=True):
+        try:
+            compile_again()
+        except Exception as problem:  # noqa: BLE001 (whatever it is, it is what we ask for)
+            return str(problem) or type(problem).__name__
+    return ""
+
+
+def _in_short(reason: str) -> str:
+    """The first sentence, without addresses of this process: the same wherever the graph is compiled."""
+    return _ADDRESS.sub("", re.split(r"\.\s|\n", reason)[0])
 
 
 def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:
