@@ -60,6 +60,7 @@ def test_a_training_step_freezes_nothing_and_is_kept(own_caches: Path) -> None:
     assert "compiled in the job" not in done.stderr
     assert len(list(own_caches.rglob("model.done"))) == 2
 
+
 NOT_SAVED = """
 import torch
 
@@ -74,3 +75,23 @@ def test_why_pytorch_cannot_save_code_is_said_in_its_words(own_caches: Path) -> 
     why = "Runtime constant folding can introduce constants that aren't static across runs"
     said = f"inference graph cannot be cached (PyTorch cannot save its compiled code: {why}); compiled in the job"
     assert said in done.stderr
+
+
+HOOKED = """
+import torch
+
+def hooked(given):
+    doubled = given * 2
+    doubled.register_hook(lambda gradient: gradient * 3)
+    return doubled.square().sum()
+
+given = torch.arange(3.0, requires_grad=True)
+with torch._dynamo.compiled_autograd._enable(torch.compile(backend="neurontop")):
+    torch.compile(hooked, backend="neurontop", fullgraph=True)(given).backward()
+print(given.grad.tolist())
+"""
+
+
+def test_a_backward_graph_that_only_compiled_autograd_can_run_fails_nothing_beforehand(own_caches: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", HOOKED], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["[0.0, 24.0, 48.0]"], done.stderr

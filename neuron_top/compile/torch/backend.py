@@ -217,7 +217,7 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         return _here(lambda arguments: gm(*arguments))  # it passes values on: nothing to compile, nothing to keep
     try:
         return _or_in_job(job, direction, gm, inputs, functools.partial(_from_cache, job, direction, gm, inputs))
-    except CompileError as failure:
+    except Exception as failure:
         if direction == BACKWARD and torch._functorch.config.force_non_lazy_backward_lowering:
             return _here(functools.partial(_raise, failure))  # compiled early; perhaps nobody goes backward
         raise
@@ -328,7 +328,7 @@ def _keep_buffers() -> None:
         context.fw_metadata.bw_donated_idxs = []
 
 
-def _raise(failure: CompileError, _arguments: list[Any]) -> None:
+def _raise(failure: Exception, _arguments: list[Any]) -> None:
     raise failure
 
 
