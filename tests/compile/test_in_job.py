@@ -95,3 +95,30 @@ print(given.grad.tolist())
 def test_a_backward_graph_that_only_compiled_autograd_can_run_fails_nothing_beforehand(own_caches: Path) -> None:
     done = subprocess.run([sys.executable, "-c", HOOKED], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["[0.0, 24.0, 48.0]"], done.stderr
+
+
+AHEAD_OF_TIME = """
+import sys
+import torch
+
+def doubled(given):
+    return given.sin() * 2
+
+given = torch.arange(4.0)
+compiled = torch.compile(doubled, backend=sys.argv[1], fullgraph=True, dynamic=True).aot_compile(((given,), {}))
+compiled.save_compiled_function(sys.argv[2])
+with open(sys.argv[2], "rb") as file:
+    loaded = torch.compiler.load_compiled_function(file)
+print(loaded(given).tolist(), loaded(given[:3]).tolist())
+"""
+
+
+def test_what_is_compiled_for_a_file_is_inductors_and_needs_no_cache(own_caches: Path, tmp_path: Path) -> None:
+    def run(backend: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", AHEAD_OF_TIME, backend, str(tmp_path / backend)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    ours, theirs = run("neurontop"), run("inductor")
+    assert (ours.returncode, ours.stdout) == (0, theirs.stdout), ours.stderr + theirs.stderr
+    assert "by Inductor alone: the script saves it in a file of its own" in ours.stderr
+    assert not list(own_caches.rglob("model.done"))

@@ -103,6 +103,8 @@ def neurontop(
         try:
             if in_job.freezes(patches):
                 raise hashing.NotCacheable("the values of parameters are frozen into its code")
+            if in_job.is_for_a_file():
+                raise hashing.NotCacheable("the script saves it in a file of its own")
             _shareable_settings(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")

@@ -3,7 +3,7 @@
 A captured graph as a whole where code of the script or its parameters' values take part in its compile, a single graph
 that AOTAutograd made where only that one cannot be kept. PyTorch's own caches are off, because their keys hold no
 lowerings, decompositions or kernels, except where everything that the script brings has a `uuid`: by that they key it,
-and share it rightly.
+and share it rightly. What is compiled for a file is written by that machinery, under no key.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ def freezes(patches: Mapping[str, Any]) -> bool:
     """Whether Inductor makes constants of this job's parameters, as it does for inference where it is asked to."""
     with torch._inductor.config.patch(dict(patches)):
         return bool(torch._inductor.config.freezing) and not torch.is_grad_enabled()
+
+
+def is_for_a_file() -> bool:
+    """Whether PyTorch compiles ahead of time (`aot_compile`): what it is given is to run where our cache is not."""
+    return bool(getattr(torch._functorch.config, "force_autograd_cache", False))
 
 
 def whole(gm: fx.GraphModule, inputs: Sequence[Any], patches: Mapping[str, Any]) -> Callable[..., Any]:
@@ -76,7 +81,8 @@ def _arguments(function: Callable[..., Any], captured: fx.GraphModule) -> list[A
 
 
 def _patches(patches: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(patches) if _keyed_by_inductor(patches) else {**patches, "force_disable_caches": True}
+    keeps = is_for_a_file() or _keyed_by_inductor(patches)
+    return dict(patches) if keeps else {**patches, "force_disable_caches": True}
 
 
 def _keyed_by_inductor(patches: Mapping[str, Any]) -> bool:
