@@ -187,6 +187,24 @@ def test_a_function_of_the_script_under_the_name_of_pytorchs_is_always_traced() 
         captured(lambda a: twice_as_much(a) + 1, X)
 
 
+def test_a_function_that_calls_one_or_another_is_known_by_both(own_caches: Path) -> None:
+    """`max_pool2d` and its like: made by a function of PyTorch's, of two others and the argument that decides."""
+    pool = torch.nn.functional.max_pool2d
+    image = torch.ones(1, 1, 4, 4)
+    largest = captured(lambda a: pool(a, 2), image)
+    assert largest == captured(lambda a: pool(a, 2), image)
+    assert largest != captured(lambda a: torch.nn.functional.adaptive_max_pool2d(a, 2), image)
+    cell = pool.__closure__[pool.__code__.co_freevars.index("if_false")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell, "cell_contents", torch.nn.functional._adaptive_max_pool2d)
+        assert largest != captured(lambda a: pool(a, 2), image), "another one of PyTorch's in its place"
+        patch.setattr(cell, "cell_contents", lambda a, *_: a * 2)
+        with pytest.raises(BackendCompilerFailed, match="this script"):
+            captured(lambda a: pool(a, 2) if a.dim() == 4 else a, image)
+    script = STEP.replace("torch.tanh(x @ weight)", "torch.nn.functional.max_pool1d(x @ weight, 2)")
+    assert [run_step(script)[0] for _start in range(2)] == ["traced forward backward", "traced"]
+
+
 def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path) -> None:
     order: list[str] = []
     inside, go_on = threading.Event(), threading.Event()

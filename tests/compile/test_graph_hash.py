@@ -220,6 +220,15 @@ def test_a_graph_of_nested_tensors_stays_in_the_job_and_says_why() -> None:
     assert reasons == ["PyTorch cannot save the sizes of nested tensors"]
 
 
+def test_an_object_of_the_job_is_named_by_its_type_not_by_its_stand_in() -> None:
+    from torch._library.fake_class_registry import FakeScriptObject
+
+    mesh = FakeScriptObject(None, "torch.distributed.device_mesh.DeviceMesh", None)
+    for value, kind in ((mesh, "DeviceMesh"), (object(), "object")):
+        with pytest.raises(hashing.NotCacheable, match=rf"an object of the job \({kind}\)"):
+            hashing.described(value)
+
+
 def test_options_that_inductor_does_not_know_are_refused_as_it_does() -> None:
     assert backend.checked_options({"max-autotune": True}) == {"max_autotune": True}
     with pytest.raises(RuntimeError, match="Unexpected optimization option max_autotun"):

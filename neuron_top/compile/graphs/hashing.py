@@ -32,6 +32,8 @@ from neuron_top.compile.graphs import own_code, script_operators, torch_function
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
 """Bytes; what vector instructions and memory transactions can ask for."""
+_DISPATCHES = "boolean_dispatch.<locals>.fn"
+"""The functions of `torch.nn.functional` that call one function or another, as an argument says (`max_pool2d`)."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -117,11 +119,20 @@ def _operator(target: torch._ops.OpOverload) -> str:
 def function_name(target: Any) -> str:
     """A function of Python or PyTorch by its place. Raises NotCacheable for one that only the script knows."""
     module, name = getattr(target, "__module__", None) or "", getattr(target, "__qualname__", "")
+    if isinstance(target, types.FunctionType) and name == _DISPATCHES and torch_functions.own(target):
+        return f"function {module}.{target.__name__}, {_dispatched(target)}"
     root = module.lstrip("_").partition(".")[0]
     known = root in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} and "<" not in name and name
     if not known or not _is_what_it_says(target, module, name):
         raise NotCacheable(f"the graph calls a function that only this script knows: {target!r}")
     return f"function {module}.{name}"
+
+
+def _dispatched(target: types.FunctionType) -> str:
+    """What such a function was made of: the argument that decides, and the two functions. Raises NotCacheable."""
+    held = [cell.cell_contents for cell in target.__closure__ or ()]
+    parts = zip(target.__code__.co_freevars, held, strict=True)
+    return ", ".join(f"{name} {function_name(part) if callable(part) else exactly(part, {})}" for name, part in parts)
 
 
 def _is_what_it_says(target: Any, module: str, name: str) -> bool:
@@ -196,7 +207,13 @@ def described(value: Any) -> str:
         return f"{_sequence_name(value)}({', '.join(map(described, value))})"
     if value is None or isinstance(value, (bool, int, float, str)):
         return exactly(value, {})
-    raise NotCacheable(f"a node's value is of type {type(value).__qualname__}")
+    raise NotCacheable(f"the graph holds an object of the job ({kind_of(value)})")
+
+
+def kind_of(value: Any) -> str:
+    """The name of an object's type. In a trace a FakeScriptObject stands for a process group or a mesh: that one's."""
+    stands_for = getattr(value, "script_class_name", None)
+    return str(stands_for).rpartition(".")[2] if stands_for else type(value).__qualname__
 
 
 def _tensor(tensor: torch.Tensor) -> str:

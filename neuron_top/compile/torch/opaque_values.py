@@ -14,7 +14,7 @@ import msgspec
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs.hashing import NotCacheable
+from neuron_top.compile.graphs.hashing import NotCacheable, kind_of
 
 _PLAIN = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, float)
 
@@ -50,8 +50,7 @@ def cut_opaque(gm: fx.GraphModule) -> Cut | None:
     output = next(iter(reversed(gm.graph.nodes)))
     for node in opaque:
         if any(user is not output for user in node.users):
-            kind = type(node.meta.get("val")).__qualname__
-            raise NotCacheable(f"the graph computes with an object of the job ({kind})")
+            raise NotCacheable(f"the graph computes with an object of the job ({kind_of(node.meta.get('val'))})")
     results = output.args[0]
     passed = tuple(opaque.get(item) if isinstance(item, fx.Node) else None for item in results)
     output.args = (type(results)(item for item, place in zip(results, passed, strict=True) if place is None),)
