@@ -7,10 +7,11 @@ import time
 import msgspec
 
 from neuron_top import settings as settings_file
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.maintain import NEVER, criteria_of, foreseen_plans
 from neuron_top.amounts import parse_seconds
-from neuron_top.errors import FileMalformed, ReadOnlyMode, UsageError
+from neuron_top.errors import ReadOnlyMode, UsageError
 from neuron_top.services.caches import CacheService, Purge
 from neuron_top.settings import Settings
 
@@ -21,6 +22,8 @@ FIELDS = ("cache_max_size", "cache_min_free", "cache_older_than", "cache_states"
 class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
     """What one run did: the trash that it purged, its plans, and the outcomes of those that were carried out."""
 
+    expired: tuple[PlanHistory, ...] = ()
+    """Plans that lie in the trash for longer than the grace period: a run purges them first."""
     purge: Purge = Purge()
     plans: tuple[Plan, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
@@ -34,9 +37,7 @@ class PolicyService:
 
     def maintain(self, caches: CacheService, root: str) -> Maintenance:
         """Purge what lies in the trash for longer than its grace period, then keep the policy."""
-        backend = caches.backend(root)
-        grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
-        expired = backend.journal().expired(time.time() - grace) if not caches.read_only else []
+        expired = self._expired(caches, root) if not caches.read_only else ()
         purge = caches.purge(root, expired) if expired else Purge()
         plans: list[Plan] = []
         outcomes: list[Outcome] = []
@@ -45,20 +46,24 @@ class PolicyService:
             plans.append(plan)
             if plan.steps and not plan.is_refused:
                 outcomes.append(caches.execute(plan))
-        return Maintenance(purge=purge, plans=tuple(plans), outcomes=tuple(outcomes))
+        return Maintenance(expired=expired, purge=purge, plans=tuple(plans), outcomes=tuple(outcomes))
 
     def foresee(self, caches: CacheService, root: str) -> Maintenance:
         """What a run would do, plan after plan; nothing is changed."""
-        criteria = criteria_of(self._settings)
+        expired, criteria = self._expired(caches, root), criteria_of(self._settings)
         if not criteria:
-            return Maintenance()
+            return Maintenance(expired=expired)
         look = caches.look(root)
-        return Maintenance(plans=tuple(foreseen_plans(criteria, look.snapshot, look.context)))
+        return Maintenance(expired=expired, plans=tuple(foreseen_plans(criteria, look.snapshot, look.context)))
+
+    def _expired(self, caches: CacheService, root: str) -> tuple[PlanHistory, ...]:
+        grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
+        return tuple(caches.backend(root).journal().expired(time.time() - grace))
 
     def edit(self, changes: dict[str, str], *, read_only: bool = False) -> list[str]:
         """Write values (empty: no such goal) to the settings file; gives states that only a person may evict.
 
-        Nothing is written when one of the values is wrong. Raises UsageError, FileMalformed, RefusedForSafety.
+        Nothing is written when one of the values is wrong. Raises UsageError, RefusedForSafety.
         """
         import tomlkit  # only who edits settings pays for it
         from tomlkit.exceptions import ParseError
@@ -70,7 +75,7 @@ class PolicyService:
         try:
             document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
         except ParseError as problem:
-            raise FileMalformed(path, f"TOML ({problem})") from None
+            raise UsageError(f"{path}: expected TOML ({problem})") from None
         for name, value in changes.items():
             if value:
                 document[name] = value

@@ -293,6 +293,19 @@ def test_a_dry_run_of_maintain_plans_what_the_run_then_does(root: Path, run: Run
     assert reported == planned()
 
 
+def test_a_dry_run_of_maintain_names_what_the_run_then_purges_for_ever(root: Path, run: Run) -> None:
+    run("policy", "--grace", "1s")
+    assert "could be purged" in (purge := run("purge", root, "--dry-run").stderr)
+    assert "no plan" in purge
+    plan = json.loads(run("evict", root, "--older-than", "25d", "--yes", "--json").stdout)["plans"][0]["identity"]
+    time.sleep(1.1)
+    foreseen = run("maintain", root, "--dry-run")
+    assert f"purge from the trash, for ever: plan {plan}: evict, no use known for 25 d" in foreseen.stdout
+    assert json.loads(run("maintain", root, "--dry-run", "--json").stdout)["expired"] == [plan]
+    assert "1 plan purged from the trash" in run("maintain", root).stderr
+    assert plan not in run("maintain", root, "--dry-run").stdout
+
+
 def test_a_dry_run_of_maintain_names_each_plan_on_its_own_also_where_nothing_goes(root: Path, run: Run) -> None:
     run("policy", "--state", "empty", "--older-than", "9999d", "--max-size", "9TB")
     plans = json.loads(run("maintain", root, "--dry-run", "--json").stdout)["plans"]

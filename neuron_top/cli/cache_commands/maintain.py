@@ -18,6 +18,7 @@ import argparse
 from neuron_top import settings
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import REFUSED
+from neuron_top.cli.cache_commands.purge import in_trash_text
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.escapes import visible
 from neuron_top.services.cache_policy import Maintenance, PolicyService
@@ -45,6 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print_json(
             {
                 "schema": 1,
+                "expired": [history.begun.plan for history in done.expired],
                 "purged_bytes": done.purge.freed,
                 "plans": list(map(with_texts, done.plans)),
                 "outcomes": done.outcomes,
@@ -68,6 +70,8 @@ def _report_purge(done: Maintenance) -> None:
 
 
 def _report(done: Maintenance, *, dry_run: bool) -> None:
+    for history in done.expired if dry_run else ():
+        print(visible(f"purge from the trash, for ever: {in_trash_text(history)}"))
     if not done.plans:
         log_stderr("neurontop: no policy is set; set one with: neurontop cache policy --max-size 200GB")
     for plan in done.plans if dry_run else ():

@@ -20,6 +20,7 @@ from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
+from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, counted
 
 
@@ -35,6 +36,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_trash(parser)
 
 
+def in_trash_text(history: PlanHistory) -> str:
+    """What lies in the trash because of a plan: its name, what it did and how much it took."""
+    taken = bytes_text(history.ended.moved_bytes if history.ended else None)
+    return f"plan {history.begun.plan}: {history.begun.verb}, {history.begun.policy}, {taken}"
+
+
 def execute(arguments: argparse.Namespace) -> int:
     """Show, ask, delete."""
     service = options.service_of(arguments)
@@ -45,10 +52,10 @@ def execute(arguments: argparse.Namespace) -> int:
         print_json({"root": root, "plans": [each.begun.plan for each in histories]})
         return 0
     for history in histories if not arguments.json else ():
-        taken = bytes_text(history.ended.moved_bytes if history.ended else None)
-        print(visible(f"plan {history.begun.plan}: {history.begun.verb}, {history.begun.policy}, {taken}"))
+        print(visible(in_trash_text(history)))
     if not histories or arguments.dry_run:
-        log_stderr(f"neurontop: {counted(len(histories), 'plan')} in the trash of {visible(root)} could be purged")
+        how_many = counted(len(histories), "plan") if histories else "no plan"
+        log_stderr(f"neurontop: {how_many} in the trash of {visible(root)} could be purged")
         return 0
     if arguments.read_only:
         raise ReadOnlyMode()
