@@ -16,7 +16,7 @@ import msgspec
 
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.database_address import has_password, is_address, masked
-from neuron_top.errors import FileMalformed, UsageError
+from neuron_top.errors import UsageError
 from neuron_top.plain_files import NotAPlainFile, open_plain
 
 APP = "neuron-top"
@@ -180,7 +180,7 @@ def load(
 ) -> tuple[Settings, dict[str, str]]:
     """Settings and, per field, their origin (`default`, `file <path>`, `environment NAME`, `command line`).
 
-    Raises FileMalformed for a broken file, UsageError for a value that is out of bounds or of the wrong type.
+    Raises UsageError for a file that is broken, and for a value that is out of bounds or of the wrong type.
     """
     path = path or config_path(environ)
     values: dict[str, object] = {}
@@ -224,9 +224,13 @@ def _from_file(path: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except ValueError as problem:  # a name with a zero byte in it; bytes that are no UTF-8
-        raise FileMalformed(path, f"TOML ({problem})") from None
+        raise _broken(path, f"TOML ({problem})") from None
     except OSError as problem:
         raise UsageError(f"cannot read the settings in {path}: {problem.strerror or problem}") from None
+
+
+def _broken(path: Path, expected: str) -> UsageError:
+    return UsageError(f"{path}: expected {expected}")
 
 
 def _lines_of_settings(text: str) -> dict[str, int]:
@@ -243,21 +247,21 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise FileMalformed(path, f"TOML ({problem})") from None
+        raise _broken(path, f"TOML ({problem})") from None
     except RecursionError:
-        raise FileMalformed(path, "TOML (nested too deeply)") from None
+        raise _broken(path, "TOML (nested too deeply)") from None
 
 
 def _text(path: Path) -> str:
-    """The file's text. Raises OSError, ValueError, FileMalformed for what is no plain file of ordinary length."""
+    """The file's text. Raises OSError, ValueError, UsageError for what is no plain file of ordinary length."""
     try:
         handle = open_plain(path, follow=True)
     except NotAPlainFile:
-        raise FileMalformed(path, "a plain file") from None
+        raise _broken(path, "a plain file") from None
     with open(handle, "rb") as file:
         data = file.read(_LONGEST_FILE + 1)
     if len(data) > _LONGEST_FILE:
-        raise FileMalformed(path, f"at most {_LONGEST_FILE} bytes of TOML")
+        raise _broken(path, f"at most {_LONGEST_FILE} bytes of TOML")
     return data.decode("utf-8")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top import settings
-from neuron_top.errors import FileMalformed, UsageError
+from neuron_top.errors import UsageError
 
 
 def written(folder: Path, text: str) -> Path:
@@ -62,7 +62,7 @@ def test_text_is_not_taken_from_a_number_in_the_file(tmp_path: Path) -> None:
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "keep_runs = = 3")
-    with pytest.raises(FileMalformed, match=r"config\.toml.*TOML"):
+    with pytest.raises(UsageError, match=r"config\.toml.*TOML"):
         settings.load(environ={}, path=path)
 
 
