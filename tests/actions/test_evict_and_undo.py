@@ -255,6 +255,41 @@ def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
     assert caches.everything(root) == before
 
 
+def test_a_plan_that_was_undone_can_be_carried_out_and_undone_again(root: Path) -> None:
+    caches.entry(root, 1, blocks=10)
+    before = caches.everything(root)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    caches.carried_out(plan, trash)
+    restore(plan.identity, trash)
+    caches.entry(root, 2)
+    newer = planned(root, EvictCriteria(modules=(caches.module(2),)))
+    caches.carried_out(newer, trash)
+    caches.carried_out(plan, trash)
+    assert [(each.begun.plan, each.state) for each in trash.entries()] == [
+        (newer.identity, "done"), (plan.identity, "done")
+    ]  # fmt: skip
+    assert trash.trash_bytes() == plan.frees + newer.frees
+    restore(plan.identity, trash)
+    assert (trash.history_of(plan.identity).state, caches.everything(root)) == ("restored", before)
+
+
+def test_what_a_purged_plan_takes_later_can_be_brought_back(root: Path, tmp_path: Path) -> None:
+    caches.entry(root, 1, blocks=10)
+    away, place = tmp_path / "away", caches.entry(root, 2)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    place.rename(away)
+    assert caches.carried_out(plan, trash).done == 1
+    trash.purge(trash.history_of(plan.identity))
+    place.parent.mkdir(exist_ok=True)
+    away.rename(place)
+    assert caches.carried_out(plan, trash).done == 1
+    restore(plan.identity, trash)
+    assert place.is_dir()
+    caches.carried_out(plan, trash)
+    purged = trash.purge(trash.history_of(plan.identity))
+    assert (trash.history_of(plan.identity).purged, trash.expired(float("inf"))) == (purged, [])
+
+
 def test_hard_links_are_counted_once_and_only_when_the_last_name_goes(root: Path) -> None:
     first, second = caches.entry(root, 1, blocks=100), caches.entry(root, 2, blocks=1)
     (second / "model.neff").unlink()

@@ -68,8 +68,8 @@ class PlanHistory:
             case PurgeFailed():
                 self.apart = record
             case PlanBegun():
-                # A plan that is resumed begins again under its name.
-                self.ended = None
+                # A plan that is resumed begins again under its name, in another process.
+                self.begun, self.ended = record, None
 
     @property
     def taken(self) -> int:
@@ -77,6 +77,11 @@ class PlanHistory:
         may be counted."""
         refused = {step for step, _ in self.refused}
         return sum({move.path: move.frees for move in self.moves if move.step not in refused}.values())
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing that it took away lies in the trash: carried out once more, the same plan begins anew."""
+        return self.state in (HistoryState.PURGED, HistoryState.RESTORED)
 
     @property
     def state(self) -> HistoryState:

@@ -247,7 +247,10 @@ class Trash:
         return found
 
     def entries(self) -> list[PlanHistory]:
-        """The journal by plan, oldest first; before all, what lies in the trash and is not in it."""
+        """The journal by plan, oldest first; before all, what lies in the trash and is not in it.
+
+        A plan that is carried out again stands where it was carried out last.
+        """
         found = self.records()
         known = {record.plan for record in found if isinstance(record, PlanBegun)}
         histories = {
@@ -255,7 +258,8 @@ class Trash:
         }
         for record in found:
             if isinstance(record, PlanBegun):
-                histories.setdefault(record.plan, PlanHistory(record))
+                before = histories.pop(record.plan, None)
+                histories[record.plan] = PlanHistory(record) if before is None or before.is_over else before
             if record.plan in histories:
                 histories[record.plan].add(record)
         return list(histories.values())
@@ -367,8 +371,7 @@ class Trash:
 
     def _finished(self, identity: str) -> PlanPurged | None:
         """What the journal says of the purge of a plan."""
-        found = (record for record in self.records() if isinstance(record, PlanPurged) and record.plan == identity)
-        return next(found, None)
+        return next((history.purged for history in self.entries() if history.begun.plan == identity), None)
 
     def _apart(self, identity: str, why: str) -> CannotPurge:
         with contextlib.suppress(RefusedForSafety):  # a full disk is no reason to leave the others
