@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.cache.model.states import BROKEN, COMPILED, FAILURES, HITS, UNSETTLED, State
 from neuron_top.events import CoreKind
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import AttemptOutcome, GraphState, LineRef, Precision
@@ -15,6 +15,7 @@ from neuron_top.views.alerts import Alert, Limits, alerts
 __all__ = [
     "Alert",
     "BROKEN",
+    "COMPILED",
     "CoreKind",
     "Estimator",
     "FAILURES",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 import msgspec
 
 from neuron_top.cache.model.entry import compiler_version
-from neuron_top.cache.model.states import State
+from neuron_top.cache.model.states import COMPILED, FAILURES, KEPT, State
 from neuron_top.units import duration_text
 from neuron_top.views.entries import EntryRow
 
@@ -16,7 +16,6 @@ DAY = 86400.0
 _BUILD = re.compile(r"[.+](cpu|cu|rocm|xpu)[\d.]*(?=[.+_-]|\Z)")
 """What a PyTorch is built for, as the folder of its compiler says after the version."""
 _SPACE = re.compile(r"\s")
-_WITHOUT_RESULT = frozenset({State.FAILED, State.PARTIAL, State.CORRUPT})
 
 
 class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,9 +40,12 @@ class Reclaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:
-    """By state, by age and by compiler version; an entry may stand in several. Parts without an entry are left out."""
+    """By state, by age and by compiler version; an entry may stand in several. Parts without an entry are left out.
+
+    What no eviction takes, whatever it is asked for, stands in none.
+    """
     parts: list[tuple[str, str, Callable[[EntryRow], bool]]] = [
-        ("failed compiles", "state:failed", lambda row: row.state == State.FAILED),
+        ("failed compiles", "state:failed", lambda row: row.state in FAILURES),
         ("unfinished entries", "state:partial", lambda row: row.state == State.PARTIAL),
         ("no use known for 90 days", "used>90d", lambda row: row.age > 90 * DAY),
         ("no use known for 30 days", "used>30d", lambda row: row.age > 30 * DAY),
@@ -91,11 +93,13 @@ def _exactly(field: str, value: str, values: Iterable[str]) -> str:
 
 
 def _part(title: str, query: str, rows: Iterable[EntryRow]) -> Reclaim:
-    chosen = list(rows)
-    lost = [row for row in chosen if row.state not in _WITHOUT_RESULT]
+    found = list(rows)
+    chosen = [row for row in found if row.state not in KEPT]
+    kept = sorted({row.state for row in found} & KEPT)
+    lost = [row for row in chosen if row.state in COMPILED]
     return Reclaim(
         title=title,
-        query=query,
+        query=" ".join((query, *(f"!state:{state}" for state in kept))),
         entries=len(chosen),
         bytes=sum(row.bytes for row in chosen),
         rebuild_seconds=sum(row.compile_seconds or 0.0 for row in lost),

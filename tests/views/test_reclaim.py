@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from neuron_top.cache.model.states import FAILURES, KEPT, State
+from neuron_top.tui.panels.entry_rows import marks_text
 from neuron_top.views.entries import EntryRow, entry_filter
-from neuron_top.views.reclaim import reclaimable
+from neuron_top.views.reclaim import Reclaim, reclaimable
 
 DAY = 86400.0
 
@@ -66,6 +68,29 @@ def test_the_filter_of_a_part_shows_exactly_its_entries() -> None:
     for part in reclaimable(rows):
         kept = list(filter(entry_filter(part.query), rows))
         assert (len(kept), sum(one.bytes for one in kept)) == (part.entries, part.bytes), part.title
+
+
+def test_what_no_eviction_takes_is_in_no_part_and_no_part_costs_more_than_its_artifacts() -> None:
+    rows = [row(n, state=state, days=100, took=None) for n, state in enumerate(State)]
+    parts = {part.title: part for part in reclaimable(rows)}
+    for part in parts.values():
+        assert list(filter(entry_filter(part.query), rows)) == [one for one in rows if one.state in taken(part)], part
+    assert taken(parts["failed compiles"]) == FAILURES
+    assert taken(parts["no use known for 90 days"]) == set(State) - KEPT
+    assert parts["no use known for 90 days"].rebuild_unknown == 3, "hit, hit-legacy and published-unmarked"
+
+
+def taken(part: Reclaim) -> set[State]:
+    """States of the entries that the bytes of a part add up to; each row has bytes of its own."""
+    return next(
+        states for states in (set(FAILURES), {State.PARTIAL}, set(State) - KEPT)
+        if sum(1000 + n for n, state in enumerate(State) if state in states) == part.bytes
+    )  # fmt: skip
+
+
+def test_marked_entries_without_an_artifact_are_not_of_unknown_compile_time() -> None:
+    rows = [row(n, state=state, took=None) for n, state in enumerate(("hit", "failed-legacy", "partial", "stale-lock"))]
+    assert marks_text(rows).endswith(" · 1 of unknown compile time")
 
 
 def test_builds_of_one_version_are_not_older_than_one_another() -> None:

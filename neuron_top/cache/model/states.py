@@ -35,6 +35,10 @@ HITS = frozenset({State.HIT, State.HIT_LEFTOVER_LOCK, State.HIT_LEGACY})
 FAILURES = frozenset({State.FAILED, State.FAILED_LEGACY})
 BROKEN = frozenset({State.CORRUPT, State.INCONSISTENT})
 LOCKED = frozenset({State.COMPILING, State.RETRYING, State.LOCKED_UNKNOWN, State.STALE_LOCK, State.HIT_LEFTOVER_LOCK})
+COMPILED = HITS | {State.PUBLISHED_UNMARKED}
+"""States of an entry with a whole artifact."""
+KEPT = LOCKED | {State.TRACED, State.UNKNOWN}
+"""States that no eviction takes."""
 UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
 """States that change by themselves: looked at again on every refresh."""
 

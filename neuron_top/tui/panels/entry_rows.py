@@ -16,7 +16,7 @@ from neuron_top.units import bytes_text, counted, duration_text, whole_seconds_t
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow, head_key
-from neuron_top.views.model import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.views.model import BROKEN, COMPILED, FAILURES, HITS, UNSETTLED, State
 from neuron_top.views.words import entry_state_words
 
 Item = EntryRow | CompilerRow
@@ -191,7 +191,7 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     known = [row.compile_seconds for row in marked if row.compile_seconds is not None]
     text = f"{len(marked):,} marked · {bytes_text(sum(row.bytes for row in marked))}"
     text += f" · {duration_text(sum(known))} of compiles" if known else ""
-    unknown = sum(row.compile_seconds is None and bool(row.artifact_bytes) for row in marked)
+    unknown = sum(row.compile_seconds is None and row.state in COMPILED for row in marked)
     return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
