@@ -25,14 +25,12 @@ from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.failure_advice import ADVICE
 
-_DAY = 86400.0
-
 REASONS = {
     ReasonCode.LEFTOVER: "only leftovers",
     ReasonCode.USELESS: "{detail}: of no use to any client",
     ReasonCode.CACHED_FAILURE: "a cached failure, replayed to every rank",
     ReasonCode.DUPLICATE: "the same graph under flags that differ only in a log path",
-    ReasonCode.SUPERSEDED: "an older compiler's, {unused} for {days:.0f} days",
+    ReasonCode.SUPERSEDED: "an older compiler's, {unused} for {duration}",
     ReasonCode.UNUSED: "{unused} for {duration}",
     ReasonCode.FAILED_DETERMINISTIC: "deterministic failure: {detail}",
     ReasonCode.FAILED_ENVIRONMENT: "environment failure: {detail}",
@@ -58,7 +56,7 @@ REASONS = {
     ReasonCode.UNKNOWN_FORM: "of an unknown form, which is never changed",
     ReasonCode.UNREADABLE: "not fully readable: {detail}",
     ReasonCode.HUB: "in a hub's own layout, which is read and copied only",
-    ReasonCode.IN_USE: "in use: {detail}",
+    ReasonCode.IN_USE: "may be in use: {detail}",
     ReasonCode.NOTHING_TO_TAKE: "it holds only graph and flags already",
     ReasonCode.NAMED_BY_PROCESS: "a live process names it in its command",
     ReasonCode.COMPILER_MISSING: "its compiler is not installed here",
@@ -191,7 +189,6 @@ def describe(reason: Reason, known_from: UseSource = UseSource.UNKNOWN) -> str:
     sentence = "; ".join(filter(None, (REASONS[reason.code], NEXT_STEPS.get(reason.code))))
     return sentence.format(
         detail=detail_text(reason) or NO_LOG,
-        days=reason.seconds / _DAY,
         duration=duration_text(reason.seconds),
         unused="no use known" if known_from is UseSource.COMPILE else "unused",
     )

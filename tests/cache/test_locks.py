@@ -118,7 +118,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
 
     assert seen() is None
     assert seen(open="/dev/neuron0") == "process 4711 has /dev/neuron0 open"
-    assert seen(open=f"{root}/lock") == "process 4711 has a file below it open"
+    assert seen(open=f"{root}/lock") == "process 4711 has a file of the cache open"
     assert seen(cmdline="/opt/bin/walrus_driver\0-x") == "process 4711 is a Neuron compiler"
     may = "process 4711 ({}) may use this cache, as its environment names it".format
     assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == may("train.py")
@@ -136,7 +136,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     ):
         assert seen(environ=named, cmdline=starting) == may(name)
     assert seen(open=f"{root}/x.neff", cmdline=f"{ours}\0serve") is None, "one of ours that lists it"
-    assert seen(open=f"{root}/x.neff", cmdline="neurontop\0run\0x") == "process 4711 has a file below it open"
+    assert seen(open=f"{root}/x.neff", cmdline="neurontop\0run\0x") == "process 4711 has a file of the cache open"
     assert seen() is None
     recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.use is not None

@@ -31,7 +31,7 @@ def test_a_process_in_the_middle_of_its_exec_still_holds_its_files_open(tmp_path
     assert [one.pid for one in processes.read_processes(str(proc))] == [1000]
     evidence = verdicts.evidence_on(str(root), [], proc=str(proc), tmp=str(tmp_path), environ={})
     assert evidence.use is not None
-    assert evidence.use.why == "process 1000 has a file below it open"
+    assert evidence.use.why == "process 1000 has a file of the cache open"
 
 
 def test_whoever_reads_what_we_print_is_distinguished_from_a_job_beside_us(tmp_path: Path) -> None:

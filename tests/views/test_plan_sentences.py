@@ -55,6 +55,13 @@ def rephrased(plan: Plan) -> Plan:
     )
 
 
+def test_an_age_is_said_alike_in_each_part_of_a_sentence() -> None:
+    idle = 88.7 * 86400
+    unused = describe(Reason(ReasonCode.UNUSED, "", idle), UseSource.COMPILE)
+    older = describe(Reason(ReasonCode.SUPERSEDED, "", idle), UseSource.COMPILE)
+    assert (unused, older) == ("no use known for 88 d", "an older compiler's, no use known for 88 d")
+
+
 def a_cache(root: Path) -> CacheService:
     """An entry of most states, and a service that looks at no processes."""
     for number, state in enumerate((State.HIT, State.FAILED, State.STALE_LOCK, State.CORRUPT, State.LOCKED_UNKNOWN)):

@@ -207,7 +207,7 @@ def _users(
             elif looks:
                 continue
             elif path == real or path.startswith(real + "/"):
-                reasons.setdefault(pid, f"process {pid} has a file below it open")
+                reasons.setdefault(pid, f"process {pid} has a file of the cache open")
                 held.update(_entry_of(path, real))
             # Files of a work folder carry the key in their names; a folder of that name is an entry, of whatever cache.
             name = os.path.basename(path)
