@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.cli.output import table
-from neuron_top.units import UNKNOWN, bytes_text, clock_text, count_text, duration_text, number_text
+from neuron_top.units import UNKNOWN, bytes_text, clock_text, count_text, counted, duration_text, number_text
 from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.log_tally import LogTally, TalliedGraph
 
@@ -30,9 +30,10 @@ def tally_text(name: str, view: LogTally) -> str:
 
 def _head(name: str, view: LogTally) -> str:
     shown = "standard input" if name == "-" else name
-    lines = [f"{shown}: {count_text(view.lines)} lines, {bytes_text(view.bytes)}"]
+    lines = [f"{shown}: {counted(view.lines, 'line')}, {bytes_text(view.bytes)}"]
     if view.seconds is not None:
-        lines.append(f"{view.first} to {view.last} ({clock_text(view.seconds)}), {view.processes} processes")
+        processes = counted(view.processes, "process", "processes")
+        lines.append(f"{view.first} to {view.last} ({clock_text(view.seconds)}), {processes}")
     for title, values in (
         ("compiler", view.compiler_versions),
         ("cache", view.cache_roots),

@@ -36,6 +36,12 @@ def test_standard_input_is_read_and_summarized_by_graph() -> None:
     assert row.split()[1] == "3"
 
 
+def test_one_line_of_one_process_is_counted_as_one() -> None:
+    shown = tally("-", stdin=g3("Using a cached neff at x/model.neff")).stdout
+    assert "standard input: 1 line, " in shown
+    assert shown.splitlines()[1].endswith(", 1 process")
+
+
 def test_a_missing_file_is_a_usage_error_with_a_clear_message(tmp_path: Path) -> None:
     result = tally("--json", str(tmp_path / "none.log"))
     assert (result.returncode, result.stdout) == (2, "")

@@ -14,7 +14,7 @@ from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import EntryTally, State
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     print(_part("state", sums.totals.states, meanings=True))
     print("\n" + _part("compiler", sums.totals.compilers, meanings=False))
     if sums.other_files:
-        print(f"\nbeside the entries: {count_text(sums.other_files)} files, {bytes_text(sums.other_bytes)}")
+        print(f"\nbeside the entries: {counted(sums.other_files, 'file')}, {bytes_text(sums.other_bytes)}")
     print(f"as of {common.instant(sums.as_of)}")
     common.name_others(root)
     return 0
