@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib
 import os
 import sys
@@ -93,7 +94,9 @@ def _print_error(text: str) -> None:
 
 
 def _system_error_text(problem: OSError) -> str:
-    """A system error as text. One without a file name concerns our own output."""
+    """A system error as text. One without a file name concerns our own output, or the folder that we are in."""
+    if problem.filename is None and problem.errno == errno.ENOENT:
+        return "the folder that this was started in does not exist any more; change to another one"
     name = problem.filename if problem.filename is not None else "standard output"
     return f"{os.fspath(name) if not isinstance(name, int) else name}: {problem.strerror or problem}"
 

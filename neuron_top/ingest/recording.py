@@ -134,14 +134,18 @@ class Recording:
         """What can be said of the command before it runs."""
         command = self.job.command
         world = self._environ.get("WORLD_SIZE", "")
+        try:
+            folder = str(Path.cwd())
+        except FileNotFoundError:  # deleted meanwhile, which is the command's affair
+            folder = ""
         return RunStarted(
             run=self.run,
             name=self.name,
             command=command_without_secrets(command),
-            directory=str(Path.cwd()),
+            directory=folder,
             environment=versions.environment_that_matters(self._environ),
             versions=versions.package_versions(command, self._environ),
-            git_revision=versions.git_revision(Path.cwd()),
+            git_revision=versions.git_revision(Path(folder)) if folder else "",
             world_size=int(world) if world.isdecimal() else None,
             source="job",
         )

@@ -101,6 +101,25 @@ def test_a_missing_command_is_127_and_records_nothing(here: Here) -> None:
     assert not here.state.exists()
 
 
+def test_a_command_is_run_in_a_folder_that_was_deleted_and_what_needs_the_folder_says_so(
+    here: Here, tmp_path: Path
+) -> None:
+    here.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+
+    def nowhere(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        (tmp_path / "gone").mkdir()
+        script = 'cd "$0" && rmdir "$0" && exec "$@"'
+        command = ["sh", "-c", script, str(tmp_path / "gone"), *PROGRAM, *arguments]
+        return subprocess.run(command, env=here.environ, capture_output=True, timeout=PATIENCE, check=False)
+
+    assert nowhere("run", "--", "sh", "-c", "exit 5").returncode == 5
+    with here.store() as store:
+        assert load_run(store, find_recording(store, "last").id).job.exit_code == 5
+    looked = nowhere("cache", "ls", "relative")
+    assert looked.returncode == 2
+    assert b"does not exist any more" in looked.stderr
+
+
 def test_no_command_is_a_usage_error(here: Here) -> None:
     assert here("run").returncode == 2
 
