@@ -71,7 +71,13 @@ class RunService:
         now, labels = time.time(), self._labels.known()
         with self._kept.open() as store:
             return tuple(
-                run_row(record, now, recorder_alive=goes_on(record, store), labels=labels.get(record.id, NO_LABELS))
+                run_row(
+                    record,
+                    now,
+                    recorder_alive=goes_on(record, store),
+                    labels=labels.get(record.id, NO_LABELS),
+                    file_bytes=self._file_bytes(record),
+                )
                 for record in store.runs(limit=limit)
             )
 
@@ -155,7 +161,14 @@ class RunService:
             )
 
         labels = self._labels.change(record.id, change)
-        return run_row(record, time.time(), recorder_alive=alive, labels=labels)
+        return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
+
+    def _file_bytes(self, record: RunRecord) -> int:
+        """Of a database's recordings the files are on the machine that made them."""
+        from neuron_top.store.retention import folder_bytes
+
+        here = not self._kept.address and is_folder_name(record.id)
+        return folder_bytes(self._settings.state_path, record.id) if here else 0
 
     def overlay(self, names: Iterable[str]) -> tuple[OverlaidRun, ...]:
         """The curves of several recordings, in the order they are named. Raises NothingToShow, StoreUnusable."""

@@ -54,6 +54,11 @@ def folder_of(state: Path, run: str) -> Path:
     return state / RUNS_FOLDER / run
 
 
+def folder_bytes(state: Path, run: str) -> int:
+    """Allocated bytes of a recording's files; what vanishes meanwhile counts nothing."""
+    return measure(str(folder_of(state, run))).allocated
+
+
 def surplus(
     records: Iterable[RunRecord],
     sizes: Callable[[RunRecord], int],
@@ -83,7 +88,7 @@ def enforce(store: Store, state: Path, keep_runs: int, keep_bytes: int) -> list[
 
     One that cannot be deleted stops none of the others; RefusedForSafety then says at the end which and why.
     """
-    going = surplus(store.runs(), lambda record: record.bytes + _folder_bytes(state, record.id), keep_runs, keep_bytes)
+    going = surplus(store.runs(), lambda record: record.bytes + folder_bytes(state, record.id), keep_runs, keep_bytes)
     dropped, problems = [], []
     for record in going:
         try:
@@ -106,7 +111,7 @@ def delete(store: Store, state: Path, run: str) -> Dropped:
     folder = folder_of(state, run)
     if folder.is_symlink():
         raise RefusedForSafety(f"{folder} is a link; remove it by hand if it is not needed")
-    size = _folder_bytes(state, run) + (record.bytes if record is not None else 0)
+    size = folder_bytes(state, run) + (record.bytes if record is not None else 0)
     mount = mounted_below(str(folder))
     if mount:
         raise RefusedForSafety(f"{mount} is mounted in recording {run}: unmount it, then delete the recording")
@@ -128,8 +133,3 @@ def _remove(folder: Path) -> None:
         above = os.open(folder.parent, FOLDER_FLAGS)
         stack.callback(os.close, above)
         remove_folders(above, [folder.name])
-
-
-def _folder_bytes(state: Path, run: str) -> int:
-    """Allocated bytes of a recording's files; what vanishes meanwhile counts nothing."""
-    return measure(str(folder_of(state, run))).allocated

@@ -36,6 +36,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     graphs: int | None
     events: int
     bytes: int
+    """What deleting it frees: its events and, where they are on this machine, its log and other files."""
     folder: str
     starred: bool = False
     tags: tuple[str, ...] = ()
@@ -75,8 +76,10 @@ class _Closing(msgspec.Struct, frozen=True):
 _closing = msgspec.json.Decoder(_Closing)  # made once, in one thread: see `cache/scan/index.py`
 
 
-def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunLabels = NO_LABELS) -> RunRow:
-    """A recording as a row; whether its recording process lives is looked up by the caller."""
+def run_row(
+    record: RunRecord, now: float, *, recorder_alive: bool, labels: RunLabels = NO_LABELS, file_bytes: int = 0
+) -> RunRow:
+    """A recording as a row; whether its recording process lives, and what its files take, the caller looks up."""
     closing = _summary(record.summary)
     state, text = _state(record, closing, recorder_alive)
     end = record.finished if record.finished is not None else (now if recorder_alive else record.touched)
@@ -95,7 +98,7 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool, labels: RunL
         hit_rate=closing.hit_rate if closing is not None else None,
         graphs=closing.graphs if closing is not None else None,
         events=record.events,
-        bytes=record.bytes,
+        bytes=record.bytes + file_bytes,
         folder=record.folder,
         starred=labels.starred,
         tags=labels.tags,

@@ -35,6 +35,15 @@ def test_rows_come_newest_first_and_no_more_than_asked(service: RunService) -> N
     assert service.count() == 2
 
 
+def test_the_size_of_a_recording_is_what_deleting_it_frees(service: RunService, settings: Settings) -> None:
+    before = service.find(LAST).bytes
+    (settings.state_path / "runs" / "20260101-010000-bbbb" / "output.log").write_bytes(b"x" * 100_000)
+    row = service.rows()[0]
+    assert row.bytes >= before + 100_000
+    assert service.label(LAST, starred=True).bytes == row.bytes
+    assert service.delete(row.id) == row.bytes
+
+
 @pytest.mark.parametrize(
     ("name", "run"),
     [

@@ -308,7 +308,7 @@ class DeleteRunPage(DetailPage):
             ("recording", row.id),
             ("name", row.called),
             ("result", f"{row.state_text}, after {duration_text(row.seconds)}"),
-            ("deleted", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
+            ("deleted", f"{bytes_text(row.bytes)}: {count_text(row.events)} events and the folder {row.folder}"),
             ("kept", "compile caches, and the compile times that estimates use"),
         )
         strips = [rule(theme, width, "Delete this recording?", "this cannot be undone")]
