@@ -105,6 +105,8 @@ class ReplayFeed:
         self._store: Store | None = None
         self._events: _Lookahead | None = None
         self._lock = threading.Lock()
+        self._shown = threading.Event()
+        """It was brought to where it begins to play; whoever reads before that waits, and sees no empty run."""
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -121,6 +123,7 @@ class ReplayFeed:
 
     def read(self, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` at the recorded moment."""
+        self._await_start()
         with self._lock:
             return view(self._run, self.clock.now)
 
@@ -156,6 +159,7 @@ class ReplayFeed:
 
     def _ends(self) -> dict[str, int]:
         """How far the recording's own log had grown; an event may name any file of this machine as one."""
+        self._await_start()
         with self._lock:
             sources = self._run.job.sources.items()
             return {f"log:{path}": log.end for path, log in sources if self._own_file(path) is not None}
@@ -177,28 +181,39 @@ class ReplayFeed:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""
         if self._store is None:
             self._store = self._kept.open()
-        if self._events is None or moment < self._applied:
-            self._events = _Lookahead(self._store.replay(self._id))
-            with self._lock:
-                self._run = Run(self._history)
+        events = self._events if moment >= self._applied else None
+        anew = events is None
+        if events is None:
+            events = self._events = _Lookahead(self._store.replay(self._id))
         moved = moment != self._applied
         # The recorder takes down the end a moment after it came: at the end of a replay, all is shown.
         reached = moment if moment < self.clock.end else math.inf
         with self._lock:
-            for event in self._events.until(reached):
+            if anew:
+                self._run = Run(self._history)
+            for event in events.until(reached):
                 self._run.apply(event)
             if self._cut_off and reached == math.inf and self._run.job.finished is None:
                 self._run.cut_off(self.clock.end)
             self._applied = moment
         return moved
 
+    def _await_start(self) -> None:
+        if self._thread is not None:
+            self._shown.wait()
+
     def _play(self, changed: Callable[[], None]) -> None:
-        while not self._stopped.is_set():
-            if self.show(self.clock.now):
-                changed()
-            self._stopped.wait(_TICK_SECONDS)
-        if self._store is not None:
-            self._store.close()
+        try:
+            while not self._stopped.is_set():
+                moved = self.show(self.clock.now)
+                self._shown.set()
+                if moved:
+                    changed()
+                self._stopped.wait(_TICK_SECONDS)
+        finally:
+            self._shown.set()
+            if self._store is not None:
+                self._store.close()
 
 
 class _Lookahead:

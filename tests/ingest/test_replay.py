@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,27 @@ def test_a_recording_is_found_by_name_and_by_the_beginning_of_its_id(store_path:
     assert ReplayFeed(StoreLocation(store_path), "last").clock.start == 1000.0
     with pytest.raises(NothingToShow):
         ReplayFeed(StoreLocation(store_path), "nothing like it")
+
+
+def test_nobody_reads_a_recording_before_it_stands_where_it_begins(
+    store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = ReplayFeed(StoreLocation(store_path), "r-1")
+    feed.clock.pause()
+    feed.clock.seek(feed.clock.end)
+    show = feed.show
+
+    def after_a_while(moment: float) -> bool:
+        time.sleep(0.3)
+        return show(moment)
+
+    monkeypatch.setattr(feed, "show", after_a_while)
+    feed.start(lambda: None)
+    try:
+        assert feed.read(lambda run, now: (run.job.exit_code, now)) == (0, 1040.0)
+        assert [line.text for line in feed.log_tail(1)] == ["step three"]
+    finally:
+        feed.stop()
 
 
 def test_playing_calls_back_and_ends(store_path: Path) -> None:
