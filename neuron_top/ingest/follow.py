@@ -6,13 +6,17 @@ Nothing is parsed a second time, so what this screen shows is what the recording
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, RunFinished
+from neuron_top.ingest.feed import View
+from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.processes.tail import FileChange, FileTail
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry.source import Emit
@@ -32,6 +36,7 @@ class FollowedRun:
         self._folder = run_folder(settings, run)
         self._buffer = buffer
         self._stopped = threading.Event()
+        self.is_behind = True
 
     def start(self, emit: Emit) -> None:
         """Emit what the recording holds and what it gains; returns when it ends."""
@@ -48,6 +53,7 @@ class FollowedRun:
                     for event in events:
                         emit(event)
                     last = last or any(isinstance(event, RunFinished) for event in events)
+                self.is_behind = False
                 if last:
                     break
                 self._stopped.wait(FOLLOW_SECONDS)
@@ -56,6 +62,19 @@ class FollowedRun:
     def stop(self) -> None:
         """End; the recording goes on."""
         self._stopped.set()
+
+
+class FollowedFeed(LiveFeed):
+    """One recording alone. Who reads before what it holds was read waits, and sees no empty run."""
+
+    def __init__(self, settings: Settings, run: str) -> None:
+        buffer = LogBuffer()
+        super().__init__([FollowedRun(settings, run, buffer)], buffer=buffer)
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` while no event is applied."""
+        self.settle(0.0)
+        return super().read(view)
 
 
 class _Lines:

@@ -191,12 +191,9 @@ class RunService:
         Raises NothingToShow, StoreUnusable.
         """
         if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
-            from neuron_top.ingest.follow import FollowedRun
-            from neuron_top.ingest.live import LiveFeed
-            from neuron_top.ingest.log_buffer import LogBuffer
+            from neuron_top.ingest.follow import FollowedFeed
 
-            buffer = LogBuffer()
-            return LiveFeed([FollowedRun(self._settings, run, buffer)], buffer=buffer)
+            return FollowedFeed(self._settings, run)
         feed = self.replay(run)
         feed.clock.pause()
         feed.clock.seek(feed.clock.end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import time
 
 import pytest
 
@@ -89,12 +90,20 @@ def test_an_opened_recording_stands_at_its_end_and_a_replay_at_its_beginning(ser
     assert (replayed.clock.paused, replayed.clock.speed) == (False, 4.0)
 
 
-def test_a_recording_that_is_being_made_is_followed_and_not_deleted(service: RunService, settings: Settings) -> None:
+def test_a_recording_that_is_being_made_is_followed_and_not_deleted(
+    service: RunService, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = "20260101-010000-bbbb"
+    opened = SqliteStore.batches
+    monkeypatch.setattr(SqliteStore, "batches", lambda *words: time.sleep(0.2) or opened(*words))
     with (settings.state_path / "runs" / run / "recording.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert service.in_progress() == run
-        assert not hasattr(service.open(run), "clock")
+        followed = service.open(run)
+        assert not hasattr(followed, "clock")
+        followed.start(lambda: None)
+        assert followed.read(lambda seen, now: seen.training.step) == 2, "nobody sees it before it was read"
+        followed.stop()
         with pytest.raises(RefusedForSafety, match="still being written"):
             service.delete(run)
     assert service.delete(run) >= 0
