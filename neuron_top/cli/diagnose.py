@@ -41,12 +41,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Read everything, then print."""
     settings, _ = configuration.load()
-    diagnoses = DiagnosisService(settings, log_stderr).of(arguments.names, standard_input_bytes())
+    service = DiagnosisService(settings, log_stderr)
+    diagnoses = service.of(arguments.names, standard_input_bytes())
     if arguments.json:
         documents = {storable_name(name): diagnosis for name, diagnosis in diagnoses.items()}
         print_json(documents if len(documents) > 1 else next(iter(documents.values())))
     else:
-        print_text("\n\n".join(_text(name, diagnosis_view(each)) for name, each in diagnoses.items()))
+        views = {name: diagnosis_view(each, goes_on=service.goes_on(name)) for name, each in diagnoses.items()}
+        print_text("\n\n".join(_text(name, view) for name, view in views.items()))
     return 1 if any(diagnosis.failed for diagnosis in diagnoses.values()) else 0
 
 

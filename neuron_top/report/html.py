@@ -36,7 +36,7 @@ def html(view: Report) -> str:
     parts = [
         f"<h1>{text(title)} <small>{text(view.state or 'read from a log')}</small></h1>",
         f'<p class="when">{when}</p>',
-        _diagnosis(diagnosis_view(view.diagnosis)) if view.diagnosis is not None else "",
+        _diagnosis(diagnosis_view(view.diagnosis, goes_on=view.goes_on)) if view.diagnosis is not None else "",
         listing(view.headline, "headline"),
         _cards(view.metrics),
         section("What to do next time", advice(view.recommendations)) if view.recommendations else "",

@@ -22,7 +22,7 @@ def markdown(view: Report) -> str:
     if view.start is not None:
         parts.append(datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
     if view.diagnosis is not None:
-        parts.append(_diagnosis(diagnosis_view(view.diagnosis)))
+        parts.append(_diagnosis(diagnosis_view(view.diagnosis, goes_on=view.goes_on)))
     parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
     if view.recommendations:
         parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))

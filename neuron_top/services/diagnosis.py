@@ -9,7 +9,7 @@ from typing import IO
 from neuron_top.diagnose import Diagnosis
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.advised import AdvisedDiagnoser
-from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
+from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder
 from neuron_top.ingest.run_loader import is_log
 from neuron_top.parsers.graph_stats import is_graph_table
 from neuron_top.processes.log_input import portions, quiet
@@ -28,6 +28,10 @@ class DiagnosisService:
     def of(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> dict[str, Diagnosis]:
         """The diagnosis of each log file, `-` or recording. Raises NothingToShow, UsageError, StoreUnusable."""
         return {name: self._of_one(name, standard_input) for name in dict.fromkeys(names)}
+
+    def goes_on(self, name: str) -> bool:
+        """Whether a recording is meant that is still being made. Raises NothingToShow, StoreUnusable."""
+        return not is_log(name) and is_recording(run_folder(self._settings, self._runs.find(name).id))
 
     def _of_one(self, name: str, standard_input: IO[bytes] | None) -> Diagnosis:
         if is_log(name):

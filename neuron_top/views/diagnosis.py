@@ -31,6 +31,7 @@ _WORDS = {
 }
 _CERTAINTY = {Confidence.HIGH: "", Confidence.MEDIUM: "likely", Confidence.LOW: "perhaps"}
 _UNSTATED = "the log does not state why"
+_GOES_ON = "no failure so far; the job goes on"
 _ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
 
 
@@ -149,10 +150,11 @@ def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[s
     return (*cause_lines, f"… and {count_text(view.more)} more") if view.more else cause_lines
 
 
-def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
-    """A diagnosis as it is shown."""
+def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisView:
+    """A diagnosis as it is shown; `goes_on`: of a job whose recording is still being made."""
     if not diagnosis.causes:
-        verdict = f"failed; {_UNSTATED}" if diagnosis.failed else f"no failure; {_ENDS[diagnosis.job_ended]}"
+        fine = _GOES_ON if goes_on else f"no failure; {_ENDS[diagnosis.job_ended]}"
+        verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine
         return DiagnosisView(failed=diagnosis.failed, verdict=verdict)
     cause, *others = diagnosis.causes
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))

@@ -14,7 +14,7 @@ import msgspec
 from neuron_top.diagnose import Diagnosis
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind, merged, union_seconds, without
-from neuron_top.run.state import JobState
+from neuron_top.run.state import ENDED, JobState
 from neuron_top.views import report_context, report_text
 from neuron_top.views.advice import AdviceLine, advice_lines
 from neuron_top.views.alerts import Limits
@@ -117,6 +117,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong; None where no log was read for it."""
     blame: Blame | None = None
     """Of a fleet's job: what `neurontop fleet blame` reports."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is of a job whose recording is still being made."""
+        return bool(self.summary.run) and self.summary.state not in ENDED
 
 
 def report(

@@ -229,6 +229,8 @@ def test_a_job_that_runs_is_followed_from_another_terminal(here: Here) -> None:
     assert view["header"]["command"][0] == sys.executable
     watcher.send_signal(signal.SIGINT)
     watcher.communicate(timeout=PATIENCE)
+    assert b"no failure so far; the job goes on" in here("diagnose", "last").stdout
+    assert b"**no failure so far; the job goes on**" in here("report", "last").stdout
     program.terminate()
     program.communicate(timeout=PATIENCE)
 
