@@ -105,8 +105,10 @@ def _token(file: Path | None, variable: str) -> str:
     else:
         try:
             token, origin = file.read_text(encoding="utf-8").strip(), str(file)
-        except (OSError, UnicodeDecodeError) as problem:
-            raise UsageError(f"cannot read a token from {file}: {problem}") from None
+        except OSError as problem:
+            raise UsageError(f"cannot read a token from {file}: {problem.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"cannot read a token from {file}: it is no text") from None
     if (token or file is not None) and (len(token) < SHORTEST_TOKEN or not token.isascii() or " " in token):
         raise UsageError(f"{origin}: a token must have at least {SHORTEST_TOKEN} ASCII characters and no blanks")
     return token

@@ -119,7 +119,11 @@ def _mode(name: str) -> int | None:
 
 def not_a_log(name: str) -> str:
     """Why a name is no log file, as the beginning of a sentence; the name may come from anywhere, of any length."""
-    return f"{name!r} is a folder, and " if _is_folder(name) else f"{name!r} is not a file, and "
+    return (
+        f"{name!r} is a folder (name the log files in it), and "
+        if _is_folder(name)
+        else f"{name!r} is not a file, and "
+    )
 
 
 def find_labeled(store: Store, wanted: str, state: Path) -> RunRecord:

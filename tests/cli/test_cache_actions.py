@@ -263,6 +263,11 @@ def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
     assert "# mine" in config.read_text()
     assert "# enough" in config.read_text()
     assert run("policy", "--max-size", "many").returncode == 2
+    refused = run("policy", "--state", "failed,broken")
+    assert (refused.returncode, "cache_states: no state is called 'broken'; the states are" in refused.stderr) == (
+        2,
+        True,
+    )
     shown = json.loads(run("policy", "--json").stdout)
     assert shown["cache_older_than"]["value"] == "25d"
     assert run("maintain", root, "--dry-run").returncode == 0

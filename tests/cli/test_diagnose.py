@@ -106,6 +106,12 @@ def test_the_last_recording_is_diagnosed_with_its_exit_code(tmp_path: Path) -> N
     assert "exit code 3" in document["causes"][0]["advice"]
 
 
+def test_of_a_folder_it_is_said_to_name_the_logs_in_it(tmp_path: Path) -> None:
+    result = neurontop("diagnose", "tests", home=tmp_path / "state")
+    assert result.returncode == 3
+    assert "'tests' is a folder (name the log files in it), and nothing was recorded yet" in result.stderr
+
+
 def test_a_name_of_nothing_is_exit_status_3_and_a_file_that_is_not_there_2(tmp_path: Path) -> None:
     assert neurontop("diagnose", "nothing", home=tmp_path).returncode == 3
     assert neurontop("diagnose", f"{tmp_path}/none.log", home=tmp_path).returncode in (2, 3)

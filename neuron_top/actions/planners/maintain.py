@@ -12,7 +12,7 @@ from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.model.states import State
+from neuron_top.cache.model.states import states_named
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 
@@ -24,9 +24,9 @@ def criteria_of(settings: Settings) -> list[EvictCriteria]:
     """Classes, then age, then size and free space; empty when nothing is set. UsageError: unknown state."""
     criteria = []
     try:
-        states = frozenset(State(word.strip()) for word in settings.cache_states.split(",") if word.strip()) - NEVER
+        states = states_named(settings.cache_states) - NEVER
     except ValueError as problem:
-        raise UsageError(f"cache_states: {problem}; states: {', '.join(State)}") from None
+        raise UsageError(f"cache_states: {problem}") from None
     if states:
         criteria.append(EvictCriteria(states=states))
     if settings.cache_older_than:

@@ -43,6 +43,23 @@ UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
 """States that change by themselves: looked at again on every refresh."""
 
 
+def states_named(text: str) -> frozenset[State]:
+    """`failed,extracted` → states, by names of earlier versions too. Raises ValueError in words for other names."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if not _is_state(name)]
+    if unknown:
+        raise ValueError(f"no state is called {', '.join(map(repr, unknown))}; the states are {', '.join(State)}")
+    return frozenset(map(State, names))
+
+
+def _is_state(name: str) -> bool:
+    try:
+        State(name)
+    except ValueError:
+        return False
+    return True
+
+
 class Lookup(StrEnum):
     """What a client gets that looks an entry up: mark first, then failure."""
 

@@ -22,6 +22,7 @@ from neuron_top.services.cache_reader import (
     Snapshot,
     State,
     UsageHistory,
+    states_named,
 )
 from neuron_top.units import bytes_text
 
@@ -103,21 +104,13 @@ def name_others(root: str) -> None:
 
 def state_names(text: str) -> frozenset[State]:
     """`failed,extracted` → states. Raises UsageError for a name that is none, or for no name."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if not is_state(name)]
-    if unknown or not names:
-        what = f"no state is called {', '.join(map(repr, unknown))}" if unknown else "no state was given"
-        raise UsageError(f"--state: {what}; the states are {', '.join(State)}")
-    return frozenset(map(State, names))
-
-
-def is_state(name: str) -> bool:
-    """Whether a state has this name, or had it in an earlier version."""
     try:
-        State(name)
-    except ValueError:
-        return False
-    return True
+        states = states_named(text)
+    except ValueError as problem:
+        raise UsageError(f"--state: {problem}") from None
+    if not states:
+        raise UsageError(f"--state: no state was given; the states are {', '.join(State)}")
+    return states
 
 
 def one_entry(snapshot: Snapshot, text: str) -> Entry:
