@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
-from neuron_top.cache.model.entry import Entry, written_at
+from neuron_top.cache.model.entry import Entry, Lock, written_at
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
 from neuron_top.units import UNKNOWN, duration_text
@@ -91,15 +91,18 @@ def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_
         age=max(0.0, now - (used if used is not None else written_at(entry))),
         compile_seconds=past.compile_seconds(entry),
         flags=" ".join(entry.flag_list() or ()),
-        lock=" ".join(part for part in (lock.verdict.value, lock.owner, lock.proof) if part)
-        if lock is not None
-        else "",
+        lock=_lock_text(lock) if lock is not None else "",
         failure=failure.message.strip().partition("\n")[0] if failure is not None else "",
         advice=ADVICE[failure.cause] if failure is not None else "",
         problems=entry.problems,
         changed=entry.changed_at,
         compile_recorded=entry.compile_seconds is None,
     )
+
+
+def _lock_text(lock: Lock) -> str:
+    known = ", ".join(part for part in (lock.owner, lock.proof) if part)
+    return f"{lock.verdict}: {known}" if known else str(lock.verdict)
 
 
 NO_CACHES = (

@@ -6,10 +6,13 @@ import os
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.usage_history import UsageHistory
+from neuron_top.cache.model.entry import Lock
+from neuron_top.cache.model.states import Holder
 from neuron_top.dashboard import entry_rows as web
 from neuron_top.tui.panels.entry_rows import Item, columns, head
 from neuron_top.tui.panels.graph_page import entry_facts
@@ -47,6 +50,17 @@ def test_the_filter_and_the_eviction_agree_where_no_use_is_known(root: Path) -> 
         )
         assert [reason_text(step) for step in plan.steps] == ["no use known for 50 d"] * goes
         assert plan.policy == f"no use known for {days} d"
+
+
+def test_what_proves_the_state_of_a_lock_stands_behind_a_colon(root: Path) -> None:
+    [entry] = caches.looked_at(root).entries
+    locks = (
+        Lock(since=1.0, verdict=Holder.DEAD, proof="it is old"),
+        Lock(since=1.0, verdict=Holder.ALIVE, owner="pid 7", proof="process 7 holds it"),
+        Lock(since=1.0, verdict=Holder.UNKNOWN),
+    )
+    said = [entry_row(str(root), msgspec.structs.replace(entry, lock=lock), time.time()).lock for lock in locks]
+    assert said == ["dead: it is old", "alive: pid 7, process 7 holds it", "unknown"]
 
 
 def test_a_use_that_a_recording_saw_is_reported_as_one(root: Path) -> None:
