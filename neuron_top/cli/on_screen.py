@@ -74,6 +74,6 @@ def _exit_after(app: TopApp, reason: Callable[[], object], ended: threading.Even
     reason()
     while not ended.is_set():
         with contextlib.suppress(RuntimeError):  # it does not run yet, or no more
-            app.call_from_thread(app.exit)
+            app.call_from_thread(app.leave)
             return
         ended.wait(LOOK_SECONDS)

@@ -158,6 +158,10 @@ class TopApp(App[int], inherit_bindings=False):
         if self._past is not None:
             self.estimator = self._past()
 
+    def leave(self) -> None:
+        """Exit, but not before the first screen was made: Textual fails where it is left meanwhile."""
+        self.call_later(self.exit, 0)
+
     def exit(self, *args: Any, **options: Any) -> None:
         """Exit; save how the rows are arranged first, while the screens still exist."""
         screens = [screen for stack in self._screen_stacks.values() for screen in stack]
@@ -197,7 +201,9 @@ class TopApp(App[int], inherit_bindings=False):
     def draw(self) -> None:
         """Read the view of the screen in front and show it."""
         screen = self.front
-        if screen is None or not screen.is_mounted or (self.paused and self.playback.clock is None):
+        if screen is None or not screen.is_mounted or not screen.is_attached:  # not yet, or not any more
+            return
+        if self.paused and self.playback.clock is None:
             return
         screen.update(*self.feed.read(partial(self._band_and_view, screen)))
 
@@ -417,7 +423,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     async def action_quit(self) -> None:
         """Leave."""
-        self.exit(0)
+        self.leave()
 
     def action_next_theme(self) -> None:
         """The next of dark, light, high contrast."""
