@@ -17,6 +17,7 @@ from neuron_top.run.severity import SEVERITIES, Severity
 from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text, whole_seconds_text
 from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import cause_text, sentence_part
+from neuron_top.views.states import exit_text
 
 __all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
 
@@ -88,7 +89,7 @@ def _in_words(alert: RaisedAlert) -> Alert:
 
 def _job_failed(alert: RaisedAlert) -> str:
     if alert.cause is None:
-        return f"exit status {alert.exit_code}" if alert.exit_code is not None else "the log does not state why"
+        return exit_text(alert.exit_code) if alert.exit_code is not None else "the log does not state why"
     said = sentence_part(_first_line(alert.cause.text))
     text = cause_text(alert.cause.cause_class, said, stated=alert.cause.stated)
     return f"{text} (line {count_text(alert.cause.line)})"

@@ -34,7 +34,12 @@ def end_text(state: JobState, exit_code: int | None) -> str:
     """How a job came to its end, `exit status 1`; "" where it ended well or that is not known."""
     if exit_code is None or state not in (JobState.KILLED, JobState.FAILED):
         return ""
-    return f"signal {-exit_code}" if state is JobState.KILLED else f"exit status {exit_code}"
+    return exit_text(exit_code)
+
+
+def exit_text(exit_code: int) -> str:
+    """`exit status 1`, or `signal 9` of a process that a signal ended."""
+    return f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
 
 
 def run_text(run: Run, now: float) -> str:

@@ -174,3 +174,11 @@ def test_the_headline_of_a_job_that_goes_on_reports_only_what_is_nearly_certain(
 def test_nothing_went_wrong_is_no_headline() -> None:
     assert headline(Diagnosis(job_ended=JobEnd.FINISHED), over=True) is None
     assert headline(None, over=True) is None
+
+
+@pytest.mark.parametrize(("code", "said"), [(3, "exit status 3"), (-11, "signal 11")])
+def test_the_alert_of_a_job_that_says_nothing_names_its_signal_or_its_exit_status(code: int, said: str) -> None:
+    run = Run()
+    run.apply(ev.RunStarted(run="r", command=("train",), source="job", at=NOW))
+    run.apply(ev.RunFinished(run="r", exit_code=code, at=NOW + 1))
+    assert [alert.evidence for alert in alerts(run, NOW + 2)] == [said]
