@@ -233,11 +233,13 @@ class CachePlanner(CacheReader):
     ) -> Plan:
         """Copy the hits of `source` that `target` lacks; with `notify` a bucket is listed through its shared index.
 
-        Raises UsageError for one and the same, or a bad compiler.
+        Raises UsageError for one and the same, for one within the other, or a bad compiler.
         """
         origin, destination = self.backend(source), self.backend(target)
         if origin.root == destination.root:
             raise UsageError("source and destination are the same cache")
+        if f"{destination.root}/".startswith(f"{origin.root}/") or f"{origin.root}/".startswith(f"{destination.root}/"):
+            raise UsageError("one of source and destination lies inside the other, where jobs look for entries")
         refusal = self._refusal(destination)
         try:
             return plan_copy(

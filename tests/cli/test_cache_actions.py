@@ -342,6 +342,13 @@ def test_copies_are_hits_at_their_destination(root: Path, run: Run, tmp_path: Pa
     assert again["plans"][0]["steps"] == []
 
 
+def test_no_cache_is_copied_into_a_folder_of_itself_nor_out_of_one(root: Path, run: Run) -> None:
+    for words in ((root, root), (root, root / "below"), (root / next(root.iterdir()).name, root)):
+        refused = run("copy", *words, "--dry-run")
+        assert (refused.returncode, refused.stdout) == (2, ""), words
+    assert run("copy", root, f"{root}-beside", "--dry-run").returncode == 0
+
+
 def test_a_saved_copy_is_carried_out_and_journalled_at_its_destination(root: Path, run: Run, tmp_path: Path) -> None:
     other, saved = tmp_path / "other", tmp_path / "plan.json"
     assert run("copy", root, other, "--save-plan", saved).returncode == 0
