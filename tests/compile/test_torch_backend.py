@@ -89,15 +89,17 @@ Inductor.compile = compile_when_both_are_here
     + TRAIN
 )
 FAILING_BACKWARD = """
-import torch
+import json, os, threading, torch
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.errors import CompileError
-compiles, compile = [], Inductor.compile
-def compile_the_first(self, task, *, began):
-    compiles.append(task)
-    if len(compiles) > 1: raise CompileError("the second does not compile", module=task.module)
+first_begins, compile = threading.Event(), Inductor.compile
+def compile_forward_alone(self, task, *, began):
+    direction = json.loads((task.graph.parent / "model.graph.json").read_text())["direction"]
+    if direction == os.environ["BEGINS_FIRST"]: first_begins.set()
+    first_begins.wait(900)
+    if direction == "backward": raise CompileError("it does not compile", module=task.module)
     return compile(self, task, began=began)
-Inductor.compile = compile_the_first
+Inductor.compile = compile_forward_alone
 x = torch.full((1,), 2.0, requires_grad=True)
 out = torch.compile(lambda x: x * x - 1, backend="neurontop")(x)
 print("forward", out.tolist())
@@ -211,8 +213,10 @@ def test_forward_and_backward_graph_are_compiled_at_the_same_time(own_caches: Pa
     assert ("close True" in warm.stdout, warm.stderr.count("Using a cached neff at")) == (True, 2), warm.stderr
 
 
-def test_a_backward_graph_that_nobody_asks_for_may_fail(own_caches: Path) -> None:
-    job = run(FAILING_BACKWARD)
+@pytest.mark.parametrize("first", ["forward", "backward"])
+def test_a_backward_graph_that_nobody_asks_for_may_fail(own_caches: Path, first: str) -> None:
+    """Whichever of the two compiles begins before the other: they are begun by two threads."""
+    job = run(FAILING_BACKWARD, BEGINS_FIRST=first)
     assert job.stdout.split() == ["forward", "[3.0]", "backward", "CompileError"], job.stderr
 
 
