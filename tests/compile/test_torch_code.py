@@ -134,6 +134,19 @@ def test_one_of_pytorchs_functions_in_another_ones_place_changes_the_digest(chan
     assert torch_functions.places() == before
 
 
+def test_every_default_of_a_function_is_described() -> None:
+    def function(padding: Any = None, *, flags: Any = ()) -> None:
+        del padding, flags
+
+    function.__module__ = "torch.nn.functional"
+    texts = {torch_functions._text(function)}
+    for changed in ({"__defaults__": ((1, 1),)}, {"__defaults__": ((0, 1),)}, {"__kwdefaults__": {"flags": (0,)}}):
+        for name, value in changed.items():
+            setattr(function, name, value)
+            texts.add(torch_functions._text(function))
+    assert len(texts) == 4
+
+
 def test_the_kernels_here_are_pytorchs_own() -> None:
     assert torch_kernels.replaced() == ""
 

@@ -123,19 +123,24 @@ def function_name(target: Any) -> str:
         return f"function {module}.{target.__name__}, {_dispatched(target)}"
     root = module.lstrip("_").partition(".")[0]
     known = root in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} and "<" not in name and name
-    if not known or not _is_what_it_says(target, module, name):
+    if not known or not _is_what_it_says(target):
         raise NotCacheable(f"the graph calls a function that only this script knows: {target!r}")
     return f"function {module}.{name}"
 
 
 def _dispatched(target: types.FunctionType) -> str:
-    """What such a function was made of: the argument that decides, and the two functions. Raises NotCacheable."""
+    """What such a function was made of: the argument that decides, and the two functions. Raises NotCacheable.
+
+    Those are not copies with other defaults or globals: they stand where they say.
+    """
     held = [cell.cell_contents for cell in target.__closure__ or ()]
+    if not all(_stands_where_it_says(part) for part in held if callable(part)):
+        raise NotCacheable(f"the graph calls a function that only this script knows: {target!r}")
     parts = zip(target.__code__.co_freevars, held, strict=True)
     return ", ".join(f"{name} {function_name(part) if callable(part) else exactly(part, {})}" for name, part in parts)
 
 
-def _is_what_it_says(target: Any, module: str, name: str) -> bool:
+def _is_what_it_says(target: Any) -> bool:
     """Whether a function is one of PyTorch's or Python's, not one of the script's under the name of such a one.
 
     `functools.wraps` gives a function module and name of the one that it wraps.
@@ -144,8 +149,12 @@ def _is_what_it_says(target: Any, module: str, name: str) -> bool:
         return torch_functions.own(target)
     if isinstance(target, torch_functions.IN_C):
         return True  # a script makes none, and they do not always stand where they say
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
+    return _stands_where_it_says(target)
+
+
+def _stands_where_it_says(target: Any) -> bool:
+    found: Any = sys.modules.get(getattr(target, "__module__", None) or "")
+    for part in getattr(target, "__qualname__", "").split("."):
         found = getattr(found, part, None)
     return found is target
 

@@ -252,9 +252,9 @@ def _lines(place: str, names: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _text(item: Any) -> str:
-    """A function as text that is the same in every process: its place, its first line, its plain defaults."""
+    """A function as text that is the same in every process: its place, its first line, its defaults."""
     if isinstance(item, types.FunctionType):
-        defaults = [value for value in item.__defaults__ or () if isinstance(value, (str, int, float, bool))]
+        defaults = _default((item.__defaults__, sorted((item.__kwdefaults__ or {}).items())))
         return f"{item.__module__}.{item.__qualname__}:{item.__code__.co_firstlineno} {defaults}"
     if isinstance(item, _HOLDS_ONE):
         return _text(item.__func__)
@@ -265,6 +265,13 @@ def _text(item: Any) -> str:
     if isinstance(item, property):
         return f"property {_text(item.fget)} {_text(item.fset)}"
     return f"{getattr(item, '__module__', '')}.{_name(item)}"
+
+
+def _default(value: Any) -> str:
+    """Plain values as they are, of others the type."""
+    if isinstance(value, (tuple, list)):
+        return f"{type(value).__qualname__}({', '.join(map(_default, value))})"
+    return repr(value) if isinstance(value, (str, int, float, bool)) else type(value).__qualname__
 
 
 def _name(item: Any) -> str:
