@@ -368,6 +368,12 @@ def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: LogGeneration) 
     assert texts == (["Compile", "Call", "Compile", "Using"] if form is LogGeneration.G2 else ["Compilation", "Using"])
 
 
+def test_a_job_without_standard_error_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has none where it was started with that descriptor closed."""
+    monkeypatch.setattr(sys, "stderr", None)
+    log_lines.WrapperLog().compile_passed("MODULE_1+d41d8cd9", "model.fxgraph")
+
+
 def _publish_and_stop(root: str, steps: int) -> None:
     one = wrapper(Path(root))
     entry = one.entry(GRAPH.key)

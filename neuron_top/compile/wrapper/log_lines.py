@@ -122,6 +122,8 @@ class WrapperLog:
 
     def _write(self, text: str) -> None:
         stream = self._stream or sys.stderr
+        if stream is None:
+            return  # Python's, where it was started with standard error closed
         try:
             stream.write(text)
             stream.flush()
