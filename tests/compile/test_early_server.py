@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 pytest.importorskip("torch")
 
+from neuron_top.compile.graphs import inductor_compile
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.compile.torch import machine_locks
 
@@ -60,6 +64,48 @@ def test_the_server_that_was_started_early_compiles_the_first_graph() -> None:
     assert len(named) == 1
     assert after == named
     assert result == [2.0, 2.0, 2.0]
+
+
+def test_a_server_that_is_not_ready_yet_ends_as_soon_as_its_job(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    (tmp_path / "tqdm.py").write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(60)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    client = CompileClient()
+    client.start()
+    server = client._process
+    assert server is not None
+    while not begun.exists():  # PyTorch imports it
+        assert server.poll() is None
+        time.sleep(0.05)
+    start = time.monotonic()
+    client.close()
+    assert time.monotonic() - start < 4
+    assert server.returncode == 0
+
+
+def test_a_preparation_that_is_left_early_ends_what_it_runs(tmp_path: Path) -> None:
+    running = tmp_path / "running"
+
+    class SlowTests:
+        @staticmethod
+        def pick_vec_isa() -> None:
+            with subprocess.Popen(["sleep", "60"]) as compiler:
+                running.write_text(str(compiler.pid))
+
+    def left_early() -> None:
+        with inductor_compile._instructions_tried(SlowTests):
+            while not running.exists() or not running.read_text():
+                time.sleep(0.05)
+            raise SystemExit
+
+    start = time.monotonic()
+    with pytest.raises(SystemExit):
+        left_early()
+    assert time.monotonic() - start < 50
+    with contextlib.suppress(psutil.NoSuchProcess):  # reaped by whoever adopts it
+        psutil.Process(int(running.read_text())).wait(10)
 
 
 def test_a_server_started_with_other_settings_compiles_nothing() -> None:

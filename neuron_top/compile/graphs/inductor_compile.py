@@ -16,6 +16,7 @@ import inspect
 import io
 import os
 import re
+import signal
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -135,16 +136,26 @@ def _prepare_for_the_cpu() -> None:
 
 @contextlib.contextmanager
 def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
-    """Beside the block, a fork compiles PyTorch's tests of the vector instructions; they lie in Inductor's folder."""
+    """Beside the block, a fork compiles PyTorch's tests of the vector instructions; they lie in Inductor's folder.
+
+    It leads a group of its own: where the block is left early, it is ended with the C++ compiler that it runs.
+    """
     arrange = die_with_parent()
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(BaseException):
             arrange()
+            os.setpgid(0, 0)
             cpu_vec_isa.pick_vec_isa()
         os._exit(0)
+    with contextlib.suppress(OSError):
+        os.setpgid(pid, pid)  # the fork does it too: whoever comes first
     try:
         yield
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        raise
     finally:
         os.waitpid(pid, 0)
 

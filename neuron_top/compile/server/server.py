@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ NOT_SERIALIZABLE = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
 NOT_THE_GRAPHS_FAULT = 72
 """Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
-_PARENT_POLL_SECONDS = 1.0
+_PARENT_POLL_SECONDS, _WARM_UP_POLL_SECONDS = 1.0, 0.2
 _LAST_WORDS_SECONDS = 2.0
 _LARGEST_RESULT = 1 << 20
 
@@ -265,6 +266,25 @@ def _redirect(log: int) -> None:
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
 
 
+@contextlib.contextmanager
+def _ending_with(parent: int, requests: int) -> Iterator[None]:
+    """While the block imports and prepares, and reads no requests, the parent's end and that of requests end it."""
+    hung_up = select.poll()
+    hung_up.register(requests, 0)  # for the end of the pipe alone
+
+    def look(*_: Any) -> None:
+        if os.getppid() != parent or hung_up.poll(0):
+            sys.exit(0)
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, _WARM_UP_POLL_SECONDS, _WARM_UP_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _get_ready() -> None:
     """What forks inherit. Where a test program finds no room, the machine seems to have no vector instructions: then
     each fork looks for itself."""
@@ -293,7 +313,8 @@ def main() -> None:
     status = 0
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
-        _get_ready()
+        with _ending_with(parent, requests):
+            _get_ready()
         gc.freeze()  # a fork that looks for garbage would copy all that was imported
         server.serve()
     except Exception:  # noqa: BLE001 (it is printed, and ends this process)
