@@ -25,6 +25,7 @@ import argparse
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top.cli.numbers import port
@@ -78,11 +79,12 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     if read and read == act:
         raise UsageError("the read token and the act token are the same: use two different ones")
+    to_know = []  # printed once the port is ours: an error names no token
     if local and not act and not arguments.read_only:
         act = secrets.token_urlsafe(18)
-        log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
+        to_know.append(f"to change caches from the browser, sign in with this token: {act}")
     if not local:
-        log_stderr(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
+        to_know.append(f"listening beyond this machine, on {arguments.host}; traffic is not encrypted")
     feed = job_feed(settings, arguments.job) if arguments.job else live_feed(settings, arguments.paths)
     with notifying(feed, settings, log_stderr):
         serve(
@@ -93,9 +95,14 @@ def execute(arguments: argparse.Namespace) -> int:
             port=arguments.port,
             prefix=_prefix(arguments.prefix),
             roots=cache_roots(arguments.paths),
-            opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
+            opened=lambda address: _opened(address, to_know),
         )
     return 0
+
+
+def _opened(address: str, to_know: Sequence[str]) -> None:
+    for line in (*to_know, f"{address}  (Ctrl-C ends)"):
+        log_stderr(f"neurontop: {line}")
 
 
 def _token(file: Path | None, variable: str) -> str:

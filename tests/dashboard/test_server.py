@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from neuron_top.cli.main import main
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.server import COLLECTED_AFTER, SWITCH_SECONDS, serve
 from neuron_top.errors import UsageError
@@ -55,3 +56,14 @@ def test_a_port_that_is_in_use_is_named_with_the_way_to_a_free_one(tmp_path: Pat
             roots=(),
             opened=lambda _: None,
         )
+
+
+def test_a_token_is_printed_only_once_the_port_is_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert main(["serve", "--port", str(other.getsockname()[1]), str(tmp_path)]) == 2
+    printed = capsys.readouterr().err
+    assert "--port 0 takes a free one" in printed
+    assert "token" not in printed
