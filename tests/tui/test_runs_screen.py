@@ -60,6 +60,15 @@ async def test_names_tags_notes_and_stars_are_given_by_key() -> None:
         assert "★" in "".join(strip.text for strip in screen.table.draw(160, 30))
 
 
+async def test_in_a_narrow_window_names_stay_readable() -> None:
+    app = app_with(feeds.StillServices(feeds.recordings()))
+    async with app.run_test(size=(60, 20)) as pilot:
+        screen = await opened(app, pilot)
+        drawn = "\n".join(strip.text for strip in screen.table.draw(60, 15))
+        assert current(screen).called[:10] in drawn
+        assert "Took" not in drawn
+
+
 async def test_marked_recordings_are_laid_over_each_other_and_compared() -> None:
     app = app_with(feeds.StillServices(feeds.recordings()))
     async with app.run_test(size=(160, 60)) as pilot:

@@ -60,7 +60,7 @@ COLUMNS = (
     Column("Result", 24, _state, lambda row: row.state_text),
     Column("Started", 19, _started, lambda row: row.started, down=True),
     Column("Took", 9, lambda row, theme, width: [(duration_text(row.seconds), theme.text)], lambda row: row.seconds,
-           True, down=True),
+           True, least=72, down=True),
     Column("Name", 12, lambda row, theme, width: _named(row, theme), _name, grow=1),
     Column("Compile", 8, lambda row, theme, width: [(percent_text(row.compile_share), theme.text)],
            lambda row: row.compile_share, True, least=90, down=True),
