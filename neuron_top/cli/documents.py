@@ -13,6 +13,8 @@ from neuron_top.services import reports
 from neuron_top.views.report import Report
 
 FORMATS = ("html", "md", "json")
+_DEVICES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+"""Folders in which only the system makes anything."""
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
 
@@ -43,20 +45,33 @@ def render(view: Report | reports.Compared, form: str) -> str:
 
 
 def write(text: str, form: str, path: str | None) -> None:
-    """A document in one of FORMATS to standard output, or to a file, whole or not at all. Raises UsageError."""
+    """A document in one of FORMATS to standard output, or to a file, whole or not at all. Raises UsageError.
+
+    A device (`/dev/stdout`, `/dev/fd/63`) is written to: root would put a file in its place. Elsewhere no link and no
+    pipe is followed, which somebody else may have put there.
+    """
     if path is None:
         {"html": write_html, "json": write_json}.get(form, sys.stdout.write)(text)
         return
     target = Path(path)
     if not target.name:
         raise UsageError(f"cannot write {path or 'to an empty name'}: name a file")
+    try:
+        if target.parent in _DEVICES:
+            target.write_text(text, encoding="utf-8")
+        else:
+            _replace(target, text)
+    except OSError as problem:
+        raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
+    log_stderr(f"neurontop: wrote {path}")
+
+
+def _replace(target: Path, text: str) -> None:
     # Two that write the same do not meet, and in a shared folder nobody can put a link where we write.
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:
         with beside.open("x", encoding="utf-8") as file:
             file.write(text)
         beside.replace(target)
-    except OSError as problem:
+    finally:
         beside.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
-    log_stderr(f"neurontop: wrote {path}")

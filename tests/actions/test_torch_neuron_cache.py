@@ -247,7 +247,7 @@ def test_graphs_cannot_be_kept_and_entries_not_be_copied_or_unlocked(
     with pytest.raises(UsageError, match="without --keep-graph"):
         evicted(service, root, older_than=0.0, keep_graph=True)
     with pytest.raises(UsageError, match="plain files"):
-        service.plan_copy(str(tmp_path), str(root))
+        service.plan_copy(str(tmp_path / "other"), str(root))
     plan = evicted(service, root, older_than=0.0)
     step = msgspec.structs.replace(plan.steps[0], action=plans.Action.UNLOCK)
     outcome = service.execute(msgspec.structs.replace(plan, steps=(step,)))

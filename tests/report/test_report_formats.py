@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -283,3 +284,18 @@ def test_a_file_of_another_kind_is_refused_with_what_is_possible(
     assert not place.exists()
     assert main([command, *names, "--format", "md", "-o", str(place)]) == 0
     assert place.read_text().startswith("#")
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    """Root may put a file in its place, which every program of the machine would then write to."""
+    log = tmp_path / "train.log"
+    log.write_text("step 5: loss 0.1\n")
+    before = Path("/dev/full").lstat()
+    command = [sys.executable, "-m", "neuron_top", "report", str(log), "--format", "md", "-o"]
+    full = subprocess.run([*command, "/dev/full"], capture_output=True, text=True, check=False)
+    assert (full.returncode, "No space left on device" in full.stderr) == (2, True)
+    shown = subprocess.run([*command, "/dev/stdout"], capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stdout[:1]) == (0, "#"), shown.stderr
+    after = Path("/dev/full").lstat()
+    assert (after.st_ino, stat.S_ISCHR(after.st_mode)) == (before.st_ino, True)
+    assert Path("/dev/stdout").is_symlink()
