@@ -367,19 +367,20 @@ def _children(pid: int) -> list[psutil.Process]:
 
 def _forks(job: int) -> list[psutil.Process]:
     """The forks of the job's compile server, each at work on a graph; neither the tools that they start in turn, nor
-    forks that try the vector instructions first: a fork with a graph leads a process group of its own."""
+    the fork that tries the vector instructions first: a fork with a graph leads a process group of its own, in the
+    session of the server."""
     return [
         fork
         for server in _children_of(job)
         if "compile.server.server" in _command_of(server)
         for fork in _children_of(server.pid)
-        if _command_of(fork) == _command_of(server) and _leads_a_group(fork.pid)
+        if _command_of(fork) == _command_of(server) and _leads_a_group(fork.pid, server.pid)
     ]
 
 
-def _leads_a_group(pid: int) -> bool:
+def _leads_a_group(pid: int, server: int) -> bool:
     try:
-        return os.getpgid(pid) == pid
+        return os.getpgid(pid) == pid and os.getsid(pid) == os.getsid(server)
     except ProcessLookupError:
         return False
 

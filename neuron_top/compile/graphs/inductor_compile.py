@@ -138,23 +138,22 @@ def _prepare_for_the_cpu() -> None:
 def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
     """Beside the block, a fork compiles PyTorch's tests of the vector instructions; they lie in Inductor's folder.
 
-    It leads a group of its own: where the block is left early, it is ended with the C++ compiler that it runs.
+    It leads a session of its own: where the block is left early, it is ended with the C++ compiler that it runs.
     """
     arrange = die_with_parent()
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(BaseException):
             arrange()
-            os.setpgid(0, 0)
+            os.setsid()
             cpu_vec_isa.pick_vec_isa()
         os._exit(0)
-    with contextlib.suppress(OSError):
-        os.setpgid(pid, pid)  # the fork does it too: whoever comes first
     try:
         yield
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
+        for end in (os.killpg, os.kill):  # the second for one that did not get there yet
+            with contextlib.suppress(ProcessLookupError):
+                end(pid, signal.SIGKILL)
         raise
     finally:
         os.waitpid(pid, 0)
