@@ -228,7 +228,7 @@ def _of_graphs(closing: Summary) -> str:
         return ""
     if not (closing.misses or closing.failures or closing.cached_failures or closing.fallbacks):
         return "; every graph came from the cache"
-    asked = closing.graphs_hit + closing.graphs_missed
+    asked = closing.graphs_asked
     return f"; {closing.graphs_hit} of {units.counted(asked, 'graph')} in the cache before" if asked else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from neuron_top.run.graph import GraphState
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
 from neuron_top.units import count_text, counted, duration_text, percent_text
@@ -41,7 +40,7 @@ def headline(
     return (
         _ended(summary, known),
         _spent(run, known),
-        _cached(summary, known, lines),
+        _cached(summary, known),
         _slow(lines, run, known),
         _sentence(wrong) if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
     )
@@ -88,14 +87,10 @@ def _spent(run: Run, known: Metrics) -> str:
     return text + (f", and PyTorch's tracing for {metric_text(traced)} more." if worth else ".")
 
 
-def _cached(summary: Summary, known: Metrics, lines: Sequence[GraphLine]) -> str:
+def _cached(summary: Summary, known: Metrics) -> str:
     if summary.hit_rate is None:
         return "No graph was looked up in the compile cache."
-    refused = sum(
-        1 for line in lines if line.result is GraphState.CACHED_FAILURE and not line.hits and not line.attempts
-    )
-    asked = summary.graphs_hit + summary.graphs_missed + refused
-    text = f"{count_text(summary.graphs_hit)} of {counted(asked, 'graph')} came from the compile cache"
+    text = f"{count_text(summary.graphs_hit)} of {counted(summary.graphs_asked, 'graph')} came from the compile cache"
     saved = known["saved"]
     return text + (f", which saved {metric_text(saved)} of compiling." if saved.value is not None else ".")
 

@@ -60,6 +60,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Distinct graphs met."""
     graphs_hit: int
     graphs_missed: int
+    graphs_asked: int = 0
+    """What the hit rate is a share of, as in `CacheCard`; 0 in a summary that an older version stored."""
     graphs_failed: int
     hit_rate: float | None
     """Distinct graphs from the cache / distinct graphs asked for, 0…1."""
@@ -138,6 +140,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         graphs=len(compiles.graphs),
         graphs_hit=compiles.totals.graphs_hit,
         graphs_missed=compiles.totals.graphs_missed,
+        graphs_asked=compiles.totals.graphs_asked,
         graphs_failed=sum(graph.failures > 0 for graph in compiles.graphs.values()),
         hit_rate=compiles.totals.hit_rate,
         hits=compiles.totals.hits,

@@ -10,6 +10,7 @@ import pytest
 from neuron_top.cli.plain import summary_text
 from neuron_top.events import (
     AnyEvent,
+    CachedFailureHit,
     CacheHit,
     CompileBegan,
     CompileEnded,
@@ -396,6 +397,10 @@ def test_the_summary_says_what_was_in_the_cache_before_beside_hits_that_another_
     run = run_of(STARTED, *compiled, *hits, CacheHit(module=B, pid=1, at=111.0))
     text = summary_text(summary(run, 200.0), "/runs/r")
     assert "3 hits, 1 miss, 0 failures; 1 of 2 graphs in the cache before" in text
+    run.apply(CachedFailureHit(module=C, pid=1, at=112.0))
+    refused = summary(run, 200.0)
+    assert "(+1 cached); 1 of 3 graphs in the cache before" in summary_text(refused, "/runs/r")
+    assert refused.hit_rate == refused.graphs_hit / refused.graphs_asked
 
 
 def test_a_run_without_a_name_is_called_by_its_program_everywhere():
