@@ -11,11 +11,9 @@ RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
 # Byte code is made once, not in every process: an environment may have PYTHONDONTWRITEBYTECODE, as images for Docker do.
-# Compiling every module of PyTorch takes minutes on two cores: of those, only what a job imports is made. A package may hold
-# files for another Python, which do not compile.
+# A package may hold files for another Python, which do not compile.
 PIP    := --quiet --no-compile -c constraints.txt
-BYTE_CODE_OF_TORCH := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import torch._dynamo, torch._inductor.compile_fx'
-BYTE_CODE := $(BIN)/python -m compileall -qq -j 0 -x '/(torch|torchgen|functorch|triton)/' $(VENV)/lib || true
+BYTE_CODE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib neuron_top dashboard parsers || true
 
 .PHONY: run fleet test check format bench compat fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
@@ -84,14 +82,12 @@ $(VENV)/.base:
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP) -e '.[torch]'
-	$(BYTE_CODE_OF_TORCH)
 	$(BYTE_CODE)
 	@touch $@
 
 $(VENV)/.fleet: $(VENV)/.base pyproject.toml constraints.txt
 	.ci/system fleet
 	$(BIN)/python -m pip install $(PIP) -e '.[torch,fleet]'
-	$(BYTE_CODE_OF_TORCH)
 	$(BYTE_CODE)
 	@touch $@ $(VENV)/.run
 
