@@ -59,7 +59,8 @@ FAMILIES = (
     ),
     Row(
         ParallelCompileLines,
-        (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"Total graphs", b"trial run",
+        (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"tasks (num_hlos", b"assigned tasks",
+         b"others tasks", b"failed compilation:", b"Total graphs", b"trial run",
          b"encountered error", b"got exception", b"grab hlos", b"exited with error", b"tasks compiled",
          b"task compiled",
          b"Total success", b"Total failed", b"ompilation summary", b"Running cmd", b'"compilation_', b'.pb":'),

@@ -30,13 +30,17 @@ _COUNTERS = late_pattern(
 )
 _COUNTERS_BEGIN = "Current remaining items are"
 _TRIAL = late_pattern(r"Running trial run|(?:Running cmd:|executing trial run cmd:) *(.*)")
-_LIST = late_pattern(r"(?:New graph list from script:|master grab hlos to compile:) *(.*)")
-_WORKER_START = late_pattern(rf"[Ww]orker (\S{{1,40}}) start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}")
+_LIST = late_pattern(r"(?:New graph list from script(?: \d{1,15})?:|master grab hlos to compile:) *(.*)")
+_WORKER_START = late_pattern(
+    rf"[Ww]orker (\S{{1,40}}) (?:start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}|get {_N} tasks \(num_hlos )"
+)
+_WORKER_ON = late_pattern(r"[Ww]orker \S{1,40} start (?:its assigned tasks|to steal \(\d{1,15}\) from others)")
+"""Beside the line that says how many graphs a worker was assigned, or between its beginning and its end."""
 _WORKER_END = late_pattern(
     rf"[Ww]orker (\S{{1,40}}) (?:finished with num of tasks {_N}|completed: {_N} tasks? compiled)"
 )
 _WORKER_FAILED = late_pattern(
-    r"(?:sub-process|Subprocess) (\d{1,15}) (?:got exception|encountered error): *(.*)"
+    r"(?:[Ss]ub-?process|Process) (\d{1,15}) (?:got exception|encountered error|failed compilation): *(.*)"
     r"|parallel compilation with neuronx-cc exited with error\.? *(.*)"
 )
 _TOTALS = late_pattern(rf"Total (graphs|successful compilations|failed compilations): {_N}")
@@ -50,7 +54,7 @@ _REPORT_LINE = late_pattern(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]
 _HEADLESS = late_pattern(r"\s*\"(?:compilation_(?:summary|report)|[^\"]{1,1000}/MODULE_[^\"]{1,200}\.pb)\"\s*:\s*\{")
 """A line only the report has: its head may be lost, or somebody has quoted a part of it."""
 _WORDS = late_pattern(
-    r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |trial run"
+    r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |Process |trial run"
     r"|Running cmd|graph list|master grab|exited with error"
 )
 """One of these stands in every line but the counters': a gate in front of the patterns."""
@@ -299,7 +303,9 @@ def _worker(record: Record) -> list[AnyEvent] | None:
     text = record.text
     found = _WORKER_START.search(text)
     if found:
-        return [WorkerStarted(**common(record), worker=clip(found[1]), items=int(found[2]))]
+        return [WorkerStarted(**common(record), worker=clip(found[1]), items=int(found[2] or found[3]))]
+    if _WORKER_ON.search(text):
+        return []
     found = _WORKER_END.search(text)
     if found:
         return [WorkerFinished(**common(record), worker=clip(found[1]), tasks=int(found[2] or found[3]))]

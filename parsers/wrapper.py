@@ -47,9 +47,12 @@ _MINUTES = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _NEFF = late_pattern(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
 _GRAPH_PATH = late_pattern(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
 """Paths: a blank belongs to one when the word behind it goes on with a slash."""
+_NUMBERED_GRAPH = late_pattern(r"MODULE_SyncTensorsGraph\.\d{1,9}_(\d{8,20})\.hlo")
+"""G0's file of an extracted graph: the number of its key stands behind a running number."""
 _GRAPH_FILE = late_pattern(r"model\.(MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
 _TARGET = late_pattern(r"--target[= ]\s*([\w.-]{1,40})")
 _OUTPUT = late_pattern(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
+_PASSED_ON = late_pattern(r"Process \d{1,15} failed compilation:")
 _GAVE_UP = late_pattern(r"(\S+)(?: after (\d{1,9}) retries)?")
 _ERROR_LEAD = late_pattern(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
 
@@ -117,6 +120,8 @@ class WrapperLines:
         ]
 
     def _read(self, record: Record) -> list[AnyEvent] | None:
+        if record.shape is WRAPPER and _PASSED_ON.match(record.text):
+            return None  # `neuron_parallel_compile` repeats what the wrapper has said: its own family's line
         events: list[AnyEvent] = []
         claimed = False
         for phrase, before, body in _phrases(record.text):
@@ -195,6 +200,15 @@ def _started(record: Record, before: str, body: str) -> _Event:
         workdir=clip(output[1]) if output else None,
         command=clip(body),
     )
+
+
+def _started_by_name(record: Record, before: str, body: str) -> _Event:
+    """`neuron_parallel_compile` of G0: `Compiling <graph> using following command: <command>`."""
+    if "Compiling " not in before:
+        return None
+    event = _started(record, before, body)
+    number = _NUMBERED_GRAPH.search(body)
+    return msgspec.structs.replace(event, module=f"MODULE_{number[1]}") if event and number else event
 
 
 def _announced(record: Record, before: str, body: str) -> _Event:
@@ -276,6 +290,7 @@ _READERS: dict[str, Callable[[Record, str, str], _Event]] = {
     HIT: _hit,
     CACHED_FAILURE: _cached_failure,
     "Call compiler with cmd:": _started,
+    "using following command:": _started_by_name,
     "Compile cache path:": _announced,
     "Compiler status PASS": _passed,
     "Compiler status ERROR": _not_passed,

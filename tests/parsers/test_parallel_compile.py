@@ -6,16 +6,19 @@ import pytest
 
 from neuron_top.events import (
     CacheHit,
+    CompileGaveUp,
+    CompileStarted,
     GraphReported,
     GraphsListed,
     LineMalformed,
     QueueCounted,
     SummaryReported,
+    WorkerFailed,
     WorkerFinished,
     WorkerStarted,
 )
 from neuron_top.parsers.reader import LogReader
-from tests.parsers.logs import FOLDER, M1, M2, g2, g3, only, read
+from tests.parsers.logs import FOLDER, M1, M2, g1, g2, g3, only, read
 
 TAG = "NEURON_PARALLEL_COMPILE"
 HIT = g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff")
@@ -132,3 +135,39 @@ def test_outside_a_worker_the_newest_format_allows_only_a_bound() -> None:
     exact, at_most = _seconds(HIT + done)
     assert exact == {}
     assert at_most == {M1: pytest.approx(29.999)}
+
+
+def test_a_list_that_says_how_many_graphs_it_has_is_read_and_may_be_empty() -> None:
+    graphs = [f"{FOLDER}/{key}/model.hlo_module.pb" for key in (M1, M2)]
+    events = read(
+        g2("New graph list from script 2: " + "\n\t".join(graphs), tag=TAG)
+        + g2("New graph list from script 0: ", tag=TAG)
+        + g2("No todo hlos found in cache or hlo_tasklist, nothing is compiled", tag=TAG)
+    )
+    assert [event.paths for event in only(GraphsListed, events)] == [tuple(graphs), ()]
+
+
+def test_a_worker_with_graphs_of_its_own_starts_once_with_their_number() -> None:
+    events = read(
+        g2("worker 3 start its assigned tasks....", tag=TAG)
+        + g2("worker 3 get 5 tasks (num_hlos 40, worker_num 8)", tag=TAG)
+        + g2("worker 3 start to steal (35) from others tasks....", tag=TAG)
+        + g2("worker 3 finished with num of tasks 6....", tag=TAG)
+    )
+    assert [(e.worker, e.items) for e in only(WorkerStarted, events)] == [("3", 5)]
+    assert [(e.worker, e.tasks) for e in only(WorkerFinished, events)] == [("3", 6)]
+
+
+def test_a_worker_that_repeats_a_failure_of_the_wrapper_adds_no_second_one() -> None:
+    gave_up = f"Compilation failed for /tmp/w/model.{M1}.hlo_module.pb after 2 retries."
+    events = read(g2(gave_up, level="ERROR") + g2(f"Process 41 failed compilation: {gave_up}", tag=TAG, level="ERROR"))
+    assert [event.retries for event in only(CompileGaveUp, events)] == [2]
+    assert [(event.worker, event.message) for event in only(WorkerFailed, events)] == [("41", gave_up)]
+
+
+def test_a_compile_of_the_first_generation_is_named_by_the_number_of_its_graph() -> None:
+    graph = "/tmp/w/MODULE_SyncTensorsGraph.77_11112222333344445555"
+    said = f"Compiling {graph}.hlo.pb using following command: neuronx-cc compile --target=trn1 {graph}.hlo.pb"
+    (event,) = only(CompileStarted, read(g1(said).replace("NCC_WRAPPER", "PARALLEL_COMPILE")))
+    assert (event.module, event.target) == ("MODULE_11112222333344445555", "trn1")
+    assert not only(CompileStarted, read("It was built using following command: neuronx-cc compile x\n"))
