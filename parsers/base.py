@@ -26,12 +26,14 @@ HEADER = late_pattern(
     rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_]+)\|\|"
     rf"|\[(?P<bracket>{LEVELS})\]):"
     r"|(?P<xla>[IWEF]) (?=\S+:\d+\]))"
-    r"|(?P<rdate>\d{4}-[A-Z][a-z]{2}-\d\d) (?P<rclock>\d\d:\d\d:\d\d)\."
-    r"(?P<rdigits>\d{4}(?:\d\d)?)(?=\d{4}-[A-Z]|\D|$)"
+    r"|(?P<rdate>\d{4}-[A-Z][a-z]{2}-\d\d) (?P<rclock>\d\d:\d\d:\d\d)"
+    r"(?:\.(?P<rdigits>\d{4}(?:\d\d)?)(?=\d{4}-[A-Z]|\D|$)"
+    rf"|(?=\s+(?:\d{{1,10}}:\d{{1,10}}\s+)?(?:{LEVELS})\s+[A-Z]{{2,10}}:\w))"
 )
 """Headers that begin a record wherever they stand: the wrapper's three shapes, XLA's C++ one, the runtime's.
 
-Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
+Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several. A runtime's stamp that was
+shortened to seconds counts where the rest of its header follows."""
 _BLANKS = " \t\xa0"
 """Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
 _SECOND = late_pattern(

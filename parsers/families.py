@@ -72,6 +72,7 @@ FAMILIES = (
         RuntimeLines,
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
+         b" ENC:", b" HAL:", b" NEFF:",
          b"No more pages"),
         (RUNTIME, PLAIN),
     ),

@@ -28,6 +28,12 @@ _COLLECTIVES = late_pattern(
     re.DOTALL,
 )
 _BARE = late_pattern(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
+_HEADLESS = late_pattern(
+    r"[\s>#*|`-]{0,20}(?:\d{1,10}:\d{1,10}\s+)?\[?(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\]?\s+"
+    r"(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,200})\s*(?P<text>.*)",
+    re.DOTALL,
+)
+"""The standard header without its stamp: documents, issues and filters leave it out."""
 _HARDWARE = late_pattern(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
 _MEMPOOL = late_pattern(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
 _ADVICE = late_pattern(
@@ -44,7 +50,7 @@ _PLACES = late_pattern(
 """Numbers are printed two columns wide: a blank before a single digit, none before two."""
 _CODE = late_pattern(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
 _STATUS_NAME = late_pattern(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
-_ASKED = late_pattern(r"Failed to alloc DEVICE memory: (\d{1,15})")
+_ASKED = late_pattern(r"Failed to alloc(?:ate)? DEVICE memory(?::| \() ?(\d{1,15})")
 _MOST_ASKED = 256
 _MOST_REPORTS = 64
 _MOST_RANKS = 4096
@@ -183,6 +189,11 @@ class RuntimeLines:
         if bare:
             record.level, record.text = LogLevel.ERROR, bare["text"]
             event = _logged(record, bare["component"], bare["function"], None)
+            return [event, *_advice(record, event), *self._memory(record, (None, None))]
+        headless = _HEADLESS.match(text)
+        if headless:
+            record.level, record.text = LogLevel.named(headless["level"]), headless["text"]
+            event = _logged(record, headless["component"], headless["function"], None)
             return [event, *_advice(record, event), *self._memory(record, (None, None))]
         hardware = _HARDWARE.search(text)
         if hardware:

@@ -75,11 +75,12 @@ def microseconds(date: str, clock: str, digits: str) -> float | None:
     return _plus(whole_seconds(date, clock), int(digits) / 1_000_000)
 
 
-def runtime(date: str, clock: str, digits: str) -> float | None:
-    """`2026-Jul-29` with six digits (microseconds) or four (milliseconds)."""
+def runtime(date: str, clock: str, digits: str | None) -> float | None:
+    """`2026-Jul-29` with six digits (microseconds), four (milliseconds), or none."""
     month = _MONTHS.get(date[5:8])
     if month is None:
         return None
+    digits = digits or "0"
     fraction = int(digits) / 1000 if len(digits) == 4 and int(digits) < 1000 else int(digits) / 10 ** len(digits)
     return _plus(whole_seconds(f"{date[:4]}-{month}-{date[9:]}", clock), fraction)
 

@@ -135,3 +135,38 @@ def test_what_is_dumped_for_support_is_no_error_but_for_the_failure_it_names() -
         + line("Duplicate entry key: 3077", "TDRV:ht_insert")
     )
     assert [event.level for event in only(RuntimeLogged, read(dump))] == ["INFO", "INFO", "ERROR", "INFO"]
+
+
+def test_a_stamp_of_whole_seconds_begins_a_record_where_a_header_follows() -> None:
+    text = "2026-Mar-04 10:00:05 ERROR  TDRV:log_dev_mem  Failed to allocate 2.000MB (usage: tensors) on ND 1:NC 3\n"
+    events = read("12 of 20 done " + text)
+    (logged,), (memory,) = only(RuntimeLogged, events), only(DeviceMemoryExhausted, events)
+    assert (logged.level, logged.component, logged.at) == ("ERROR", "TDRV", memory.at)
+    assert (memory.device, memory.core, memory.requested) == (1, 3, 2 * 1024**2)
+    other = only(RuntimeLogged, read(line("x", clock="10:00:05.000000")))[0]
+    assert logged.at == other.at
+    assert not read("backup of 2026-Mar-04 10:00:05 is done\n")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["   ERROR   NRT:nrt_init      ", "- `ERROR NRT:nrt_init ", "> [ERROR] NRT:nrt_init ", "7:8 ERROR NRT:nrt_init "],
+)
+def test_a_header_without_its_stamp_is_read(header: str) -> None:
+    (event,) = only(RuntimeLogged, read(f"{header}Failed to initialize devices, error:2\n"))
+    assert (event.level, event.component, event.function) == ("ERROR", "NRT", "nrt_init")
+    assert event.status_code == 2
+    assert event.at is None
+
+
+def test_a_report_whose_header_has_no_stamp_keeps_its_breakdown() -> None:
+    (event,) = only(
+        DeviceMemoryExhausted,
+        read(
+            "ERROR TDRV:dmem_alloc_internal Failed to allocate DEVICE memory (5242880 bytes): no memory (ret=-12)\n"
+            "ERROR TDRV:log_dev_mem Failed to allocate 5.000MB (usage: dma rings) on ND12:NC 1, current utilization:\n"
+            "* total: 3.000GB\n* tensors: 3.000GB\n"
+        ),
+    )
+    assert (event.requested, event.device, event.core) == (5242880, 12, 1)
+    assert event.rows[0].total == 3 * GIB
