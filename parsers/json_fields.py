@@ -6,12 +6,14 @@ Everything is bounded here (length, nesting, size of a number), so what comes ou
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
 
 from neuron_top.escapes import visible
+from neuron_top.late_pattern import late_pattern
 
 LONGEST_DOCUMENT = 8 * 1024**2
 """Bytes of one JSON document; 128 processes with 20 models each on 128 cores take about 5 MB."""
@@ -23,6 +25,7 @@ LARGEST_COUNT = 2**53
 LARGEST_BYTES = 2**46
 """64 TiB: three times the device memory of the largest UltraServer; a sum of thousands still fits 64 bits."""
 
+_DECIMAL = late_pattern(r"[+-]?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -57,9 +60,11 @@ def sequence(value: object) -> Sequence[object]:
 
 
 def number(value: object) -> float | None:
-    """A finite number, not a truth value."""
+    """A finite number, not a truth value; also one written as text, as some exporters do."""
     if type(value) is float:
         return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        value = float(value) if len(value) < 40 and _DECIMAL.fullmatch(value) else None
     if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -17,11 +17,16 @@ import msgspec
 
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import json_fields as fields
+from neuron_top.parsers import json_lines
 
 _INDEX = late_pattern(r"(?:[^\n]{0,60}\.)?([0-9]{1,5})")
 _KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})(?:\+([0-9a-f]{8})(?![0-9A-Za-z])|(?=/))")
 _CUT_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
 _CUT_AT = 255
+
+
+_SECTIONS = ("neuron_runtime_data", "system_data", "neuron_hardware_info")
+"""One of these is in every record."""
 
 
 class CoreUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,14 +111,33 @@ class MonitorRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_record(line: bytes | str) -> MonitorRecord:
-    """The record on a line. Raises ValueError with a reason when it is not one."""
-    return record_in(fields.load(line))
+    """The record on a line, also behind the prefix of a journal or a container's log, or inside a log shipper's JSON.
+
+    Raises ValueError with a reason when it is not one.
+    """
+    return record_in(fields.load(_unwrapped(line)))
+
+
+def _unwrapped(line: bytes | str) -> bytes | str:
+    """The document on a line, without what a service that kept it has put around it."""
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    if any(f'{name}\\"' in text for name in _SECTIONS):
+        return "\n".join(json_lines.lines(text.strip()))
+    start = text.find('{"')
+    if start <= 0 or text.lstrip()[:1] in "{[" or not any(f'"{name}"' in text for name in _SECTIONS):
+        return line
+    return text[start:]
+
+
+def is_record(value: object) -> bool:
+    """Whether a decoded document has a section that only records have."""
+    return not fields.mapping(value).keys().isdisjoint(_SECTIONS)
 
 
 def record_in(value: object) -> MonitorRecord:
     """The record in an already decoded document. Raises ValueError when nothing of a record is in it."""
     top = fields.mapping(value)
-    if not top.keys() & {"neuron_runtime_data", "system_data", "neuron_hardware_info"}:
+    if not is_record(value):
         raise ValueError("not a neuron-monitor record: neither neuron_runtime_data nor system_data in it")
     system = fields.mapping(top.get("system_data"))
     elements = [fields.mapping(element) for element in fields.sequence(top.get("neuron_runtime_data"))]

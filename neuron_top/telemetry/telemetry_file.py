@@ -1,8 +1,9 @@
 """Telemetry that somebody saved or pipes in: records of neuron-monitor, a listing of neuron-ls or metrics of Neuron
 Observer, distinguished by content.
 
-One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
-many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.
+One document per line is the rule and is passed on line by line, so a live pipe is shown live; a document spread over
+many lines (pretty-printed) is held until its closing brace, or until the end. Nothing is held that a record on one line
+has followed. An array may hold the devices of neuron-ls or records, as `jq -s` collects them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor, neuron_ob
 from neuron_top.telemetry.devices import devices_found, listed_devices
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.observer_events import ObserverReader
+
+_MOST_ATTEMPTS = 3
+"""Closing braces at which what is held turned out to be no record: then only the end can tell what it is."""
 
 
 class TelemetryFile:
@@ -23,6 +27,7 @@ class TelemetryFile:
         self._held = bytearray()
         self._pending = b""
         self._by_line = False
+        self._attempts = 0
         self.listings = 0
 
     @property
@@ -39,14 +44,32 @@ class TelemetryFile:
         """Take the next bytes, in any portions."""
         if self._by_line:
             return self._reader.feed(data)
+        events: list[AnyEvent] = []
         *lines, self._pending = (self._pending + data).split(b"\n")
         for number, line in enumerate(lines):
             self._held += line + b"\n"
             if _is_record(line) or len(self._held) > json_fields.LONGEST_DOCUMENT:
-                return self._release(b"\n".join([*lines[number + 1 :], self._pending]))
+                return events + self._release(b"\n".join([*lines[number + 1 :], self._pending]))
+            if line.rstrip() == b"}":
+                events += self._spread_record()
         if len(self._held) + len(self._pending) > json_fields.LONGEST_DOCUMENT:
-            return self._release(self._pending)
-        return []
+            return events + self._release(self._pending)
+        return events
+
+    def _spread_record(self) -> list[AnyEvent]:
+        """Events of a pretty-printed record that has just ended, so that a live pipe of them is shown live, too."""
+        start = 0 if self._held.startswith(b"{") else self._held.find(b"\n{") + 1
+        if self._attempts >= _MOST_ATTEMPTS or self._held[start : start + 1] != b"{":
+            return []
+        try:
+            record = neuron_monitor.read_record(bytes(self._held[start:]))
+        except ValueError:
+            self._attempts += 1
+            return []
+        self._held.clear()
+        self._attempts = 0
+        self._reader.records += 1
+        return self._reader.events(record)
 
     def flush(self) -> list[AnyEvent]:
         """The input has ended."""
@@ -71,6 +94,10 @@ class TelemetryFile:
         return self._reader.feed(held + rest)
 
     def _document(self, document: object) -> list[AnyEvent]:
+        if isinstance(document, list) and any(map(neuron_monitor.is_record, document)):
+            records = [neuron_monitor.record_in(each) for each in document if neuron_monitor.is_record(each)]
+            self._reader.records += len(records)
+            return [event for record in records for event in self._reader.events(record)]
         if isinstance(document, list):
             devices = neuron_ls.devices_in(document)
             self.listings += 1
@@ -82,7 +109,7 @@ class TelemetryFile:
 
 def _is_record(line: bytes) -> bool:
     """Whether a line is a record by itself."""
-    if not line.lstrip().startswith(b"{") or not line.rstrip().endswith(b"}"):
+    if b"{" not in line or not line.rstrip().endswith(b"}"):
         return False
     try:
         neuron_monitor.read_record(line)

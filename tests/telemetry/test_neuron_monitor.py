@@ -11,6 +11,7 @@ import pytest
 from neuron_top import events
 from neuron_top.parsers.neuron_monitor import module_key, read_record
 from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.telemetry_file import TelemetryFile
 from tests.telemetry.records import GIB, NAMES, TRN2, counters, line, memory, model, record, runtime
 
 Kind = TypeVar("Kind")
@@ -324,3 +325,64 @@ def test_the_largest_machine_we_know_of_stays_within_the_bounds() -> None:
     hardware = TRN2 | {"neuroncore_per_device_count": 8, "logical_neuroncore_config": 1}
     sampled = only(events.CoresSampled, read(record(*processes, instance_type="trn2.48xlarge", hardware=hardware)))
     assert [core.memory for core in sampled.cores] == [128 * 5 * 123_456_789] * 128
+
+
+BUSY = record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 25.0}})))
+BUSIER = record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 75.0}})))
+
+
+def utilizations(file: TelemetryFile, text: str, portion: int = 1 << 20) -> list[float | None]:
+    """What a file says of core 0, sample by sample."""
+    data = text.encode()
+    found = [event for start in range(0, len(data), portion) for event in file.feed(data[start : start + portion])]
+    found += file.flush()
+    return [event.cores[0].utilization for event in found if isinstance(event, events.CoresSampled)]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Mar 04 05:06:07 node-1 neuron-monitor[4711]: ",
+        "2026-03-04T05:06:07.123456789Z stdout F ",
+        "monitor-1  | ",
+    ],
+)
+def test_a_record_is_read_behind_the_prefix_of_what_kept_it(before: str) -> None:
+    file = TelemetryFile("x")
+    text = "".join(f"{before}{json.dumps(each)}\n" for each in (BUSY, BUSIER))
+    assert utilizations(file, text) == [0.25, 0.75]
+    assert (file.documents, file.malformed) == (2, 0)
+
+
+def test_a_record_is_read_inside_the_json_of_a_log_shipper() -> None:
+    file = TelemetryFile("x")
+    text = "".join(
+        json.dumps({"log": json.dumps(each) + "\n", "stream": "stdout", "time": "2026-03-04T05:06:07Z"}) + "\n"
+        for each in (BUSY, BUSIER)
+    )
+    assert utilizations(file, text) == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("portion", [1 << 20, 97])
+def test_pretty_printed_records_are_read_one_by_one(portion: int) -> None:
+    file = TelemetryFile("x")
+    text = "$ neuron-monitor | jq .\n" + "".join(json.dumps(each, indent=2) + "\n" for each in (BUSY, BUSIER))
+    assert utilizations(file, text, portion) == [0.25, 0.75]
+    assert (file.documents, file.malformed) == (2, 0)
+
+
+def test_a_pretty_printed_record_is_given_before_the_next_one_comes() -> None:
+    file = TelemetryFile("x")
+    assert any(isinstance(each, events.CoresSampled) for each in file.feed(json.dumps(BUSY, indent=4).encode() + b"\n"))
+
+
+def test_records_that_were_collected_in_an_array_are_read() -> None:
+    file = TelemetryFile("x")
+    assert utilizations(file, json.dumps([BUSY, BUSIER], indent=2)) == [0.25, 0.75]
+    assert file.documents == 2
+
+
+def test_figures_that_are_written_as_text_are_figures() -> None:
+    text = json.dumps(BUSY).replace("25.0", '"25.0"').replace('"period": 1.0', '"period": "1.0"')
+    assert utilizations(TelemetryFile("x"), text + "\n") == [0.25]
+    assert utilizations(TelemetryFile("x"), text.replace('"25.0"', '"n/a"') + "\n") == [None]
