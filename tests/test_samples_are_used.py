@@ -1,4 +1,4 @@
-"""Every published sample of telemetry and of caches is read by a test, or stands here with the reason why not."""
+"""Every published sample of telemetry and of caches is read by a test."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import pytest
 
 from tests.corpus import corpus
 
-UNUSED = {
-    "prom_inf1.xlarge_exporter_excerpt.prom.txt": "a page of an exporter, which no source of ours reads",
-}
 SIDECARS = (".log", ".expect.json", ".diagnosis.json")
 """The endings of what tests/parsers/test_corpus.py and tests/diagnose/test_corpus.py read by themselves."""
 # tests/telemetry/test_neuron_ls_table.py reads the whole folder `neuron-ls` in the same way.
@@ -20,7 +17,7 @@ SIDECARS = (".log", ".expect.json", ".diagnosis.json")
 def test_no_sample_is_forgotten(folder: str) -> None:
     names = {path.name for path in corpus(folder).iterdir() if path.name != "INDEX.md"}
     logs = {name for name in names if name.endswith(".log")}  # tests/parsers/test_corpus.py reads all of these
-    forgotten = {name for name in names - logs - set(UNUSED) if name not in _tests()}
+    forgotten = {name for name in names - logs if name not in _tests()}
     assert forgotten == set()
 
 
@@ -30,11 +27,6 @@ def test_no_log_and_no_sidecar_of_a_log_is_forgotten() -> None:
     logs = {name.removesuffix(".log") for name in names if name.endswith(".log")}
     for ending in SIDECARS[1:]:
         assert {name.removesuffix(ending) for name in names if name.endswith(ending)} == logs
-
-
-def test_what_stands_here_as_not_read_is_not_read() -> None:
-    tests = _tests()
-    assert {name for name in UNUSED if name in tests} == set()
 
 
 def _tests() -> str:

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=AUTO,
         metavar="auto|monitor|ls|sysfs|observer|URL|FILE|-",
         help="what to read; URL is an address of Neuron Observer; FILE or - (stdin) holds records of neuron-monitor, a "
-        "listing of neuron-ls or saved metrics of Neuron Observer",
+        "page of its Prometheus exporter, a listing of neuron-ls or saved metrics of Neuron Observer",
     )
     parser.add_argument(
         "--sysfs-root", default="/sys", metavar="DIR", help="read the driver's counters below DIR (default: /sys)"

@@ -207,7 +207,8 @@ def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Telemetry
 
 
 class SavedTelemetry:
-    """Records of neuron-monitor, a listing of neuron-ls or metrics of Neuron Observer, of a file or standard input."""
+    """Records of neuron-monitor or a page of its exporter, a listing of neuron-ls or metrics of Neuron Observer, of a
+    file or standard input."""
 
     def __init__(self, name: str, notify: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
         """`name` is a path, or `-` for `standard_input`. `notify` takes remarks for the person."""
@@ -234,5 +235,7 @@ class SavedTelemetry:
         """After the last event: raises FileMalformed where nothing in the file was telemetry."""
         if self._reader.documents == 0:
             raise FileMalformed(
-                self.title, "records of neuron-monitor, a listing of neuron-ls or metrics of Neuron Observer"
+                self.title,
+                "records of neuron-monitor or its Prometheus exporter, a listing of neuron-ls or metrics of Neuron "
+                "Observer",
             )

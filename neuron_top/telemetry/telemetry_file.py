@@ -1,5 +1,5 @@
-"""Telemetry that somebody saved or pipes in: records of neuron-monitor, a listing of neuron-ls or metrics of Neuron
-Observer, distinguished by content.
+"""Telemetry that somebody saved or pipes in: records of neuron-monitor, a page of its Prometheus exporter, a listing of
+neuron-ls or metrics of Neuron Observer, distinguished by content.
 
 One document per line is the rule and is passed on line by line, so a live pipe is shown live; a document spread over
 many lines (pretty-printed) is held until its closing brace, or until the end. Nothing is held that a record on one line
@@ -9,7 +9,7 @@ has followed. An array may hold the devices of neuron-ls or records, as `jq -s` 
 from __future__ import annotations
 
 from neuron_top.events import AnyEvent
-from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor, neuron_observer
+from neuron_top.parsers import json_fields, monitor_exporter, neuron_ls, neuron_monitor, neuron_observer
 from neuron_top.telemetry.devices import devices_found, listed_devices
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.observer_events import ObserverReader
@@ -82,10 +82,15 @@ class TelemetryFile:
             if devices := listed_devices(whole):
                 self.listings += 1
                 return [devices_found(devices)]
-            scrape = neuron_observer.read_scrape(whole.decode("utf-8", "replace"))
+            text = whole.decode("utf-8", "replace")
+            scrape = neuron_observer.read_scrape(text)
             if scrape.documented:
                 self.listings += 1
                 return ObserverReader(source=self.source).events(scrape)
+            page = monitor_exporter.read_page(text)
+            if page is not None:
+                self._reader.records += 1
+                return self._reader.events(page)
             return [*self._release(self._pending), *self._reader.flush()]
 
     def _release(self, rest: bytes) -> list[AnyEvent]:
