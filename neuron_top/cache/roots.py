@@ -165,6 +165,7 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
         (CacheKind.HUB, "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
         (CacheKind.VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
         (CacheKind.VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
+        (CacheKind.VLLM_NEURON, None, "", home / ".cache/neuron_libtorch/neuron/compile_cache"),
         (CacheKind.VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
         *((CacheKind.TORCH_NEURON, variable, "", default) for variable, default in torch_neuron.DEFAULTS.items()),
         (CacheKind.NKI, None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)

@@ -94,6 +94,17 @@ def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path
     }
 
 
+def test_the_cache_of_the_libtorch_back_end_is_found_where_it_puts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = tmp_path / ".cache/neuron_libtorch/neuron/compile_cache"
+    assert str(place) not in {root.path for root in roots.find({})}
+    place.mkdir(parents=True)
+    (found,) = [root for root in roots.find({}) if root.path == str(place)]
+    assert (found.kind, found.exists) == ("vllm-neuron", True)
+
+
 def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:
     hidden = CacheProcess(pid=5, command=("python",), environ=None, cwd=None)
     assert all(5 not in root.users for root in roots.find({}, [hidden]))
