@@ -75,8 +75,10 @@ def read_tables(text: str) -> tuple[Devices, ...]:
 def _tables(lines: Iterable[str]) -> Iterator[Devices]:
     instance, lnc = "", None
     block: list[list[str]] = []
+    bare = False
     for line in (*(line[:LONGEST_LINE] for line in lines), ""):
-        cells = _cells(line)
+        bare = _is_bare(line) or (bare and bool(block))
+        cells = _cells(line, bare=bare)
         if cells is not None:
             block.append(cells)
             continue
@@ -100,12 +102,22 @@ def _is_rule(line: str) -> bool:
     return len(tail) >= 3 and set(tail) <= _RULE
 
 
-def _cells(line: str) -> list[str] | None:
-    """The cells of a row; None where the line is no row."""
+def _is_bare(line: str) -> bool:
+    """Whether a line is the heading of a table whose outer bars somebody left away."""
+    lead, _, rest = line.translate(_BARS).partition("|")
+    return (
+        bool(rest) and _TITLES.get(" ".join(lead.upper().split())) == "device" and bool(rest.rpartition("|")[2].strip())
+    )
+
+
+def _cells(line: str, *, bare: bool) -> list[str] | None:
+    """The cells of a row, which has no outer bars where it is `bare`; None where the line is no row."""
     row = line.translate(_BARS)
     first, last = row.find("|"), row.rfind("|")
     if last <= first:
         return None
+    if bare:
+        first, last = -1, len(row)
     cells = [visible(cell.strip()) for cell in row[first + 1 : last].split("|")]
     if len(cells) < 3 or all(set(cell) <= _RULE for cell in cells if cell):
         return None

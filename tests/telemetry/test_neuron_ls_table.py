@@ -70,6 +70,24 @@ def test_every_form_says_the_same(form: type[str]) -> None:
     assert {(device.instance_type, device.lnc) for device in (tenth, eleventh)} == {("trn2.48xlarge", 2)}
 
 
+def test_a_table_without_its_outer_bars_is_read_with_its_further_rows() -> None:
+    text = """instance-type: trn2.3xlarge
+Neuron Device | Neuron Cores | Neuron Core IDs | PID
+0             | 4            | 0-3             | 71
+              |              |                 | 72
+2             | 4            | 8-11            |
+
+7 | 8 | nine
+"""
+    (devices,) = read_tables(text)
+    assert [(device.index, device.core_count, device.cores) for device in devices] == [
+        (0, 4, (0, 1, 2, 3)),
+        (2, 4, (8, 9, 10, 11)),
+    ]
+    assert [[process.pid for process in device.processes] for device in devices] == [[71, 72], []]
+    assert {device.instance_type for device in devices} == {"trn2.3xlarge"}
+
+
 def test_a_containers_rows_without_a_header_are_read_by_what_they_hold() -> None:
     rows = "\n".join(line for line in TABLE.splitlines() if re.match(r"\| +\d|\|  +\|", line))
     ((tenth, _),) = read_tables(rows)
