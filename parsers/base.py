@@ -23,7 +23,7 @@ _MOST_RECORDS = 2000
 LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
 HEADER = late_pattern(
     r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}):[ \t\xa0]*"
-    rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_]+)\|\|"
+    rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_\\]+)\|\|"
     rf"|\[(?P<bracket>{LEVELS})\]):"
     r"|(?P<xla>[IWEF]) (?=\S+:\d+\]))"
     r"|(?P<rdate>\d{4}-[A-Z][a-z]{2}-\d\d) (?P<rclock>\d\d:\d\d:\d\d)"
@@ -205,7 +205,8 @@ def _headed(header: re.Match[str], text: str, offset: int, source: str) -> Recor
         record.at = timestamps.wrapper(date, clock, digits)
         record.pid = record.header_pid = int(pid) if pid else None
         record.level = LogLevel.named(level or bracket)
-        record.tag = tag or f"[{bracket}]"
+        # Markdown puts a backslash before an underscore.
+        record.tag = tag.replace("\\", "") if tag else f"[{bracket}]"
         if bracket:
             record.generation = _G3
         else:

@@ -41,7 +41,8 @@ _MONTHS = (
 )  # fmt: skip
 
 _STAMPS = tuple(b":%02d.000" % second for second in range(60))
-"""How the wrapper's stamps end: the seconds, and milliseconds padded with zeros; a bare `.000` is in many numbers."""
+"""How the wrapper's stamps end: the seconds, and milliseconds padded with zeros; a bare `.000` is in many numbers.
+A terminal may break a stamp behind a progress bar: `it/s]20` and `s/it]20` mark the line that begins it."""
 
 FAMILIES = (
     Row(
@@ -53,8 +54,8 @@ FAMILIES = (
     ),
     Row(
         WrapperLines,
-        (*_STAMPS, b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:", b"WARNING]:",
-         b"WARN]:", b"ERROR]:", b"DEBUG]:", b"CRITICAL]:", b"FATAL]:", b"TRACE]:"),
+        (*_STAMPS, b"/s]20", b"/it]20", b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:",
+         b"WARNING]:", b"WARN]:", b"ERROR]:", b"DEBUG]:", b"CRITICAL]:", b"FATAL]:", b"TRACE]:"),
         (WRAPPER, PLAIN),
     ),
     Row(

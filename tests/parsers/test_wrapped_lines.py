@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.events import CompileFailed, CompileStarted, DeviceMemoryExhausted, RuntimeLogged
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import only, read
 
@@ -245,3 +246,17 @@ def test_a_start_whose_command_line_has_an_argument_a_line_names_its_graph() -> 
     log = f"2025-03-04 05:06:07.000089:  4711  INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: [{argv} '-O1']\n"
     (start,) = only(CompileStarted, read(log))
     assert start.module == key
+
+
+@pytest.mark.parametrize("unit", ["it/s", "s/it"])
+@pytest.mark.parametrize("cut", [8, 11, 19, 23])
+def test_a_stamp_broken_behind_a_progress_bar_is_counted_with_and_without_events(unit: str, cut: int) -> None:
+    bar = f" 33%|{'#' * 80} | 5/15 [00:09<00:18,  2.00{unit}]"
+    line = "2024-05-06 10:00:00.000534:  77  INFO ||NEURON_CACHE||: "
+    text = bar + line[:cut] + "\n" + line[cut:] + "Compile cache path: /scratch/c\n"
+    for kind in (LogReader, CountingReader):
+        reader = kind("log:x")
+        reader.feed(text.encode())
+        reader.flush()
+        counts = reader.tally.as_json()
+        assert (counts["headers"], counts["pids"], counts["cache_paths"]) == (1, [77], ["/scratch/c"]), kind

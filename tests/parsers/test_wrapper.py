@@ -200,3 +200,11 @@ def test_a_failure_at_the_end_of_a_quiet_log_is_reported_once_with_what_came_of_
     assert not reader.spanning
     later = reader.feed(g3(HIT).encode()) + reader.flush()
     assert (len(only(CompileFailed, later)), len(only(CacheHit, later))) == (0, 1)
+
+
+def test_a_tag_that_markdown_has_escaped_is_the_same_tag() -> None:
+    reader = LogReader("log:x")
+    reader.feed(g2(HIT).replace("NEURON_CC_WRAPPER", "NEURON\\_CC\\_WRAPPER").encode())
+    reader.flush()
+    counts = reader.tally.as_json()
+    assert (counts["tags"], counts["hits"], counts["pids"]) == ({"NEURON_CC_WRAPPER": 1}, 1, [41])
