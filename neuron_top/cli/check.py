@@ -9,12 +9,13 @@ RUN is a recording (id, unique prefix of one, name; default: last), or log files
   neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
 
 A job that failed never passes, and the line that says so names the cause, as `neurontop diagnose` does; a failed
-compile that it overcame counts only against --max-failed. A recording whose command failed, or whose recorder died
-before its end, never passes either; logs do not say how a command ended. A metric that is unknown exceeds its
-threshold, unless --allow-unknown is given; so does a log without a line. Without a threshold only whether the job
-failed is checked, and a line on stderr says so.
+compile that it overcame counts only against --max-failed. A recording whose command failed, whose recorder died
+before its end, or whose job has not ended yet never passes either; logs do not say how a command ended. A metric that
+is unknown exceeds its threshold, unless --allow-unknown is given; so does a log without a line. Without a threshold
+only whether the job failed is checked, and a line on stderr says so.
 
-exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage · 3 recording not found
+exit status: 0 passed · 1 the job failed or has not ended, or a threshold is exceeded · 2 usage · 3 recording
+not found
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from neuron_top.services.runs import LAST
 from neuron_top.views.gate import RULES
 
 NO_THRESHOLD = (
-    "neurontop: no threshold was given: only whether the job failed is checked (exit status 1 if it did); "
+    "neurontop: no threshold was given: only whether the job failed is checked (exit status 1 if it did, or has not "
+    "ended); "
     "neurontop check --help lists the thresholds"
 )
 

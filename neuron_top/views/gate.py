@@ -1,7 +1,7 @@
 """What a continuous-integration job fails on, one reason a line: a job that failed, and thresholds on its report.
 
 A metric that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
-whatever was asked for, a recorded run that did not end well passes no gate.
+whatever was asked for, a recorded run that did not end well, or has not ended yet, passes no gate.
 """
 
 from __future__ import annotations
@@ -115,9 +115,14 @@ def empty_logs() -> GateVerdict:
 
 
 def end(view: Report) -> tuple[GateVerdict, ...]:
-    """A verdict on how a recorded command ended; none for logs, which do not report, nor for a run that goes on."""
+    """A verdict on how a recorded command ended, failed where it has not ended yet; none for logs, which do not report.
+
+    What a job has not done yet cannot exceed a threshold: a gate that let it pass would depend on when it was asked.
+    """
     summary = view.summary
-    if summary.cut_off:
+    if view.goes_on:
+        reason = f"the job has not ended ({summary.state_text}): run this check again when it has"
+    elif summary.cut_off:
         reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
     elif summary.exit_code is not None:
         reason = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cli.main import main
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.gate import RULES, judge
 from neuron_top.views.report import report
 from tests.parsers.logs import M1, g3
-from tests.report.samples import T0, made, sample
+from tests.report.samples import T0, made, sample, stepped
 
 LOG = """\
 2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at /c/neuronxcc-2.21.33363.0+82129205/\
@@ -98,7 +100,10 @@ def test_without_a_threshold_a_line_on_stderr_says_so(log: str, capsys: pytest.C
     assert main(["check", log]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert "no threshold was given: only whether the job failed is checked (exit status 1 if it did)" in err
+    assert (
+        "no threshold was given: only whether the job failed is checked (exit status 1 if it did, or has not ended)"
+        in err
+    )
 
 
 def test_a_job_page_gets_markdown_and_a_program_json(log: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,6 +158,29 @@ def test_a_log_without_a_line_keeps_no_threshold(tmp_path: Path, log: str, capsy
     assert main(["check", str(empty), "--max-failed", "0", "--allow-unknown"]) == 0
     assert main(["check", str(empty), log, "--max-failed", "0"]) == 0
     assert main(["check", str(empty)]) == 0  # it does not say that the job failed
+
+
+def test_a_job_that_has_not_ended_passes_neither_check_nor_compare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))
+    run = "20260101-000000-aaaa"
+    began = ev.RunStarted(run=run, name="job", at=T0, seen=T0)
+    with SqliteStore(tmp_path / "neurontop.db") as store:
+        store.begin(began)
+        store.append(run, [began, *stepped(1, 5)], T0)
+    folder = tmp_path / "runs" / run
+    folder.mkdir(parents=True)
+    with (folder / "recording.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        reason = "the job has not ended (training): run this check again when it has"
+        for options in ([], ["--max-failed", "0"], ["--max-failed", "0", "--allow-unknown"]):
+            assert main(["check", run, *options]) == 1
+            assert capsys.readouterr().out.splitlines() == [reason]
+        assert main(["compare", run, run, "--max-slowdown", "9"]) == 1
+        assert reason in capsys.readouterr().err
+    assert main(["check", run]) == 1
+    assert "the run was cut off: its recorder died" in capsys.readouterr().out
 
 
 def test_the_size_of_a_cache_is_a_threshold_too(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
