@@ -9,6 +9,7 @@ import msgspec
 from neuron_top.events.torch_trace import REMOTE_CACHES
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, SpanKind
+from neuron_top.run.state import JobState
 from neuron_top.units import counted
 from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
@@ -45,7 +46,9 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wall(self) -> float | None:
-        """Seconds from start to end."""
+        """Seconds from start to end; unknown where only a search for something to watch has times."""
+        if self.summary.state is JobState.IDLE and not self.run.cores.cores:
+            return None
         return max(0.0, self.end - self.run.started) if self.run.started is not None else None
 
     @property

@@ -34,7 +34,9 @@ def metric_text(metric: Metric) -> str:
 def headline(
     run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine], errors: Sequence[ErrorLine]
 ) -> tuple[str, ...]:
-    """Five lines that a manager understands."""
+    """Five lines that a manager understands; one where there was no job, of which nothing can be said."""
+    if summary.state is JobState.IDLE:
+        return ("No job was seen.",)
     known = {one.name: one for one in metrics}
     wrong = [*_went_wrong(summary, known), *_nameless(run, errors)]
     return (

@@ -17,6 +17,7 @@ from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables, torch_tables
 from neuron_top.report.svg import Axis, BarShape, lanes
+from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
@@ -277,6 +278,17 @@ def test_compiling_beforehand_is_simulated_longest_first() -> None:
 def test_compiling_beforehand_takes_the_memory_of_the_largest_side_by_side() -> None:
     found = precompiled([Done(5.0, 10), Done(4.0, 30), Done(3.0, 20)], 12.0, own=3)
     assert [(one.workers, one.memory) for one in found] == [(1, 30), (2, 50), (3, 60)]
+
+
+def test_where_no_job_was_met_the_search_for_one_is_no_time_of_a_run() -> None:
+    run = Run()
+    for second in range(3):
+        run.apply(ev.SourceUnavailable(name="neuron-monitor", reason="not installed", at=T0 + second))
+    view = report(run, T0 + 3)
+    assert view.headline == ("No job was seen.",)
+    assert reported(view, "wall").value is None
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, memory=1),), at=T0 + 3))
+    assert reported(report(run, T0 + 3), "wall").value == 3, "telemetry of devices covers its time"
 
 
 def test_nothing_that_was_compiled_is_nothing_to_compile_beforehand() -> None:
