@@ -78,12 +78,23 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
         return self.only_looks
 
     @property
+    def is_ours(self) -> bool:
+        """True for neurontop itself."""
+        return self._own_words is not None
+
+    @property
     def only_looks(self) -> bool:
         """True for one of ours that starts no job: it looks, or locks what it changes."""
+        words = self._own_words
+        return words is not None and not _STARTERS.intersection(words[:1])
+
+    @property
+    def _own_words(self) -> list[str] | None:
+        """What stands behind `neurontop` in its command; None for another program."""
         words = [os.path.basename(word) for word in self.command]
         if words and words[0].startswith("python"):
             words = words[2:] if words[1:2] == ["-m"] else words[1:]
-        return words[:1] in (["neurontop"], ["neuron_top"]) and not _STARTERS.intersection(words[1:2])
+        return words[1:] if words[:1] in (["neurontop"], ["neuron_top"]) else None
 
     @property
     def modules(self) -> frozenset[str]:

@@ -152,9 +152,9 @@ REFUSALS = {
     RefusalCode.NO_SPACE: "{detail} has too little space: {needed} are to be copied, {free} are free",
 }
 CAVEATS = {
-    CaveatCode.IN_USE: "a job uses this cache ({detail}): what it holds, names or may have used since its start stays; "
-    "in the worst case, what is removed is compiled again",
-    CaveatCode.MAYBE_IN_USE: "{detail}: what it holds, names or may have used since its start stays; in the worst "
+    CaveatCode.IN_USE: "a job uses this cache ({detail}): what a job holds, names or may have used since it started "
+    "stays; in the worst case, what is removed is compiled again",
+    CaveatCode.MAYBE_IN_USE: "{detail}: what a job holds, names or may have used since it started stays; in the worst "
     "case, what is removed is compiled again",
     CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",

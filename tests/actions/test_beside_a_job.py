@@ -111,6 +111,6 @@ def test_the_command_says_that_a_job_runs_and_what_the_worst_case_is(
         assert main(["cache", "evict", "--older-than", "30d", "--dry-run", str(root)]) == 0
         text = capsys.readouterr().out
         assert main(["cache", "evict", "--older-than", "30d", "--dry-run", "--json", str(root)]) == 0
-    assert "(python) may use this cache, as its environment names it: what it holds" in text
+    assert "(python) may use this cache, as its environment names it: what a job holds" in text
     assert "in the worst case, what is removed is compiled again" in text
     assert len(json.loads(capsys.readouterr().out)["plans"][0]["steps"]) == 1

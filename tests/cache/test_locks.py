@@ -144,6 +144,30 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert not recent.use.certain
 
 
+def test_of_several_users_the_job_is_named_and_the_others_are_counted(tmp_path: Path) -> None:
+    (root := tmp_path / "root").mkdir()
+    proc = tmp_path / "proc"
+    named = f"NEURON_COMPILE_CACHE_URL={root}"
+
+    def start(pid: int, *command: str, opened: Path | None = None) -> str:
+        (place := proc / str(pid)).mkdir(parents=True)
+        (place / "fd").mkdir()
+        (place / "cmdline").write_bytes("\0".join(command).encode())
+        (place / "environ").write_bytes(named.encode())
+        if opened is not None:
+            (place / "fd" / "3").symlink_to(opened)
+        use = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW).use
+        assert use is not None
+        return use.why
+
+    may = "({}) may use this cache, as its environment names it".format
+    assert start(10, "neurontop", "run", "--", "x") == f"process 10 {may('neurontop')}"
+    assert start(11, "python", "train.py") == f"process 11 {may('train.py')}; 1 more process may use it too"
+    assert start(12, "python", "train.py") == f"process 11 {may('train.py')}; 2 more processes may use it too"
+    opened = "process 13 has a file of the cache open; 3 more processes may use it too"
+    assert start(13, "python", "train.py", opened=root / "x.neff") == opened
+
+
 def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Path) -> None:
     work = tmp_path / "user" / "neuroncc_compile_workdir" / "uuid"
     work.mkdir(parents=True)

@@ -25,6 +25,7 @@ from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.states import Holder
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
+from neuron_top.units import counted
 
 QUIET_AGE = 15 * 60.0
 """With nobody using the cache, a lock older than this is dead, seconds."""
@@ -219,13 +220,25 @@ def _users(
     for pid in users:
         held.update(entry for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
     use = CacheUse(
-        why=next(iter(users.values())),
+        why=_why(users, running),
         certain=bool(reasons),
         since=None if None in starts else min(start for start in starts if start is not None),
         held=frozenset(held),
         named=frozenset().union(*(process.modules for process in running)),
     )
     return use, unseen, work_open
+
+
+def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
+    """How one user of the cache is known, and how many more there are; `users` has the certain ones first.
+
+    The job goes before the `neurontop run` that started it: a person recognizes the job.
+    """
+    ours = {process.pid for process in running if process.is_ours}
+    shown = next((pid for pid in users if pid not in ours), next(iter(users)))
+    others = len(users) - 1
+    more = f"; {counted(others, 'more process', 'more processes')} may use it too" if others else ""
+    return f"{users[shown]}{more}"
 
 
 def _entry_of(path: str, root: str) -> list[str]:
