@@ -105,6 +105,22 @@ def test_an_install_without_extras_stays_below_330_mb() -> None:
     assert total < 330e6 - 20e6, "20 MB are kept for what neuron-top itself weighs"
 
 
+def test_the_documents_install_from_a_checkout_alike() -> None:
+    """The package is on no index: `pip install neuron-top` fails where it is not installed yet."""
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+    commands = {
+        (document.name, command[1])
+        for document in documents
+        for command in re.finditer(
+            r"^(?:\$| {3}) ?((?:pip|pipx|uv tool) install \S+)", document.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+    assert {("README.md", "pip install ."), ("index.md", "pip install ."), ("install.md", "pip install .")} <= commands
+    assert [
+        (name, command) for name, command in commands if command.split()[-1].strip("'").startswith("neuron-top")
+    ] == []
+
+
 def test_the_installed_program_starts(wheel: Path, tmp_path: Path) -> None:
     """A fresh environment that borrows the dependencies of this one, but not its checkout."""
     venv.create(tmp_path / "fresh", with_pip=False, symlinks=True)
