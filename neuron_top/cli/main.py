@@ -32,7 +32,7 @@ COMMANDS = (
     Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),
     Command("status", "status", "print the overview once, for scripts"),
     Command("alerts", "alerts", "list the alerts of a job and past ones; acknowledge or mute them"),
-    Command("runs", "runs", "list recordings"),
+    Command("runs", "runs", "list, label, copy and delete recordings"),
     Command("replay", "replay", "play back a recording in the live view"),
     Command(
         "report", "report", "report where a run's time went, from a recording or plain logs, as HTML, Markdown or JSON"

@@ -1,4 +1,4 @@
-"""List recordings, newest first: start, duration, state, share of compile time, hit rate and size; label them.
+"""List recordings, newest first: start, duration, state, share of compile time, hit rate and size; label, delete them.
 
     neurontop runs                 the newest 20
     neurontop runs --all --json    all of them, as JSON
@@ -7,6 +7,7 @@
     neurontop runs tag RUN sweep bf16        give it tags; with --remove take them away
     neurontop runs star RUN …                mark recordings; with --remove take the star away
     neurontop runs note RUN "lr too high"    write a note; "" removes it
+    neurontop runs rm RUN …        show what deleting them frees, ask, delete; --dry-run only shows, --yes does not ask
     neurontop runs push RUN …      copy recordings of this machine into the database that --store names
     neurontop runs pull RUN …      copy recordings of that database to this machine
 
@@ -14,7 +15,11 @@
 notes are kept in the state folder of this user. A copy that was cut short, or whose recording went on since, is
 completed by the next one. The log of a job stays on its machine.
 
-exit status: 0 fine · 1 the store cannot be used · 2 usage · 3 no recording found · 4 refused for safety
+What `rm` deletes is gone: there is no trash for recordings. One that is still being written is skipped, and nothing
+outside the folder of the recordings is touched: compile caches stay, and so do compile times that estimates use.
+
+exit status: 0 fine · 1 the store cannot be used, or a recording was not deleted · 2 usage · 3 no recording found · 4
+refused for safety: not confirmed, or every recording named is still being written
 """
 
 from __future__ import annotations
@@ -25,26 +30,30 @@ import time
 from neuron_top import units
 from neuron_top.cli.output import log_stderr, print_json, print_text, table
 from neuron_top.cli.store_option import add_store, settings_of
-from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.units import counted
+from neuron_top.views.run_deletion import RunDeleted, deleted_line, deletion_lines
 from neuron_top.views.runs import RunRow
 
 _SHOWN = 20
 _COPIES = ("push", "pull")
 _LABELS = ("name", "tag", "star", "note")
+_DELETE = "rm"
 _HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size", "tags")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `runs`."""
-    actions = (*_LABELS, *_COPIES)
+    actions = (*_LABELS, *_COPIES, _DELETE)
     parser.add_argument(
-        "action", nargs="?", choices=actions, metavar="|".join(actions), help="label or copy recordings"
+        "action", nargs="?", choices=actions, metavar="|".join(actions), help="label, copy or delete recordings"
     )
     parser.add_argument("names", nargs="*", metavar="RUN", help="recordings; after them the name, tags or note")
     parser.add_argument("--remove", action="store_true", help="with tag and star: remove them")
+    parser.add_argument("--dry-run", action="store_true", help="with rm: show what would be deleted, delete nothing")
+    parser.add_argument("--yes", action="store_true", help="with rm: delete without asking")
     parser.add_argument("--starred", action="store_true", help="list recordings with a star only")
     parser.add_argument("--tag", metavar="TAG", help="list recordings with this tag only")
     parser.add_argument("--all", action="store_true", help="list all recordings, not only the newest 20")
@@ -53,11 +62,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """List them, or copy some."""
+    """List them, or label, copy or delete some."""
     settings = settings_of(arguments)
     if arguments.action in _COPIES:
         return _copy(settings, arguments)
     service = RunService(settings)
+    if arguments.action == _DELETE:
+        return _delete(service, arguments)
     if arguments.action:
         return _label(service, arguments)
     rows, count = _listed(service, arguments)
@@ -132,6 +143,38 @@ def _copy(settings: Settings, arguments: argparse.Namespace) -> int:
     for one in copied:
         print_text(f"{one.id}: {counted(one.events, 'event')}, {one.new:,} of them new")
     return 0
+
+
+def _delete(service: RunService, arguments: argparse.Namespace) -> int:
+    """Show the plan, ask, delete, report; gives the exit status."""
+    if not arguments.names:
+        raise UsageError("runs rm: name the recordings to delete; `neurontop runs` lists them")
+    plan = service.plan_deletion(arguments.names)
+    if not arguments.json and (arguments.dry_run or not arguments.yes or plan.exclusions):
+        print_text("\n".join(deletion_lines(plan)))
+    if arguments.dry_run:
+        if arguments.json:
+            print_json({"schema": 1, "plan": plan, "outcomes": None})
+        return 0
+    if not plan.steps:
+        raise RefusedForSafety(f"nothing was done: {plan.exclusions[0].id}: {plan.exclusions[0].reason}")
+    if not arguments.yes:
+        from neuron_top.cli.cache_commands.plan_runner import confirm
+
+        confirm(f"{counted(len(plan.steps), 'recording')}, {units.bytes_text(plan.frees)}, for ever.")
+    outcomes = [_deleted(service, row) for row in plan.steps]
+    if arguments.json:
+        print_json({"schema": 1, "plan": plan, "outcomes": outcomes})
+    else:
+        print_text("\n".join(map(deleted_line, outcomes)))
+    return 1 if any(outcome.not_done for outcome in outcomes) else 0
+
+
+def _deleted(service: RunService, row: RunRow) -> RunDeleted:
+    try:
+        return RunDeleted(id=row.id, freed_bytes=service.delete(row.id))
+    except RefusedForSafety as problem:  # a job that began to write it meanwhile, a link in the place of its folder
+        return RunDeleted(id=row.id, freed_bytes=0, not_done=str(problem))
 
 
 def _cells(row: RunRow) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +28,7 @@ from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
 from neuron_top.store.run_labels import NO_LABELS, LabelFile, RunLabels
 from neuron_top.views.overlay import OverlaidRun, overlaid_run
+from neuron_top.views.run_deletion import RunDeletion, run_deletion
 from neuron_top.views.runs import RunRow, run_row
 from neuron_top.views.states import run_name
 
@@ -68,18 +69,9 @@ class RunService:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
         if not self._kept.exists:
             return ()
-        now, labels = time.time(), self._labels.known()
+        labels = self._labels.known()
         with self._kept.open() as store:
-            return tuple(
-                run_row(
-                    record,
-                    now,
-                    recorder_alive=goes_on(record, store),
-                    labels=labels.get(record.id, NO_LABELS),
-                    file_bytes=self._file_bytes(record),
-                )
-                for record in store.runs(limit=limit)
-            )
+            return tuple(self._row(store, record, labels) for record in store.runs(limit=limit))
 
     def count(self) -> int:
         """How many recordings there are. Raises StoreUnusable."""
@@ -114,6 +106,16 @@ class RunService:
             record = self._find(store, name)
             run = load_run(store, record.id, self._settings.history_seconds)
         return view(run, record.finished if record.finished is not None else record.touched)
+
+    def plan_deletion(self, names: Iterable[str]) -> RunDeletion:
+        """What deleting these recordings would do. Raises NothingToShow for a name that is none, StoreUnusable."""
+        with self._store() as store:
+            labels = self._labels.known()
+            records = [self._find(store, name) for name in names]
+            return run_deletion(
+                [self._row(store, record, labels) for record in records],
+                {record.id for record in records if goes_on(record, store)},
+            )
 
     def delete(self, run: str) -> int:
         """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written.
@@ -162,6 +164,15 @@ class RunService:
 
         labels = self._labels.change(record.id, change)
         return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
+
+    def _row(self, store: Store, record: RunRecord, labels: Mapping[str, RunLabels]) -> RunRow:
+        return run_row(
+            record,
+            time.time(),
+            recorder_alive=goes_on(record, store),
+            labels=labels.get(record.id, NO_LABELS),
+            file_bytes=self._file_bytes(record),
+        )
 
     def _file_bytes(self, record: RunRecord) -> int:
         """Of a database's recordings the files are on the machine that made them."""
