@@ -53,12 +53,13 @@ class NeffHeader(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     """As stored, hexadecimal: MD5 (package version 2) or SHA-256 (1) of the payload."""
     uuid: str
+    """As profiles and the runtime's messages name this file."""
     name: str
     module: str | None
     """The cache key in `name`: where this file was first compiled for. None for newer files, which carry none."""
     cores_requested: int
     cores_per_node: tuple[int, ...]
-    feature_bits: int
+    """Of each sub-graph."""
     features: tuple[str, ...]
     logical_core_size: int
     warnings: tuple[str, ...] = ()
@@ -102,7 +103,6 @@ def read_header(head: bytes, size: int) -> NeffHeader | None:
         module=module[-1] if module else None,
         cores_requested=requested,
         cores_per_node=tuple(node for node in nodes if node),
-        feature_bits=bits,
         features=_features(bits),
         logical_core_size=lnc,
         warnings=_warnings(major, bits, data_bytes, size),

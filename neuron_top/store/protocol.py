@@ -66,7 +66,3 @@ class Store(Protocol):
 
     def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
         """Measured compile times of all runs, newest first, `most` at the most."""
-
-    @property
-    def events_bytes(self) -> int:
-        """What all recordings' events take, bytes."""

@@ -202,12 +202,6 @@ class SqliteStore:
             ).fetchall()
         return [self._record(CompileRecord, (*row[:-1], _mix(row[-1]))) for row in rows]
 
-    @property
-    def events_bytes(self) -> int:
-        """What all recordings' events take, bytes."""
-        with self._checked():
-            return int(self._connection.execute("SELECT coalesce(sum(bytes), 0) FROM runs").fetchone()[0])
-
     # --- below ---
 
     def _run_record(self, row: tuple[Any, ...]) -> RunRecord:

@@ -254,6 +254,18 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
             "FX-graph and AOT-autograd cache, every lookup counts",
         ),
         ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
+        *(
+            [
+                (
+                    "triton_kernels",
+                    "Triton kernels compiled",
+                    trace.triton_kernels,
+                    "as far as PyTorch's trace lists them",
+                )
+            ]
+            if trace is not None and trace.triton_kernels
+            else []
+        ),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
     yield metric(

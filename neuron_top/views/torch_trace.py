@@ -127,6 +127,8 @@ class TorchSummary(msgspec.Struct, frozen=True, kw_only=True):
     caches: tuple[TorchCacheRow, ...]
     processes: int = 1
     """Whose counts and seconds are added up."""
+    triton_kernels: int = 0
+    """Those that Inductor compiled on a GPU, as far as the trace lists them."""
 
 
 class TorchView(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,6 +191,7 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
             if one.hit > loads[name] or one.miss or one.bypass or one.disabled
         ),
         processes=len({(row.rank, row.pid) for row in frames}),
+        triton_kernels=sum(frame.triton_kernels for frame in ledger.frames.values()),
     )
 
 

@@ -110,6 +110,13 @@ def test_show_reads_graph_and_archive(root: Path) -> None:
     assert given["graph"]["parameters"] == ["bf16[8,16]", "bf16[16,4]"]
     assert given["neff"]["payload"]["digest_ok"] is True
     assert {file["name"] for file in given["files"]} == {*HIT, "compile_flags.json"}
+    rows = dict(
+        line.strip().split("  ", 1)
+        for line in neurontop("show", root, "1" * 20).stdout.splitlines()
+        if "  " in line.strip()
+    )
+    assert rows["UUID"].strip() == b"u".hex() * 16
+    assert rows["NEFF"].strip() == "version 2.0, package version 2, build —"
     assert neurontop("show", root, "MODULE_").returncode == 2
     assert neurontop("show", root, "MODULE_9").returncode == 3
 

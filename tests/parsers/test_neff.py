@@ -38,6 +38,7 @@ def test_a_good_file_passes_and_reports_what_it_needs() -> None:
     assert header.module == "MODULE_176283691422090868+f7f529f3"
     assert header.features == ("collective offset", "virtual cores")
     assert (header.cores, header.version, header.warnings) == (1, "2.0", ())
+    assert (header.uuid, header.cores_per_node) == (b"u".hex() * 16, (1,))
 
 
 @pytest.mark.parametrize("length", [0, 5, 24, 500, 1023])

@@ -107,6 +107,7 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
             ev.GraphCaptured(at=T0 + began, **identity),
             ev.FrameCompiled(began=T0 + began, seconds=4.0, at=T0 + began + 4, **identity),
             ev.BackwardCompiled(began=T0 + began + 5, seconds=2.0, at=T0 + began + 7, **identity),
+            ev.TritonKernelsCompiled(kernels=3, at=T0 + began + 7, **identity),
         ]
 
     steps = [event for number in range(6) for event in stepped(number, 20.0 + 5 * number)]
@@ -117,6 +118,8 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
     assert (again.step, again.after_warm_up) == (4, True)
     assert again.spans == ((T0 + 41, T0 + 45), (T0 + 46, T0 + 48))
     assert view.headline[-1] == "1 function compiled by PyTorch after warm-up."
+    assert reported(view, "triton_kernels").value == 6
+    assert "triton_kernels" not in {one.name for one in report(sample(), 0.0).metrics}, "nothing of it without a GPU"
     (late,) = judge(view, {"max-late-compiles": 0})
     assert (late.passed, late.value) == (False, 1)
     (chart,) = [chart for chart in charts(view) if chart.heading == "Timeline"]

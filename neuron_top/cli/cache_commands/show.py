@@ -209,12 +209,21 @@ def _neff(neff: Neff | None) -> str:
         return _pairs([("NEFF", neff.problem or "no header")])
     header, payload = neff.header, neff.payload
     rows = [
-        ("NEFF", f"version {header.version}, package version {header.package_version}"),
+        (
+            "NEFF",
+            f"version {header.version}, package version {header.package_version}, build {header.build or UNKNOWN}",
+        ),
+        ("UUID", header.uuid),
         (
             "cores",
             f"{header.cores} needed, {header.cores_requested} asked for, logical core {header.logical_core_size}",
         ),
-        ("compiled for", header.module or UNKNOWN),
+        *(
+            [("by sub-graph", _listed([str(cores) for cores in header.cores_per_node]))]
+            if header.cores_per_node
+            else []
+        ),
+        ("compiled for", header.module or header.name or UNKNOWN),
         ("features", ", ".join(header.features) or "none"),
     ]
     rows += [("warning", warning) for warning in header.warnings]

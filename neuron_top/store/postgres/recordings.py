@@ -188,13 +188,6 @@ class PostgresStore:
         names = CompileRecord.__struct_fields__
         return [msgspec.convert(dict(zip(names, row, strict=True)), CompileRecord) for row in rows]
 
-    @property
-    def events_bytes(self) -> int:
-        """What all recordings' events take, bytes."""
-        with self._database.connection() as connection:
-            row = connection.execute("SELECT coalesce(sum(bytes), 0)::bigint FROM neurontop.parts").fetchone()
-        return int(row[0]) if row is not None else 0
-
     def _run_record(self, row: tuple[object, ...]) -> RunRecord:
         values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
         try:
