@@ -28,7 +28,7 @@ from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import App, Guard, acting_offered, current_permission, page_url
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
-from neuron_top.dashboard.pages import cache, live, logs, memory, runs
+from neuron_top.dashboard.pages import cache, cores, live, logs, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.dashboard.permissions import callback_permissions
@@ -36,7 +36,7 @@ from neuron_top.dashboard.permissions import callback_permissions
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
 COMPRESSED_BYTES = 2000
 """Answers of so many bytes are compressed: what a page of a fleet is pushed has many equal words."""
-PAGES = (live, memory, compile_page, cache, logs, runs, fleet_page)
+PAGES = (live, cores, compile_page, cache, logs, runs, fleet_page)
 """Registered by hand: in this order in the navigation, which is that of the terminal's screens."""
 
 

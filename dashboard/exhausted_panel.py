@@ -27,7 +27,7 @@ def exhausted_summary(memory: ExhaustedMemory, colors: ChartColors, identity: st
 
 def exhausted_panel(memory: ExhaustedMemory, colors: ChartColors) -> list[Any]:
     """All of it: the summary, the largest programs, a row for devices alike, and each core on demand."""
-    parts = exhausted_summary(memory, colors, "memory-exhausted-kinds")
+    parts = exhausted_summary(memory, colors, "cores-exhausted-kinds")
     if memory.programs:
         rows = [(program.name, bytes_text(program.total), program.cores) for program in memory.programs]
         head = ("largest programs", "memory, at most", "cores")

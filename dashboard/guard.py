@@ -221,8 +221,13 @@ class Guard:
     async def _own_page(
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, right: Permission
     ) -> bool:
-        """Sign-in and sign-out."""
+        """Sign-in, sign-out and pages that have moved."""
         path, method = scope["path"][len(self._prefix) :], scope["method"]
+        if path in permissions.MOVED and method in ("GET", "HEAD"):
+            query = quote(scope["query_string"], safe="=&%+/")
+            place = f"{self._prefix}{permissions.MOVED[path]}{'?' if query else ''}{query}"
+            await _respond(send, 308, "", "text/plain", (("location", place),))
+            return True
         if path == "sign-in" and method in ("GET", "HEAD"):
             query = parse_qs(scope["query_string"].decode("utf-8", "replace"), max_num_fields=20)
             back = self._own_address((query.get("to") or [""])[0])

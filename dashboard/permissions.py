@@ -26,8 +26,11 @@ def action_permission(verb: Verb) -> Permission:
 LEAST_TO_EXECUTE = min(action_permission(action.verb) for action in ACTIONS)
 """What every execution needs; the plan's own verb may need more, see `plan_registry`."""
 
+MOVED: Mapping[str, str] = {"memory": "cores"}
+"""Earlier paths of pages, in bookmarks and in links that were sent, and where they are now. The guard redirects."""
+
 _READ_PATHS = (
-    "", "compile", "cache", "memory", "runs", "logs", "fleet",
+    "", "compile", "cache", "cores", "runs", "logs", "fleet",
     "_dash-layout", "_dash-dependencies", "_dash-component-suites/{package_name}/{fingerprinted_path:path}", "alive",
     "report", "comparison", "metrics",
     "api", "api/", "api/openapi.json", "api/overview", "api/graphs", "api/graphs/{key}", "api/timeline", "api/answers",
@@ -48,6 +51,7 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     (POST, "sign-out"): Permission.NONE,
     (GET, "assets/{path:path}"): Permission.NONE,
     (GET, "_favicon.ico"): Permission.NONE,
+    **{(GET, path): Permission.NONE for path in MOVED},
     **{(GET, path): Permission.READ for path in _READ_PATHS},
     (SOCKET, "push"): Permission.READ,
     # A log that a reader brings is shown to that browser alone and changes nothing; see `dropping.py`.
@@ -86,8 +90,8 @@ CALLBACKS: Mapping[str, Permission] = {
     "cache-query.value": Permission.READ,
     "cache-action.children": LEAST_TO_EXECUTE,
     "cache-undone.children": LEAST_TO_EXECUTE,
-    "memory-summary.children": Permission.READ,
-    "memory-with.options": Permission.READ,
+    "cores-summary.children": Permission.READ,
+    "cores-with.options": Permission.READ,
     "runs-note.children": Permission.READ,
     "runs-documents.children": Permission.READ,
     "runs-labels-of.data": Permission.READ,

@@ -64,8 +64,9 @@ def test_every_route_declares_its_right_and_none_is_declared_that_is_not_there(a
             found |= {(method, path) for method in route.methods or () if method != "HEAD"}
     unserved = {(method, path) for method, path in found if path in permissions.NOT_SERVED}
     guards_own = {(method, path) for method in ("GET", "POST") for path in ("sign-in", "sign-out")}
+    guards_own |= {("GET", path) for path in permissions.MOVED}
     pages = {
-        ("GET", name) for name in ("compile", "cache", "memory", "runs", "logs", "fleet")
+        ("GET", name) for name in ("compile", "cache", "cores", "runs", "logs", "fleet")
     }  # served as the front page
     assert found - unserved == set(permissions.ROUTES) - guards_own - pages
     assert not [

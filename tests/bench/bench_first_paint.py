@@ -30,7 +30,7 @@ from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
 ROUNDS, CHANGES = 7, 40
 OURS = "() => document.querySelector('#live-step')?.innerText === '600'"
-DRAWN = """() => { const plot = document.querySelector('#memory-lines .js-plotly-plot');
+DRAWN = """() => { const plot = document.querySelector('#cores-lines .js-plotly-plot');
     const lines = plot?.querySelectorAll('.scatterlayer .trace').length ?? 0;
     return lines && lines === plot.data.length; }"""
 WATCH = """() => { window.seen = {}; new MutationObserver(() => {

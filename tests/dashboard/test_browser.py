@@ -22,7 +22,7 @@ OTHER_TRACES = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMa
     .filter((trace) => trace.type !== (trace._input.type ?? 'scatter')).map((trace) => trace._input.type))"""
 """Kinds of charts that the library in assets/web/plotly does not hold: plotly draws something else then."""
 PAGES = {"": ("#live-step", "60"), "compile": ("#compile-summary", "7 graphs"), "cache": ("#cache-summary", "cache"),
-         "memory": ("#memory-summary", " "), "runs": ("#runs-note", "No recording yet"),
+         "cores": ("#cores-summary", " "), "runs": ("#runs-note", "No recording yet"),
          "logs": ("#logs-lines", "line 39")}  # fmt: skip
 """Each page, and what it says once its numbers have come."""
 

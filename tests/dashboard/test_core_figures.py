@@ -11,7 +11,7 @@ from neuron_top import events as ev
 from neuron_top.dashboard import figures, memory_figures
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.core_lines import core_lines
-from neuron_top.dashboard.pages import memory
+from neuron_top.dashboard.pages import cores
 from neuron_top.views.core_metrics import UTILIZATION
 from neuron_top.views.core_rows import CoreRow, silence_text
 from neuron_top.views.cores import core_page
@@ -151,8 +151,8 @@ def test_a_bar_stands_for_a_device_where_cores_are_many() -> None:
     assert tensors["y"][0] == 12, "of two cores"
     assert tensors["customdata"][1] in ("trn1/neuron/2", "trn1/neuron/3"), "a click chooses one of its cores"
     assert figure["layout"]["xaxis"]["title"]["text"] == "device"
-    shown = memory.render(many, None, DARK)
-    assert shown["memory-summary"] == "128 cores, highest peak 8.0 GiB.", "none is left out of a chart"
+    shown = cores.render(many, None, DARK)
+    assert shown["cores-summary"] == "128 cores, highest peak 8.0 GiB.", "none is left out of a chart"
 
 
 def test_marks_of_peaks_are_no_wider_than_their_bars() -> None:
@@ -164,21 +164,21 @@ def test_marks_of_peaks_are_no_wider_than_their_bars() -> None:
 
 def test_cores_are_named_alike_in_charts_tables_and_sentences() -> None:
     feed = fed(2)
-    shown = memory.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
-    assert shown["memory-kinds"].figure["data"][0]["x"] == ["core 0", "core 1"]
-    assert "core 1" in words_of(shown["memory-cores"])
-    assert shown["memory-core-words"].startswith("Core 0 on trn1: 90 % busy")
-    assert shown["memory-core-words"].endswith("to choose a core.")
+    shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
+    assert shown["cores-kinds"].figure["data"][0]["x"] == ["core 0", "core 1"]
+    assert "core 1" in words_of(shown["cores-rows"])
+    assert shown["cores-core-words"].startswith("Core 0 on trn1: 90 % busy")
+    assert shown["cores-core-words"].endswith("to choose a core.")
     local = worker(memory=505 * MIB)
-    shown = memory.render(local.read(memory_table), None, DARK)
-    assert "worker 0" in words_of(shown["memory-cores"])
-    assert shown["memory-summary"].startswith("1 worker, ")
+    shown = cores.render(local.read(memory_table), None, DARK)
+    assert "worker 0" in words_of(shown["cores-rows"])
+    assert shown["cores-summary"].startswith("1 worker, ")
     assert "core" not in lived(local)["live-busy-sub"]
 
 
 def test_the_table_of_cores_begins_with_the_peak_and_leaves_out_what_none_reports() -> None:
     def heads(feed: StillFeed) -> list[str]:
-        head = memory.render(feed.read(memory_table), None, DARK)["memory-cores"][0].children.children[1]
+        head = cores.render(feed.read(memory_table), None, DARK)["cores-rows"][0].children.children[1]
         return [cell.children for cell in head.children.children]
 
     assert heads(fed(2)) == ["core", "peak", "utilization", "memory", "capacity", "free"]
@@ -187,8 +187,8 @@ def test_the_table_of_cores_begins_with_the_peak_and_leaves_out_what_none_report
 
 def test_two_sources_of_a_workers_memory_are_named() -> None:
     feed = worker(memory=505 * MIB, kinds={"rest": 500 * MIB})
-    shown = memory.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
-    assert "the total is measured from outside" in shown["memory-core-words"]
+    shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))
+    assert "the total is measured from outside" in shown["cores-core-words"]
     neuron = fed(2)
-    shown = memory.render(neuron.read(memory_table), None, DARK, neuron.read(memory_kinds))
-    assert "from outside" not in shown["memory-core-words"]
+    shown = cores.render(neuron.read(memory_table), None, DARK, neuron.read(memory_kinds))
+    assert "from outside" not in shown["cores-core-words"]

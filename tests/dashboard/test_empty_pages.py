@@ -14,7 +14,7 @@ from neuron_top.dashboard import figures, memory_figures
 from neuron_top.dashboard.chart_colors import LIGHT
 from neuron_top.dashboard.idle_panel import idle_panel
 from neuron_top.dashboard.layout import run_options
-from neuron_top.dashboard.pages import memory
+from neuron_top.dashboard.pages import cores
 from neuron_top.run.model import Run
 from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.overview import overview
@@ -46,9 +46,9 @@ def test_the_page_of_compiles_has_no_empty_boxes_and_says_what_to_do(browser: An
 
 
 def test_the_page_of_cores_says_what_to_do_and_of_a_job_that_ended_that_nothing_came() -> None:
-    assert NO_CORE_YET[-1] in written(memory._summary(memory_table(Run(), 0.0)))
+    assert NO_CORE_YET[-1] in written(cores._summary(memory_table(Run(), 0.0)))
     ended = StillFeed(list(ENDED), now=START + 10)
-    assert NO_CORE[1] in written(memory._summary(ended.read(memory_table)))
+    assert NO_CORE[1] in written(cores._summary(ended.read(memory_table)))
 
 
 def test_a_core_without_categories_shows_its_total_in_the_color_of_what_is_unattributed() -> None:

@@ -36,7 +36,7 @@ from neuron_top.dashboard.guard import current_permission
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.live_tiles import TEXTS
 from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
-from neuron_top.dashboard.pages import cache, live, logs, memory, runs
+from neuron_top.dashboard.pages import cache, cores, live, logs, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.sign_in import wrong_page
 from neuron_top.ingest.log_line import LogLine, LogPage
@@ -110,8 +110,8 @@ def test_device_memory_that_ran_out_stands_on_the_first_page_with_what_filled_it
 def test_cores_that_report_no_memory_are_not_missed_where_it_ran_out() -> None:
     failed = ev.DeviceMemoryExhausted(at=START, device=3, core=1, requested=1 << 30, rows=())
     feed = StillFeed([failed], now=START + 9)
-    assert memory.render(feed.read(memory_table), None, DARK)["memory-summary"] == ""
-    assert "No core" in words_of(memory.render(StillFeed().read(memory_table), None, DARK)["memory-summary"])
+    assert cores.render(feed.read(memory_table), None, DARK)["cores-summary"] == ""
+    assert "No core" in words_of(cores.render(StillFeed().read(memory_table), None, DARK)["cores-summary"])
 
 
 def test_a_server_is_shown_as_serving_without_step_and_loss() -> None:
@@ -128,11 +128,11 @@ def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
     other = [msgspec.structs.replace(one, node="trn2") for one in samples(8, 5)]
     feed = StillFeed([*job(), *samples(32, 5), *other], now=START + 5)
     assert live.nodes_of(feed.read(overview)) == ["trn1", "trn2"]
-    for node, cores in (("", 40), ("trn1", 32), ("trn2", 8)):
+    for node, count in (("", 40), ("trn1", 32), ("trn2", 8)):
         heat = lived(feed, node=node)["live-heat"]
         assert isinstance(heat, PageChart)
         keys = {key for line in heat.figure["data"][0]["customdata"] for key in line if key}
-        assert len(keys) == cores
+        assert len(keys) == count
 
 
 def test_words_below_the_heat_map_tell_the_spread_and_what_no_core_reports() -> None:
@@ -230,7 +230,7 @@ def test_a_peak_of_one_second_survives_the_joining_of_a_day_and_zooming_in_shows
         at = START + 7 * second
         feed.run.apply(_one_core(at, (8 if second == 5890 else 2) * figures.GIB))
     feed.now = START + 70_000
-    whole = memory.render(feed.read(memory_table), None, DARK)["memory-lines"]
+    whole = cores.render(feed.read(memory_table), None, DARK)["cores-lines"]
     assert isinstance(whole, AppendChart)
     (trace,) = whole.figure["data"]
     assert len(trace["x"]) <= 600
@@ -259,7 +259,7 @@ def _one_core(at: float, size: int) -> ev.CoresSampled:
     ],
 )
 def test_only_a_zoom_in_time_asks_for_details(change: Any, span: tuple[float | None, float | None]) -> None:
-    assert memory.zoomed(change) == span
+    assert cores.zoomed(change) == span
 
 
 def test_a_stack_of_kinds_is_a_total_that_there_was_even_where_the_kinds_peaked_at_different_moments() -> None:
@@ -299,19 +299,19 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
         StillFeed([*job(), *samples(4, 30)], now=START + 30),
         StillFeed([*job(), *samples(2, 30)], now=START + 30),
     )
-    shown = memory.render(
+    shown = cores.render(
         one.read(memory_table),
         other.read(memory_table),
         DARK,
         one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")),
         other.read(memory_kinds),
     )
-    assert set(shown) == set(memory.OUTPUTS.names)
-    assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "total"
-    assert shown["memory-core"].figure["data"][0]["y"][0] == 5
-    assert "Core 2" in shown["memory-core-words"]
-    assert len(shown["memory-lines"].figure["data"]) == 4
-    assert len(shown["memory-other-lines"].figure["data"]) == 2
+    assert set(shown) == set(cores.OUTPUTS.names)
+    assert [trace["name"] for trace in shown["cores-core"].figure["data"]][-1] == "total"
+    assert shown["cores-core"].figure["data"][0]["y"][0] == 5
+    assert "Core 2" in shown["cores-core-words"]
+    assert len(shown["cores-lines"].figure["data"]) == 4
+    assert len(shown["cores-other-lines"].figure["data"]) == 2
 
 
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
@@ -440,7 +440,7 @@ def test_devices_that_failed_alike_are_one_row_and_bars_have_short_names() -> No
     found = feed.read(lambda run, _now: exhausted_memory(run.cores.exhausted))
     assert found is not None
     assert memory_figures.exhausted(found, DARK)["data"][0]["x"][:3] == ["d0 c0", "d0 c1", "d1 c0"]
-    assert "devices 0–3 0, 1 8" in words_of(memory.render(feed.read(memory_table), None, DARK)["memory-exhausted"])
+    assert "devices 0–3 0, 1 8" in words_of(cores.render(feed.read(memory_table), None, DARK)["cores-exhausted"])
 
 
 def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:
@@ -580,8 +580,8 @@ def test_cores_that_no_longer_report_are_gray_with_their_age_and_count_in_no_mea
     now, old = heat[0]["z"], heat[4]["z"]
     assert all(value is None for line in now for value in line)
     assert any(value is not None for line in old for value in line)
-    shown = memory.render(feed.read(lambda run, now: memory_table(run, now + 60)), None, DARK)
-    assert "; 4 cores: no data for 1 m 01 s" in shown["memory-summary"]
+    shown = cores.render(feed.read(lambda run, now: memory_table(run, now + 60)), None, DARK)
+    assert "; 4 cores: no data for 1 m 01 s" in shown["cores-summary"]
     assert "utilization · hatched: 4 cores, no data for 1 m 01 s" in words_of(whole["live-heat-words"]), (
         "a sentence says so too"
     )

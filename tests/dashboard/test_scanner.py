@@ -57,6 +57,13 @@ def test_without_a_token_no_path_but_the_sign_in_page_answers(closed: Served) ->
     assert closed.ask("/api/overview", token=READ).json["header"]["name"] == "bert-tp"
 
 
+def test_the_earlier_path_of_a_page_leads_to_it_with_what_was_asked(closed: Served) -> None:
+    answer = closed.ask("/memory?run=20260101-000000-aaaa&core=n/neuron/3%20x", Accept="text/html")
+    assert (answer.status, answer.headers["location"]) == (308, "/cores?run=20260101-000000-aaaa&core=n/neuron/3%20x")
+    assert closed.ask("/memory").headers["location"] == "/cores"
+    assert closed.ask("/memory", host="evil.example").status == 421, "no redirect for another site's name"
+
+
 def test_a_token_in_the_address_counts_for_nothing(closed: Served) -> None:
     assert closed.ask(f"/api/overview?token={READ}").status == 401
     assert closed.ask(f"/api/overview?access_token={ACT}").status == 401

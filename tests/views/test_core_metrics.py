@@ -12,7 +12,7 @@ from neuron_top import events as ev
 from neuron_top.dashboard import figures
 from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.metrics import metrics_of
-from neuron_top.dashboard.pages import memory
+from neuron_top.dashboard.pages import cores
 from neuron_top.run.model import Run
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.sysfs import SysfsTree
@@ -67,7 +67,7 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
     if metric.prometheus:
         (sample,) = samples[f"neurontop_core_{metric.prometheus}"]
         assert (sample.value, sample.labels["core"]) == (metric.value(row), "0")
-    page = memory.render(known.read(memory_table), None, DARK)["memory-cores"]
+    page = cores.render(known.read(memory_table), None, DARK)["cores-rows"]
     head, body = page[0].children.children[1:]
     titles = [cell.children for cell in head.children.children]
     assert body.children[0].children[titles.index(metric.title)].children == metric.text(row)

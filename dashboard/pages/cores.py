@@ -30,22 +30,22 @@ from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memo
 from neuron_top.views.model import CoreKind, Run
 from neuron_top.views.welcome import NO_CORE, NO_CORE_YET
 
-PATH, NAME = "memory", "Cores"
+PATH, NAME = "cores", "Cores"
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
 OUTPUTS = PageOutputs(
     parts=(
-        "memory-summary",
-        "memory-many",
-        "memory-cores",
-        "memory-devices",
-        "memory-exhausted",
-        "memory-other-summary",
-        "memory-core-words",
-        "memory-other-core-words",
+        "cores-summary",
+        "cores-many",
+        "cores-rows",
+        "cores-devices",
+        "cores-exhausted",
+        "cores-other-summary",
+        "cores-core-words",
+        "cores-other-core-words",
     ),
-    charts=("memory-kinds", "memory-other-kinds", "memory-busy", "memory-device-map"),
-    tracks=("memory-lines", "memory-other-lines", "memory-core", "memory-other-core"),
+    charts=("cores-kinds", "cores-other-kinds", "cores-busy", "cores-device-map"),
+    tracks=("cores-lines", "cores-other-lines", "cores-core", "cores-other-core"),
 )
 
 
@@ -53,59 +53,59 @@ def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
     other = html.Div(
         [
-            html.Label("Compare with", htmlFor="memory-with", className="visually-hidden"),
-            dcc.Dropdown(id="memory-with", options=[], placeholder="choose a second run", className="run-picker"),
+            html.Label("Compare with", htmlFor="cores-with", className="visually-hidden"),
+            dcc.Dropdown(id="cores-with", options=[], placeholder="choose a second run", className="run-picker"),
         ]
     )
     return html.Div(
         [
-            dcc.Store(id="memory-marks", data=None),
-            html.Div(html.P(id="memory-summary"), className="full"),
+            dcc.Store(id="cores-marks", data=None),
+            html.Div(html.P(id="cores-summary"), className="full"),
             panel(
                 "Cores over time",
                 html.Div(
                     [
-                        html.Span(id="memory-many", hidden=True),
+                        html.Span(id="cores-many", hidden=True),
                         html.H3("Utilization"),
-                        chart("memory-busy", "Utilization of all cores over time", 220),
+                        chart("cores-busy", "Utilization of all cores over time", 220),
                         html.H3("Memory"),
                     ],
                     className="many",
                 ),
-                chart("memory-lines", "Memory of each core over time", 320),
+                chart("cores-lines", "Memory of each core over time", 320),
                 tools=[other, *export_links("cores")],
             ),
             panel(
                 "A second run",
-                html.P(id="memory-other-summary", className="quiet"),
-                chart("memory-other-lines", "Memory of the second run over time", 320),
+                html.P(id="cores-other-summary", className="quiet"),
+                chart("cores-other-lines", "Memory of the second run over time", 320),
                 extra="second",
             ),
-            panel("Memory by category", chart("memory-kinds", "Memory of each core by category", 320)),
+            panel("Memory by category", chart("cores-kinds", "Memory of each core by category", 320)),
             panel(
                 "The second run",
-                chart("memory-other-kinds", "Memory of the second run by category", 320),
+                chart("cores-other-kinds", "Memory of the second run by category", 320),
                 extra="second",
             ),
             panel(
                 "One core over time",
-                html.P(id="memory-core-words", className="quiet"),
-                chart("memory-core", "Memory of one core by category over time", 320),
+                html.P(id="cores-core-words", className="quiet"),
+                chart("cores-core", "Memory of one core by category over time", 320),
             ),
             panel(
                 "One core of the second run",
-                html.P(id="memory-other-core-words", className="quiet"),
-                chart("memory-other-core", "Memory of one core of the second run by category over time", 320),
+                html.P(id="cores-other-core-words", className="quiet"),
+                chart("cores-other-core", "Memory of one core of the second run by category over time", 320),
                 extra="second",
             ),
             panel(
                 "Devices",
-                chart("memory-device-map", "Devices, how they are linked and how busy they are", 140),
-                html.Div(id="memory-devices"),
+                chart("cores-device-map", "Devices, how they are linked and how busy they are", 140),
+                html.Div(id="cores-devices"),
                 wide=True,
             ),
-            panel("Cores, by peak memory", html.Div(id="memory-cores"), wide=True),
-            panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
+            panel("Cores, by peak memory", html.Div(id="cores-rows"), wide=True),
+            panel("Out of memory", html.Div(id="cores-exhausted"), wide=True),
         ],
         className="grid two",
     )
@@ -125,21 +125,21 @@ def render(
     nothing = figures.empty(colors, "choose a second run above", 320)
     height = figures.TALL if one.utilization is not None else figures.HEIGHT
     return {
-        "memory-summary": _summary(one) if one.rows or one.exhausted is None else "",  # which says what was in use
-        "memory-cores": _cores(one),
+        "cores-summary": _summary(one) if one.rows or one.exhausted is None else "",  # which says what was in use
+        "cores-rows": _cores(one),
         **_devices(cores, colors),
-        "memory-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
-        "memory-many": "many" if one.utilization is not None else "",
-        "memory-busy": figures.busy_over_time(one, colors),
-        "memory-lines": figures.over_time(one, colors),
-        "memory-kinds": PageChart(figures.bars(one, colors, height=height)),
-        "memory-other-summary": _summary(other) if other is not None else "",
-        "memory-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
-        "memory-other-kinds": PageChart(figures.bars(other, colors, height=height) if other is not None else nothing),
-        "memory-core-words": _which(core, one),
-        "memory-core": AppendChart(figures.kinds_over_time(core, colors, height=height)),
-        "memory-other-core-words": _which(other_core, other) if other is not None else "",
-        "memory-other-core": AppendChart(
+        "cores-exhausted": exhausted_panel(one.exhausted, colors) if one.exhausted is not None else None,
+        "cores-many": "many" if one.utilization is not None else "",
+        "cores-busy": figures.busy_over_time(one, colors),
+        "cores-lines": figures.over_time(one, colors),
+        "cores-kinds": PageChart(figures.bars(one, colors, height=height)),
+        "cores-other-summary": _summary(other) if other is not None else "",
+        "cores-other-lines": figures.over_time(other, colors) if other is not None else AppendChart(nothing),
+        "cores-other-kinds": PageChart(figures.bars(other, colors, height=height) if other is not None else nothing),
+        "cores-core-words": _which(core, one),
+        "cores-core": AppendChart(figures.kinds_over_time(core, colors, height=height)),
+        "cores-other-core-words": _which(other_core, other) if other is not None else "",
+        "cores-other-core": AppendChart(
             figures.kinds_over_time(other_core, colors, height=height) if other is not None else nothing
         ),
     }
@@ -147,11 +147,11 @@ def render(
 
 def _devices(cores: CoreTable | None, colors: ChartColors) -> dict[str, Any]:
     if cores is None:
-        return {"memory-devices": left_out(), "memory-device-map": PageChart(empty(colors, "", 60))}
+        return {"cores-devices": left_out(), "cores-device-map": PageChart(empty(colors, "", 60))}
     shown = cores.devices(UTILIZATION.name)
     return {
-        "memory-devices": device_panel(cores, shown),
-        "memory-device-map": PageChart(device_figure(cores, shown, colors)),
+        "cores-devices": device_panel(cores, shown),
+        "cores-device-map": PageChart(device_figure(cores, shown, colors)),
     }
 
 
@@ -251,17 +251,17 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         table, other_core = feeds.cached_view(second, memory_table), feeds.read(second, breakdown)
         return render(one, table, asked.colors, core, other_core, cores)
 
-    bind(app, "memory", OUTPUTS, answer, [Input("memory-lines", "relayoutData")])
+    bind(app, "cores", OUTPUTS, answer, [Input("cores-lines", "relayoutData")])
 
     _register_choice(app)
 
-    @app.callback(Output("memory-with", "options"), Output("memory-with", "value"), Input("url", "search"))
+    @app.callback(Output("cores-with", "options"), Output("cores-with", "value"), Input("url", "search"))
     async def runs(search: str) -> Any:
         return run_options(await asyncio.to_thread(feeds.recordings)), state_of(search).get("with")
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
-        Input("memory-with", "value"),
+        Input("cores-with", "value"),
         State("url", "search"),
         prevent_initial_call=True,
     )
@@ -274,7 +274,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
 def _register_choice(app: Dash) -> None:
     @app.callback(
         Output("url", "search", allow_duplicate=True),
-        Input("memory-kinds", "clickData"),
+        Input("cores-kinds", "clickData"),
         State("url", "search"),
         prevent_initial_call=True,
     )
