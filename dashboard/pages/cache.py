@@ -118,10 +118,8 @@ def layout(state: dict[str, str]) -> Any:
                 html.P(id="cache-shown", className="quiet", role="status"),
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
-                html.Div(
-                    [html.Span("Selected entries:"), everything, *buttons],
-                    className="row actions",
-                ),
+                html.Div([html.Span("Selected entries:"), everything], className="row actions"),
+                html.Div(buttons, className="row"),
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
                 html.Div(id="cache-action", role="alert"),

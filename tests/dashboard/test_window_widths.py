@@ -47,6 +47,20 @@ def test_equal_lines_are_one_row_and_only_the_newest_rows_are_sent() -> None:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
+def test_the_actions_of_the_cache_stand_in_one_line_of_a_laptop(browser: Any, tmp_path: Path) -> None:
+    entry(tmp_path / "cache", 1)
+    with serving(StillFeed(), tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}cache")
+        seen.until("#cache-shown", "1 entry")
+        buttons = "[...document.querySelectorAll('.row:has(> #cache-evict) > button')]"
+        assert seen.page.evaluate(f"{buttons}.length") > 5
+        assert len(set(seen.page.evaluate(f"{buttons}.map(each => each.getBoundingClientRect().top)"))) == 1
+        seen.page.close()
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
 def test_the_log_is_pinned_beside_the_overview_where_there_is_room(browser: Any, tmp_path: Path) -> None:
     feed = StillFeed([*job(), *steps(5)], now=START + 9, lines=lines(300))
     with serving(feed, tmp_path) as served:
