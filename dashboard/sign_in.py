@@ -30,7 +30,7 @@ _WRONG = Template("""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${prefix}assets/neurontop.css"><link rel="icon" href="${prefix}assets/icon.svg"></head>
 <body><main class="sign-in"><h1>There is nothing at this address</h1><p>${reason}</p>
-<p>Pages: <a href="${prefix}">Overview</a>, <a href="${prefix}memory">Cores</a>, <a href="${prefix}compile">Compile</a>,
+<p>Pages: <a href="${prefix}">Overview</a>, <a href="${prefix}cores">Cores</a>, <a href="${prefix}compile">Compile</a>,
 <a href="${prefix}cache">Cache</a>, <a href="${prefix}logs">Logs</a>, <a href="${prefix}runs">Runs</a>. Programs find
 <a href="${prefix}api/openapi.json">what the API answers</a>.</p></main></body></html>
 """)
