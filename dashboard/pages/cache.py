@@ -119,7 +119,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
                 html.Div([html.Span("Selected entries:"), everything], className="row actions"),
-                html.Div(buttons, className="row"),
+                html.Div(buttons, className="row actions"),
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
                 html.Div(id="cache-action", role="alert"),
