@@ -231,6 +231,50 @@ def chart(theme: Theme, values: Sequence[float | None], width: int, height: int,
     return lines
 
 
+_DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+"""Bits of a Braille pattern: of its left and its right column, from the bottom up."""
+
+
+def curve(values: Sequence[float | None], width: int, height: int, low: float, high: float) -> list[str]:
+    """A line chart of `height` lines, top line first, over the whole width, in Braille: 2 by 4 points a character.
+
+    Neighbors are connected; unknown ones leave a gap. Not for ASCII: `chart` is.
+    """
+    points = _points(values, 2 * width)
+    top, span = 4 * height - 1, high - low
+    heights = [
+        None if value is None else round(min(1.0, max(0.0, (value - low) / span if span > 0 else 0.5)) * top)
+        for value in points
+    ]
+    bits = [[0] * width for _ in range(height)]
+    before: int | None = None
+    for column, place in enumerate(heights):
+        if place is not None:
+            start = place if before is None else before
+            for dot in range(min(start, place), max(start, place) + 1):
+                if dot == place or dot != start:  # the column before has its own point
+                    bits[height - 1 - dot // 4][column // 2] |= _DOTS[column % 2][dot % 4]
+        before = place
+    return ["".join(chr(0x2800 + cell) if cell else " " for cell in row) for row in bits]
+
+
+def _points(values: Sequence[float | None], count: int) -> list[float | None]:
+    """As many values as there are columns of points: means of many, straight lines between few."""
+    known = downsample(values, count)
+    last = len(known) - 1
+    if last < 1:
+        return known * count if known else [None] * count
+    found: list[float | None] = []
+    for column in range(count):
+        whole, part = divmod(column * last, count - 1) if count > 1 else (0, 0)
+        one, two = known[whole], known[min(whole + 1, last)]
+        if one is None or two is None:
+            found.append(one if not part else None)
+        else:
+            found.append(one + (two - one) * part / (count - 1) if part else one)
+    return found
+
+
 def downsample(values: Sequence[float | None], count: int) -> list[float | None]:
     """At most `count` values, each the mean of its share of the series: hours in the width of a screen."""
     if len(values) <= count:

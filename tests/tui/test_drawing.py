@@ -66,6 +66,21 @@ def test_a_chart_is_full_where_the_value_is_the_top() -> None:
     assert drawing.chart(LOOK, [0.5, 1.0], 2, 2, 1.0) == [" █", "██"]
 
 
+def test_a_curve_connects_its_values_over_the_whole_width() -> None:
+    assert drawing.curve([0.0, 1.0], 2, 1, 0.0, 1.0) == ["⡠⠊"], "four columns of points, one step up each"
+    assert drawing.curve([0.0, 0.0, 1.0, 1.0], 2, 2, 0.0, 1.0) == [" ⡏", "⣀⠇"], "a jump is an upright line"
+    assert drawing.curve([2.0, 2.0], 3, 1, 2.0, 2.0) == ["⠒⠒⠒"], "what never changes is in the middle"
+    assert drawing.curve([0.0] * 1000, 3, 2, 0.0, 1.0) == ["   ", "⣀⣀⣀"]
+    assert drawing.curve([], 3, 2, 0.0, 1.0) == ["   ", "   "]
+    assert drawing.curve([0.0, None, None, 0.0], 2, 1, 0.0, 1.0) == ["⡀⢀"], "nothing is drawn over what is not known"
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-5, 5)), max_size=60), st.integers(1, 40), st.integers(1, 9))
+def test_a_curve_is_as_wide_and_high_as_asked(values: list[float | None], width: int, height: int) -> None:
+    drawn = drawing.curve(values, width, height, -1.0, 1.0)
+    assert [len(line) for line in drawn] == [width] * height
+
+
 def test_downsampling_keeps_the_mean() -> None:
     assert drawing.downsample([1.0, 3.0, None, 5.0], 2) == [2.0, 5.0]
 

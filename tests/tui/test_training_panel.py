@@ -8,7 +8,7 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.training import size_request, training_panel
-from neuron_top.tui.theme import DARK, UNICODE, Theme
+from neuron_top.tui.theme import ASCII, DARK, UNICODE, Theme
 from neuron_top.views.overview import TrainingCard, overview
 from neuron_top.views.trends import MarkKind, TrainingMark
 
@@ -30,11 +30,21 @@ def mark(state: MarkKind, step: int) -> TrainingMark:
 
 
 def test_loss_and_throughput_begin_at_one_column() -> None:
-    *_, last_row, axis, speed = lines(CARD, 20)
-    start = last_row.index("█")
+    _title, _numbers, *rows, axis, speed = lines(CARD, 20)
+    start = min(at for row in rows for at, sign in enumerate(row) if "\u2800" < sign <= "\u28ff")
     assert speed.index(speed.strip()[0]) == start
     assert axis.index("step 1") == start
     assert "seq/s 31.5 to 33.5" in axis
+
+
+def test_a_mark_stands_below_its_step_and_ascii_has_columns() -> None:
+    for step, place in ((1, 0), (23, 0.5), (45, 1)):
+        *rows, row = lines(CARD, 20, mark(MarkKind.FAILED, step), width=101)
+        start = next(line.index("step 1") for line in rows if "step 1" in line)
+        assert row.index("✗") == start + round(place * (100 - start))
+    plain = "".join(strip.text for strip in training_panel(Theme(DARK, ASCII), CARD, 100, 20))
+    assert plain.isascii()
+    assert "####" in plain
 
 
 def test_a_throughput_that_never_changes_is_one_figure() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark
+from neuron_top.tui.drawing import Line, bar, chart, curve, downsample, rule, spark
 from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, counted, duration_text, number_text, percent_text, whole_seconds_text
 from neuron_top.views.missing import has_training
@@ -156,7 +156,8 @@ def _marks_line(theme: Theme, card: TrainingCard, marks: Sequence[TrainingMark],
     }
     cells: dict[int, TrainingMark] = {}
     for mark, step in sorted(placed, key=lambda pair: pair[0].state is MarkKind.FAILED):  # a failure is never covered
-        cells[min(room - 1, (step - card.first_step) * room // (card.step - card.first_step + 1))] = mark
+        share = (step - card.first_step) / (card.step - card.first_step)
+        cells[min(room - 1, round(share * (room - 1)))] = mark  # as the curve places its steps
     counts = {state: sum(mark.state == state for mark, _step in placed) for state in _MARKS}
     words = {state: counted(count, _MARKS[state]) for state, count in counts.items() if count}
     beside = next(iter(words.values())) if len(words) == 1 else ""  # one sign needs no line that tells it from others
@@ -201,11 +202,14 @@ def _chart(theme: Theme, card: TrainingCard, width: int, height: int, *, has_spe
     span = high - low or abs(high) or 1.0
     start, room = _axis_place(card, width)
     label = start - 1
-    size = min(room, len(numbers))
-    values = [None if value is None else value - low + span * 0.05 for value in downsample(numbers, size)]
-    if size < room:
-        values = [values[place * size // room] for place in range(room)]
-    rows = chart(theme, values, room, height, span * 1.05)
+    if theme.is_ascii:
+        size = min(room, len(numbers))
+        values = [None if value is None else value - low + span * 0.05 for value in downsample(numbers, size)]
+        if size < room:
+            values = [values[place * size // room] for place in range(room)]
+        rows = chart(theme, values, room, height, span * 1.05)
+    else:
+        rows = curve(numbers, room, height, low, high)
     strips = []
     for number, row in enumerate(rows):
         text = number_text(high) if number == 0 else number_text(low) if number == len(rows) - 1 else ""
