@@ -1,6 +1,7 @@
 """Explain why a graph missed the compile cache: what differs from the nearest entries, the likeliest cause first.
 
   neurontop explain MODULE_176283691422090868+f7f529f3
+  neurontop explain 85d891c5                     a part of a key, as screens show it
   neurontop explain last                         every miss of the last recording
   neurontop explain train.log --cache /data/neuron-cache --json
 
@@ -16,6 +17,7 @@ exit status: 0 explained · 2 usage · 3 cache, entry or recording not found
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
@@ -28,6 +30,8 @@ from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 
 _MOST = 200
+_PART = re.compile(r"[0-9a-f]{4,64}(\+[0-9a-f]{0,8})?")
+"""What a part of a key looks like."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +46,17 @@ def execute(arguments: argparse.Namespace) -> int:
     """Explain and print."""
     settings = settings_of(arguments)
     if "MODULE_" in arguments.what and not Path(arguments.what).is_file():
-        explanation = MissService(
-            settings, CacheService(settings).resolve(arguments.cache, folder=True)
-        ).explain_module(arguments.what)
-        print_json(explanation) if arguments.json else print_text(_page(explanation))
+        explanation = _of_module(arguments, settings)
+        _print(explanation, arguments)
         return 0 if explanation.is_known else NothingToShow.exit_code
-    explanations = _of_run(arguments, settings)
+    try:
+        explanations = _of_run(arguments, settings)
+    except NothingToShow:
+        # Screens show keys without MODULE_: what names no recording may be a part of one.
+        if not _PART.fullmatch(arguments.what) or not (explanation := _of_module(arguments, settings)).is_known:
+            raise
+        _print(explanation, arguments)
+        return 0
     if arguments.json:
         print_json(explanations)
     elif len(explanations) == 1:
@@ -55,6 +64,15 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print_text("\n".join(_lines(each) for each in explanations))
     return 0
+
+
+def _of_module(arguments: argparse.Namespace, settings: Settings) -> MissDocument:
+    root = CacheService(settings).resolve(arguments.cache, folder=True)
+    return MissService(settings, root).explain_module(arguments.what)
+
+
+def _print(explanation: MissDocument, arguments: argparse.Namespace) -> None:
+    print_json(explanation) if arguments.json else print_text(_page(explanation))
 
 
 def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[MissDocument]:

@@ -146,6 +146,19 @@ def test_the_command_explains_a_module(cache: Path, capsys: pytest.CaptureFixtur
     assert reported["compared"] == 1
 
 
+def test_a_part_of_a_key_names_a_module_as_screens_show_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(cache.parent / "state"))
+    stored(cache, training_step(Step()), 1, OLD)
+    module = stored(cache, training_step(Step(batch=32)), 2, NOW)
+    for part in (module.removeprefix("MODULE_"), module.removeprefix("MODULE_").partition("+")[0]):
+        assert main(["explain", part, "--cache", str(cache)]) == 0
+        assert capsys.readouterr().out.startswith(module)
+    assert main(["explain", "99999999", "--cache", str(cache)]) == 3
+    assert "99999999" in capsys.readouterr().err
+
+
 def test_a_module_that_the_cache_knows_nothing_of_is_not_found(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(cache, training_step(Step()), 1, OLD)
     assert main(["explain", "MODULE_00000000000000000009+00000009", "--cache", str(cache)]) == 3
