@@ -181,8 +181,11 @@ def _core_words(core: CoreRow) -> str:
     return ", ".join(words) + (" (old)" if core.stale else "")
 
 
-def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
-    """The summary at the end of a run, one value per line; `kept`, where its recording lies; `reason` it failed for."""
+def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable: bool = False) -> str:
+    """The summary at the end of a run, one value per line; `kept`, where its recording lies; `reason` it failed for.
+
+    `is_replayable`: other commands can read the recording, and those that go on from here are named.
+    """
     compile_line = _compile_time(closing.compile_seconds, closing.compile_share, closing.misses)
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
@@ -204,6 +207,8 @@ def summary_text(closing: Summary, kept: str, reason: str = "") -> str:
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", kept))
+    if is_replayable:
+        rows.append(("next", f"neurontop report {closing.run} · neurontop replay {closing.run}"))
     title = visible(f"{closing.called}: {closing.state_text}")
     return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
 

@@ -86,7 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if screen:
             _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
-    log_stderr("\n" + summary_text(closing, recording.kept, _reason(closing)))
+    log_stderr("\n" + summary_text(closing, recording.kept, _reason(closing), is_replayable=recording.is_replayable))
     return shell_status(code)
 
 

@@ -173,6 +173,11 @@ class Recording:
         return code, closing
 
     @property
+    def is_replayable(self) -> bool:
+        """Whether the store has it, so that other commands can read it."""
+        return self._recorder is not None and self._recorder.begun
+
+    @property
     def kept(self) -> str:
         """Where it lies, and how much of it where that is not all; after `finish`."""
         if self._recorder is not None and self._recorder.begun:

@@ -73,6 +73,10 @@ def test_standard_input_reaches_the_command(here: Here) -> None:
 def test_the_recording_holds_what_happened(here: Here) -> None:
     done = here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r}); print('step')")
     assert b"1 hit, 0 misses" in done.stderr
+    (line,) = [line for line in done.stderr.decode().splitlines() if line.startswith("  next ")]
+    for command in line.removeprefix("  next").split("·"):
+        program, *words = command.split()
+        assert (program, here(*words, "--json").returncode) == ("neurontop", 0)
     with here.store() as store:
         record = find_recording(store, "demo")
         run = load_run(store, record.id)
@@ -141,6 +145,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_recording_not_the_job(h
     assert b"the end of the run" not in done.stderr
     assert b"None" not in done.stderr
     assert b"\n  recorded     nothing: a warning says why\n" in done.stderr
+    assert b"\n  next" not in done.stderr
     for command in (("runs",), ("replay", "last")):
         listed = here(*command)
         assert (listed.returncode, listed.stdout) == (2, b"")
