@@ -224,8 +224,8 @@ class Guard:
         """Sign-in, sign-out and pages that have moved."""
         path, method = scope["path"][len(self._prefix) :], scope["method"]
         if path in permissions.MOVED and method in ("GET", "HEAD"):
-            query = quote(scope["query_string"], safe="=&%+/")
-            place = f"{self._prefix}{permissions.MOVED[path]}{'?' if query else ''}{query}"
+            asked = quote(scope["query_string"], safe="=&%+/")
+            place = f"{self._prefix}{permissions.MOVED[path]}{'?' if asked else ''}{asked}"
             await _respond(send, 308, "", "text/plain", (("location", place),))
             return True
         if path == "sign-in" and method in ("GET", "HEAD"):
