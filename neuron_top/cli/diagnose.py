@@ -12,7 +12,8 @@ known too.
 A compiler's or a device's statement comes before what frameworks and launchers say of it; what a job overcame is no
 failure. Where the log does not state the reason, that is said, with the nearest line and where to look for more.
 
-exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read · 3 recording not found
+exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read, is empty or no text ·
+3 recording not found
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ def execute(arguments: argparse.Namespace) -> int:
     settings, _ = configuration.load()
     service = DiagnosisService(settings, log_stderr)
     diagnoses = service.of(arguments.names, standard_input_bytes())
+    views = {name: diagnosis_view(each, goes_on=service.goes_on(name)) for name, each in diagnoses.items()}
     if arguments.json:
         documents = {storable_name(name): diagnosis for name, diagnosis in diagnoses.items()}
         print_json(documents if len(documents) > 1 else next(iter(documents.values())))
     else:
-        views = {name: diagnosis_view(each, goes_on=service.goes_on(name)) for name, each in diagnoses.items()}
         print_text("\n\n".join(_text(name, view) for name, view in views.items()))
-    return 1 if any(diagnosis.failed for diagnosis in diagnoses.values()) else 0
+    if any(view.failed for view in views.values()):
+        return 1
+    return 2 if any(view.is_unreadable for view in views.values()) else 0
 
 
 def _text(name: str, view: DiagnosisView) -> str:

@@ -16,6 +16,6 @@
 from __future__ import annotations
 
 # The answer alone: what finds it (`diagnoser`) takes a quarter of a second to import, and every screen shows an answer.
-from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
+from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd, Unreadable
 
-__all__ = ["Cause", "CauseClass", "Confidence", "Diagnosis", "Evidence", "JobEnd"]
+__all__ = ["Cause", "CauseClass", "Confidence", "Diagnosis", "Evidence", "JobEnd", "Unreadable"]

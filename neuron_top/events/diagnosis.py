@@ -47,6 +47,13 @@ class Confidence(StrEnum):
     LOW = "low"
 
 
+class Unreadable(StrEnum):
+    """Why a log says nothing of its job; the values are published."""
+
+    EMPTY = "empty"
+    NOT_TEXT = "not_text"
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """A line around the one that states a cause."""
 
@@ -86,6 +93,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     job_ended: JobEnd = JobEnd.UNKNOWN
     causes: tuple[Cause, ...] = ()
     """Root cause first; what followed from it is left out."""
+    unreadable: Unreadable | msgspec.UnsetType = msgspec.UNSET
+    """Set, and in JSON, only where a log file was given that is empty or no text."""
 
     @property
     def cause(self) -> Cause | None:

@@ -6,12 +6,15 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
+import msgspec
+
 from neuron_top.diagnose import Diagnosis
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.advised import AdvisedDiagnoser
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder
 from neuron_top.ingest.run_loader import is_log
 from neuron_top.parsers.graph_stats import is_graph_table
+from neuron_top.parsers.readable import SAMPLE_BYTES, why_unreadable
 from neuron_top.processes.log_input import portions, quiet
 from neuron_top.run.model import Run
 from neuron_top.services.runs import RunService
@@ -39,7 +42,7 @@ class DiagnosisService:
             first = next(log, b"")
             if is_graph_table(first):  # it states times and no cause
                 return AdvisedDiagnoser(f"log:{name}").diagnosis()
-            return _read(f"log:{name}", itertools.chain((first,), log), None)
+            return _read_file(f"log:{name}", itertools.chain((first,), log))
         record = self._runs.find(name)
         diagnosis = recorded_diagnosis(self._settings, record.id, None if record.open else record.exit_code)
         if diagnosis is None:
@@ -61,6 +64,22 @@ def recorded_diagnosis(settings: Settings, run: str, exit_code: int | None) -> D
     if not run or not output.exists():
         return None
     return _read(f"log:{output}", portions(str(output), quiet), exit_code)
+
+
+def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
+    """The diagnosis of a log file, which may turn out to be empty or no text."""
+    head = tail = b""
+
+    def sampled() -> Iterator[bytes]:
+        nonlocal head, tail
+        for data in log:
+            head = head or data[:SAMPLE_BYTES]
+            tail = data[-SAMPLE_BYTES:] or tail
+            yield data
+
+    diagnosis = _read(source, sampled(), None)
+    reason = None if diagnosis.causes else why_unreadable(head, tail)
+    return diagnosis if reason is None else msgspec.structs.replace(diagnosis, unreadable=reason)
 
 
 def _read(source: str, log: Iterator[bytes], exit_code: int | None) -> Diagnosis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, Unreadable
 from neuron_top.run.severity import Severity
 from neuron_top.units import count_text
 
@@ -33,6 +33,16 @@ _CERTAINTY = {Confidence.HIGH: "", Confidence.MEDIUM: "likely", Confidence.LOW: 
 _UNSTATED = "the log does not state why"
 _GOES_ON = "no failure so far; the job goes on"
 _ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
+_UNREADABLE = {
+    Unreadable.EMPTY: "the log is empty: nothing says how the job went",
+    Unreadable.NOT_TEXT: "this is no text: it cannot be read as a log",
+}
+_NEXT_OF_UNREADABLE = {
+    Unreadable.EMPTY: "See where the job writes its output, and how it ended (sacct, kubectl describe pod, dmesg, the "
+    "exit code)",
+    Unreadable.NOT_TEXT: "Give the console output of the job; a log that gzip, bzip2, xz or zstd has packed is read as "
+    "it is",
+}
 
 
 class EvidenceLine(msgspec.Struct, frozen=True):
@@ -56,6 +66,8 @@ class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
     """What a screen shows of a diagnosis."""
 
     failed: bool
+    is_unreadable: bool = False
+    """A file was given that is empty or no text."""
     verdict: str
     """One line: `failed: the compiler was killed`."""
     where: str = ""
@@ -152,6 +164,13 @@ def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[s
 
 def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisView:
     """A diagnosis as it is shown; `goes_on`: of a job whose recording is still being made."""
+    if isinstance(diagnosis.unreadable, Unreadable):
+        return DiagnosisView(
+            failed=False,
+            is_unreadable=True,
+            verdict=_UNREADABLE[diagnosis.unreadable],
+            next_step=_NEXT_OF_UNREADABLE[diagnosis.unreadable],
+        )
     if not diagnosis.causes:
         fine = _GOES_ON if goes_on else f"no failure; {_ENDS[diagnosis.job_ended]}"
         verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine

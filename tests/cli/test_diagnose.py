@@ -85,6 +85,27 @@ def test_standard_input_without_a_failure_is_exit_status_0() -> None:
     assert (result.returncode, result.stdout) == (0, "standard input: no failure; the log just stops\n")
 
 
+def test_an_empty_log_is_called_empty_and_is_exit_status_2() -> None:
+    result = neurontop("diagnose", "-", stdin="")
+    assert result.returncode == 2
+    assert result.stdout.startswith("standard input: the log is empty: nothing says how the job went\n\nnext\n")
+
+
+def test_what_is_no_text_is_called_so_and_is_exit_status_2_unless_another_log_failed(tmp_path: Path) -> None:
+    junk, bad = tmp_path / "weights.bin", tmp_path / "bad.log"
+    junk.write_bytes(bytes(range(256)) * 16)
+    bad.write_text(FAILED)
+    result = neurontop("diagnose", str(junk))
+    assert result.returncode == 2
+    assert result.stdout.startswith(f"{junk}: this is no text: it cannot be read as a log\n")
+    both = neurontop("diagnose", "--json", str(junk), str(bad))
+    assert both.returncode == 1
+    assert {name: each.get("unreadable") for name, each in json.loads(both.stdout).items()} == {
+        str(junk): "not_text",
+        str(bad): None,
+    }
+
+
 def test_a_recovered_failure_is_reported_and_is_no_failure() -> None:
     passed = FAILED.replace("RuntimeError: engine is gone\n", "") + g3(
         f"Compilation Successfully Completed for model.{M1}.hlo_module.pb"
