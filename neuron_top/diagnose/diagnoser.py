@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_top.diagnose import ending, general, messages, ranking, recognizers, steps_and_compiles
 from neuron_top.diagnose.advice import CodedDiagnosis
-from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence
+from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
@@ -32,9 +32,18 @@ from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 _WINDOW = 1 << 20
+_STARTED = "Call compiler with cmd"
+"""What a process says that compiles a graph itself; the newest form of logs has no such line."""
 _FAILURES = tuple(
     dict.fromkeys(
-        (*recognizers.WORDS, *general.WORDS, b"failed compilation with", b"cached failed neff", b"in the previous run")
+        (
+            *recognizers.WORDS,
+            *general.WORDS,
+            b"failed compilation with",
+            b"cached failed neff",
+            b"in the previous run",
+            _STARTED.encode().lower(),
+        )
     )
 )
 
@@ -66,6 +75,7 @@ _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
 _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome, or that the program aborts for it."""
 _MOST_MODULES = 64
+_MOST_STARTED = 4096
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
@@ -103,6 +113,8 @@ class Diagnoser:
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
+        self._compiling: dict[str, None] = {}
+        """Graphs whose compile began in this log: who waits for one waits for its own job."""
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
@@ -243,7 +255,7 @@ class Diagnoser:
         raw = block[position : min(end, position + LINE_LIMIT)]
         if not self._recommends_pages and b"cratchpad" in raw:
             self._recommends_pages = any(words in raw.lower() for words in _SCRATCHPAD)
-        is_copy = not (self._spanning or is_named) and len(raw) <= _LONGEST_SHAPE
+        is_copy = not (self._spanning or is_named or _STARTED.encode() in raw) and len(raw) <= _LONGEST_SHAPE
         shape = _NUMBERS.sub(b"#", raw) if is_copy else None
         if shape is not None and shape in self._shapes:
             known = self._shapes[shape]
@@ -285,8 +297,7 @@ class Diagnoser:
         if part is TracebackPart.EXCEPTION:
             return self._exception(statement, raised) if raised is not None else None
         self._report.read(statement)
-        if self._modules:
-            self._recovered_module(statement)
+        self._follow_modules(statement)
         if messages.FAILED in statement.text or messages.is_cached(statement.text):
             return self._failed_compile(statement)
         if statement.speaker is Speaker.COMPILER and messages.BANNER.search(statement.text):
@@ -339,6 +350,14 @@ class Diagnoser:
             statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)
         )
         return finding
+
+    def _follow_modules(self, statement: Statement) -> None:
+        if _STARTED in statement.text:
+            for module in messages.MODULE.findall(statement.text):
+                if len(self._compiling) < _MOST_STARTED:
+                    self._compiling[module] = None
+        if self._modules:
+            self._recovered_module(statement)
 
     def _failed_compile(self, statement: Statement) -> Finding | None:
         """The header of a failed compile, or of one that is kept in the cache; a quotation of either counts as it."""
@@ -400,9 +419,18 @@ class Diagnoser:
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True
             self._announced(statement)
-        if self._report.found(statement, verdict, finding) or is_new:
+        is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
+        if is_moved or is_new:
             self._add_evidence(finding, block)
         return finding
+
+    def _waits(self, statement: Statement, finding: Finding) -> bool:
+        """Whether it says how long a process has waited for another one's compile: the longest wait is what counts."""
+        if finding.verdict.row is None or finding.verdict.row.name != recognizers.WAITS:
+            return False
+        move(finding, statement)
+        finding.recovered = any(module in self._compiling for module in messages.MODULE.findall(statement.text))
+        return True
 
     def _add_evidence(self, finding: Finding, block: bytes) -> None:
         """Keep the lines around a new finding; it may have been stated some lines ago."""

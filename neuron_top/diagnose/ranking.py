@@ -24,13 +24,19 @@ from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnos
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ENDED_BELOW, STOPS_WORKERS, Doubt, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import ENDED_BELOW, STOPS_WORKERS, WAITS, Doubt, ReasonGiven, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.late_pattern import late_pattern
 
 _STEPS_OF_A_LIVING_JOB = 5
+_MINUTES_TO_EXPLAIN = 10.0
+"""From here on a wait for another one's compile explains why a job that somebody stopped in it had come to nothing."""
+_MINUTES_TO_FAIL = 60.0
+"""From here on a wait for another one's compile that does not end is a failure by itself."""
+_WAITED = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _OWN_REASONS = frozenset(
     {
         CauseClass.SCRIPT_ERROR,
@@ -59,7 +65,12 @@ def diagnosis(
 ) -> CodedDiagnosis:
     """The diagnosis of a log that was read to its end (or so far); `is_torn`: it ends inside a traceback."""
     succeeded = exit_code == 0 or end.success_line is not None
-    real = [finding for finding in findings if not _went_on(finding, progress, lines)]
+    is_stopped = _is_stopped_by(exit_code)
+    real = [
+        finding
+        for finding in findings
+        if not _went_on(finding, progress, lines) and not _is_short_wait(finding, findings, is_stopped=is_stopped)
+    ]
     open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
     if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
         # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
@@ -68,6 +79,7 @@ def diagnosis(
     failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
     causes = _ordered(open_failures if failed else overcome)
+    causes = _with_wait_first(causes, open_failures)
     if failed and not causes:
         causes = _torn(end) if is_torn else _by_exit_code(exit_code, end)
     causes = causes[:MOST_CAUSES]
@@ -103,6 +115,44 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:
         return True
     return steps >= _STEPS_OF_A_LIVING_JOB
+
+
+def _is_wait(finding: Finding) -> bool:
+    """Whether it says that a process waits for another one's compile."""
+    return finding.verdict.row is not None and finding.verdict.row.name == WAITS
+
+
+def _is_short_wait(finding: Finding, findings: list[Finding], *, is_stopped: bool) -> bool:
+    """Whether it is a wait that may still end: one of less than an hour, in which nobody has stopped the job."""
+    if not _is_wait(finding):
+        return False
+    waited = _WAITED.search(finding.text)
+    minutes = float(waited[1]) if waited is not None else 0.0
+    if minutes >= _MINUTES_TO_FAIL:
+        return False
+    if minutes < _MINUTES_TO_EXPLAIN:
+        return True
+    return not is_stopped and not any(_stops(other) and other.line > finding.line for other in findings)
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.verdict.cause_class is CauseClass.INTERRUPTED and not finding.recovered
+
+
+def _is_stopped_by(exit_code: int | None) -> bool:
+    if exit_code in (None, 0):
+        return False
+    row = recognize(Statement(f"exit code {exit_code}", 0, 0))
+    return row is not None and row.cause_class is CauseClass.INTERRUPTED
+
+
+def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:
+    """A job that was stopped while it waited for another one's compile had come to nothing because of the wait."""
+    wait = next(filter(_is_wait, open_failures), None)
+    first = causes[0] if causes else None
+    if wait is None or first is None or not (_stops(first) and first.line > wait.line):
+        return causes
+    return [wait, *(cause for cause in causes if cause is not wait)]
 
 
 def _is_farewell(finding: Finding) -> bool:

@@ -68,8 +68,9 @@ OF_ROWS: dict[str, str] = {
     "native lock broken": "The waiter removed the lock, whoever held it, and compiles the graph again: raise "
     "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT above the longest compile; neurontop cache ls --torch-neuron names who "
     "holds a lock now",
-    "a lock that nobody gives back": "Waits of hours have no limit of their own: where no neuronx-cc runs on any host "
-    "that shares the cache, its lock was left behind (neurontop cache unlock --dry-run shows it)",
+    "a lock that nobody gives back": "The process waited for another one that compiles the same graph: neurontop cache "
+    "show, with the MODULE of the line, says who holds the lock. Where no neuronx-cc runs on any host that shares the "
+    "cache, it was left behind (neurontop cache unlock --dry-run)",
     "lock timeout": "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that "
     "shares it compiles",
     "device memory": "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), or weights "
@@ -287,6 +288,7 @@ SAY_NOT_STATED = frozenset(
         "runtime does not start",
         "runtime does not start, told by torch-neuron",
         "mpirun cannot start its daemons",
+        "a lock that nobody gives back",
         "killed",
         "crashed",
         "a node was lost",

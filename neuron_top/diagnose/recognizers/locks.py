@@ -5,6 +5,9 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+WAITS = "a lock that nobody gives back"
+"""Row of what a process prints each minute that it waits for another one's compile; `ranking` says from when on a wait
+explains how a job ended."""
 LOCKS: tuple[Recognizer, ...] = (
     Recognizer(
         "native lock broken",
@@ -27,11 +30,11 @@ LOCKS: tuple[Recognizer, ...] = (
         any_level=True,
     ),
     Recognizer(
-        "a lock that nobody gives back",
+        WAITS,
         CauseClass.LOCK_TIMEOUT,
         Weight.CASCADE,
         words("been waiting for: "),
-        r"must be compiling \S.{0,400}, been waiting for: (?:1[2-9]\d|[2-9]\d\d|\d{4,})(?:\.\d+)? minutes",
+        r"must be compiling \S.{0,400}, been waiting for: \d{1,9}(?:\.\d+)? minutes",
         Confidence.LOW,
         ReasonGiven.MISSING,
         any_level=True,

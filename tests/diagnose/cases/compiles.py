@@ -535,7 +535,33 @@ INFO:Neuron:Compiling function _NeuronGraph$7 with neuron-cc
 WARNING:Neuron:torch.neuron.trace failed on _NeuronGraph$7; falling back to native python function call
 """,
     ),
-    Case("a wait of hours for a lock", "lock_timeout", ">>>" + waits(180.0, 181.0)),
+    Case(
+        "a job whose time was over while it waited for another one's compile",
+        "lock_timeout",
+        waits(1.0, 2.0, 50.0)
+        + ">>>"
+        + waits(99.0)
+        + "slurmstepd: error: *** JOB 4711 ON trn1-9 CANCELLED AT 2026-05-02T11:40:00 DUE TO TIME LIMIT ***\n",
+        "failed",
+    ),
+    Case(
+        "a job that somebody stopped after a quarter of an hour of waiting for a compile",
+        "lock_timeout",
+        waits(1.0) + ">>>" + waits(16.0) + "Traceback (most recent call last):\n"
+        '  File "fit.py", line 3, in <module>\n    fit()\nKeyboardInterrupt\n',
+        "failed",
+    ),
+    Case("a wait of more than an hour that does not end", "lock_timeout", waits(1.0, 61.0) + ">>>" + waits(62.0)),
+    Case(
+        "a job whose time was over while its own worker compiled what the others waited for",
+        "interrupted",
+        "2026-05-02 10:00:00.000100:  4700  INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc compile "
+        "/tmp/w/model.MODULE_10000000000000000001+abcdef01.hlo_module.pb\n"
+        + waits(1.0, 75.0).replace("MODULE_1+2", "MODULE_10000000000000000001+abcdef01")
+        + ">>>slurmstepd: error: *** JOB 4711 ON trn1-9 CANCELLED AT 2026-05-02T11:40:00 DUE TO TIME LIMIT ***\n",
+        "failed",
+    ),
+    Case("a wait of hours for a lock", "lock_timeout", waits(180.0) + ">>>" + waits(181.0)),
     Case(
         "the compiler's older codes",
         "compile_error",

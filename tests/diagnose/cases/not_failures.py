@@ -537,6 +537,18 @@ ImportError: sys.meta_path is None, Python is likely shutting down
     ),
     Case("a wait for a compile that runs", "", waits(22.0, 23.0)),
     Case(
+        "workers that wait for what another worker of the job compiles",
+        "",
+        "2026-05-02 10:00:00.000100:  4700  INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc compile "
+        "/tmp/w/model.MODULE_10000000000000000001+abcdef01.hlo_module.pb\n"
+        + waits(1.0, 75.0).replace("MODULE_1+2", "MODULE_10000000000000000001+abcdef01"),
+    ),
+    Case(
+        "a short wait in front of a training that ends well",
+        "",
+        waits(1.0, 2.0) + "step 1 loss: 2.0\nstep 2 loss: 1.9\nTraining is complete\n",
+    ),
+    Case(
         "a wait of hours that ended",
         "",
         waits(180.0)
