@@ -37,6 +37,8 @@ OF_ROWS: dict[str, str] = {
     "compiler crashed, told by torch-neuron": "The compiler itself crashed: report it with the graph; another compiler "
     "version may pass",
     "a stage of the compiler failed": _READ_COMPILER_LOG,
+    "the kernel looks for what to kill": "The host ran out of memory; the kernel's next lines say which process it "
+    "ended. Fewer processes or workers of the data loader, or a larger host",
     "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
     "compile timeout": "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make "
     "the graph smaller",

@@ -7,6 +7,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 ENDED_BELOW = "a job's end, told above its last lines"
 """Row of reports that quote the log of the job behind them: what goes on there came before."""
+_SHELLS_JOB = r"^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?"
+"""How a shell begins what it reports of a job that it started, with the job's number and the process's."""
 DEATHS: tuple[Recognizer, ...] = (
     Recognizer(
         ENDED_BELOW,
@@ -26,7 +28,8 @@ DEATHS: tuple[Recognizer, ...] = (
             '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)|wtermsig 9'
         ),
         (
-            r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
+            rf"{_SHELLS_JOB}[Kk]illed\b"
+            r"|^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| ?code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
             r"|status=9/KILL|non-zero exit \(137\)|\bWTERMSIG 9\b"
         ),
@@ -89,6 +92,7 @@ DEATHS: tuple[Recognizer, ...] = (
             "|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|wtermsig |illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
+            "|]: segfault at |general protection|trap invalid opcode|abort  "
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
@@ -97,6 +101,8 @@ DEATHS: tuple[Recognizer, ...] = (
             r"|free\(\): |double free|malloc\w*\(\): |munmap_chunk\(\): |free invalid pointer|stack smashing detected"
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
             r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
+            r"|\S\[\d+\]:? (?:segfault at [0-9a-f]|general protection fault |trap invalid opcode )"
+            rf"|{_SHELLS_JOB}abort\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

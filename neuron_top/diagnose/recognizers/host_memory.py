@@ -55,7 +55,8 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|: out of memory|memory limit|usage hard limit|to free up memory"
         ),
         (
-            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
+            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process\+))|Memory cgroup out of memory"
+            r"|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
@@ -71,6 +72,13 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|exceeds the memory usage threshold"
             r"|(?i:killing) .{1,200} to (?:avoid running out of|free up) memory"
         ),
+    ),
+    Recognizer(
+        "the kernel looks for what to kill",
+        CauseClass.HOST_OOM,
+        Weight.STATEMENT,
+        words("invoked oom-killer"),
+        r"\binvoked oom-killer: ",
     ),
     Recognizer(
         "node short of memory",

@@ -278,4 +278,56 @@ KilledWorker: ("('fit', 3)", 'tcp://192.0.2.7:41193')
         "host_oom",
         ">>>[2026-05-02 10:00:00,260 E 99 101] (raylet) wide.cc:12: [0] Killing worker with the latest task to free up memory.\n",
     ),
+    Case(
+        "a job of zsh's that was killed",
+        "host_oom",
+        """
+epoch 3 goes on
+>>>[1]    7506 killed     python wide.py --model base
+""",
+    ),
+    Case(
+        "a job of bash's that was killed",
+        "host_oom",
+        """
+epoch 3 goes on
+>>>[2]+  Killed                  python wide.py > out.log 2>&1
+""",
+    ),
+    Case(
+        "the kernel looks for what to kill, and its stack follows",
+        "host_oom",
+        """
+>>>[  507.207709] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+[  507.207712] CPU: 0 PID: 97 Comm: python3 Tainted: P           OE     5.4.0-1
+[  507.207714] Call Trace:
+[  507.207720]  dump_stack+0x57/0x6d
+[  507.207725]  oom_kill_process+0xe6/0x120
+[  507.207729]  mem_cgroup_out_of_memory+0xbb/0xd0
+""",
+    ),
+    Case(
+        "a container's reason, below its exit code",
+        "host_oom",
+        """
+    Task: arn:aws:ecs:xx:0:task/wide
+    Reason: Essential container in task exited
+      Container: app (STOPPED)
+        Exit code: 137
+>>>        Reason: OutOfMemoryError: Container killed due to memory usage
+""",
+    ),
+    Case(
+        "a spawned process that SIGKILL ended",
+        "host_oom",
+        """
+Traceback (most recent call last):
+  File "wide.py", line 4, in <module>
+    join=True)
+  File "/opt/v/torch/multiprocessing/spawn.py", line 146, in join
+    signal_name=name
+>>>torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with signal SIGKILL
+""",
+        "failed",
+    ),
 )
