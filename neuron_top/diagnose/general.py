@@ -267,7 +267,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
     name = raised["type"].split(".")[-1]
     if raised_in is RaisedIn.SUBPROCESS and name == "FileNotFoundError" and _NO_COMMAND.search(raised["text"] or ""):
         return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, "", Confidence.HIGH)
-    if name in _CASCADING or name.endswith("CalledProcessError"):
+    is_of_a_file = name == "EOFError" and bool(raised["text"])
+    if (name in _CASCADING and not is_of_a_file) or name.endswith("CalledProcessError"):
         row = recognize(statement)
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:

@@ -107,6 +107,8 @@ class _Open:
         """Each of its lines has the same mild level: that of a program which passes on what another one printed."""
         self.raised_in = RaisedIn.PROGRAM
         """Whose code the last frame is."""
+        self.caused_by: Finding | None = None
+        """The exception behind which a chain has led here: one that only quotes it says no more."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
         self.announced: Finding | None = None
@@ -270,7 +272,9 @@ class Tracebacks:
         key = statement.process
         state = self._open.get(key)
         if state is None or state.in_frames or not state.left:
+            caused_by = state.caused_by if state is not None else None
             state = self._begin(key, statement)
+            state.caused_by = caused_by
         state.in_frames, state.left = True, _MOST_LINES
         self._mark_frame(state)
         return state
@@ -351,6 +355,7 @@ class Tracebacks:
         if link is None:
             return TracebackPart.OUTSIDE, None
         state.in_frames, state.left = True, _MOST_LINES
+        state.caused_by = state.previous
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
@@ -373,5 +378,8 @@ class Tracebacks:
         if state.announced is not None:
             state.announced.demoted = True
         state.announced = finding if announces else None
+        wrapped = state.caused_by
+        if wrapped is not None and wrapped is not finding and finding.text.endswith(wrapped.text):
+            finding.demoted = True
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe

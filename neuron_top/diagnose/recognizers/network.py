@@ -12,11 +12,11 @@ NETWORK: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "closed by peer|reset by peer|by remote peer|broken pipe|brokenpipe|to pass monitoredbarrier"
-            "|for send/recv from rank"
+            "|for send/recv from rank|rayletclient]"
         ),
         (
             r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe|failed to pass monitoredBarrier"
-            r"|errors while waiting for send/recv from rank"
+            r"|errors while waiting for send/recv from rank|\[RayletClient\] (?:raylet )?connection closed"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -210,4 +210,37 @@ ENDING WITH SIGNALS ***
 slurmstepd: error: *** STEP 77.0 ON box-1 CANCELLED AT 2026-05-02T10:00:00 DUE TO NODE FAILURE, SEE THE LOG ***
 """,
     ),
+    Case(
+        "a job of zsh's that was terminated",
+        "interrupted",
+        """
+step 30 goes on
+>>>[1]  + 4411 terminated  python wide.py --steps 1000
+""",
+    ),
+    Case(
+        "steps that are printed while a step of Slurm ends",
+        "interrupted",
+        """
+Epoch 10:  93%|█████████▎| 18626/20000 [5:43:21<25:19,  0.90it/s, v_num=w, train_loss=3.400
+>>>slurmstepd: error: *** STEP 5559.0 ON box-7 CANCELLED AT 2026-05-02T10:00:00 DUE TO TIME LIMIT ***
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+[rank: 0] Received SIGTERM: 15
+Bypassing SIGTERM: 15
+Epoch 10:  93%|█████████▎| 18627/20000 [5:43:23<25:18,  0.90it/s, v_num=w, train_loss=3.970
+""",
+        "failed",
+    ),
+    Case(
+        "a node of Ray's that is dead, and the client that only sees its raylet leave",
+        "interrupted",
+        """
+>>>2026-05-02 10:00:00,160 ERROR worker.py:17 -- The node with client ID 05271e has been marked dead because the monitor has missed too many heartbeats from it.
+(pid=16) Traceback (most recent call last):
+(pid=16)   File "/opt/ray/workers/default_worker.py", line 11, in <module>
+(pid=16)     main_loop()
+(pid=16) Exception: [RayletClient] Raylet connection closed.
+""",
+        "failed",
+    ),
 )

@@ -201,4 +201,37 @@ Traceback (most recent call last):
         "network",
         ">>>ERROR - wide.training - uncaught exception: : Unable to connect to endpoint\n",
     ),
+    Case(
+        "a token that has expired, below a library's own wording",
+        "network",
+        """
+---------------------------------------------------------------------------
+ClientError                               Traceback (most recent call last)
+File /opt/v/s3fs/core.py:7, in S3FileSystem._lsdir(self, path)
+      6 try:
+----> 7     async for c in self._iterdir(bucket):
+
+>>>ClientError: An error occurred (ExpiredToken) when calling the ListObjectsV2 operation: The provided token has expired.
+
+The above exception was the direct cause of the following exception:
+
+PermissionError                           Traceback (most recent call last)
+Cell In[4], line 1
+----> 1 wide.download("set")
+
+PermissionError: The provided token has expired.
+""",
+        "failed",
+    ),
+    Case(
+        "a hub that asks for fewer requests while a rank reads its data",
+        "network",
+        """
+[rank2]: Traceback (most recent call last):
+[rank2]:   File "/opt/v/datasets/wide.py", line 13, in __iter__
+[rank2]:     for key, example in ex_iterable:
+>>>[rank2]: huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many Requests for url: https://hub.test/api/datasets/w
+""",
+        "failed",
+    ),
 )

@@ -692,4 +692,104 @@ for send/recv from rank 0. Please check rank 0 logs for faulty rank.
 """,
         "failed",
     ),
+    Case(
+        "an exception that a compiler's front end only wraps, in the journal",
+        "script_error",
+        """
+May 02 10:00:00 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:00 [core.py:13] EngineCore failed to start.
+May 02 10:00:00 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:00 [core.py:13] Traceback (most recent call last):
+May 02 10:00:00 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:00 [core.py:13]   File "/opt/v/torch/_inductor/wide.py", line 22, in load
+May 02 10:00:00 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:00 [core.py:13]     import wide
+>>>May 02 10:00:00 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:00 [core.py:13] RuntimeError: Found no C compiler; name one in CC.
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13]
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13] The above exception was the direct cause of the following exception:
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13]
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13] Traceback (most recent call last):
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13]   File "/opt/v/wide/core.py", line 13, in run
+May 02 10:00:01 box-1 serve[87]: (EngineCore pid=87) ERROR 05-02 10:00:01 [core.py:13] torch._inductor.exc.InductorError: RuntimeError: Found no C compiler; name one in CC.
+""",
+        "failed",
+    ),
+    Case(
+        "a program that asks a question and has no terminal",
+        "script_error",
+        """
+05/02/2026 10:00:00 INFO     Press 'ENTER' to stop
+05/02/2026 10:00:01 ERROR    Got Exception on main handler:
+Traceback (most recent call last):
+  File "/opt/wide/cli.py", line 9, in run
+    input()
+>>>EOFError: EOF when reading a line
+05/02/2026 10:00:01 CRITICAL An unexpected crash has occurred. Crash report written to /tmp/w.log
+""",
+        "failed",
+    ),
+    Case(
+        "a checkpoint that is cut off",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "wide.py", line 9, in <module>
+    sd = torch.load("w.pt")
+>>>EOFError: Ran out of input
+""",
+        "failed",
+    ),
+    Case(
+        "a rank behind Slurm's number and its own, with carets below the source",
+        "script_error",
+        """
+29: [rank29]: Traceback (most recent call last):
+29: [rank29]:   File "/opt/v/wide/module.py", line 13, in step
+29: [rank29]:     optimizer.step(closure=c)
+29: [rank29]:                   ^^^^^^^^^^^
+>>>29: [rank29]: RuntimeError: Rank 29: unexpected result nan
+srun: error: box-5: task 29: Exited with exit code 1
+""",
+        "failed",
+    ),
+    Case(
+        "an exception in a tree of a benchmark's output",
+        "script_error",
+        """
+    * 1 x W0502 10:00:00.983000 41 torch/distributed/elastic/multiprocessing/api.py:9] Sending process 40 closing signal SIGTERM
+        | [rank0]: Traceback (most recent call last):
+        | [rank0]:   File "/opt/v/torch/_utils.py", line 7, in reraise
+        | [rank0]:     raise exception
+>>>        | [rank0]: FileNotFoundError: Caught FileNotFoundError in DataLoader worker process 2.
+        | [rank0]: Original Traceback (most recent call last):
+        | [rank0]:   File "/opt/v/torch/utils/data/_utils/worker.py", line 3, in _worker_loop
+        | [rank0]:     data = fetcher.fetch(index)
+""",
+        "failed",
+    ),
+    Case(
+        "two services of a composition, one of which ends",
+        "script_error",
+        """
+trainer-1  | 2026-05-02 10:00:00,201 INFO starting
+trainer-1  | Traceback (most recent call last):
+trainer-1  |   File "/app/wide.py", line 18, in <module>
+db-1       | 2026-05-02 10:00:00.107 UTC [33] LOG:  could not receive data from client: Connection reset by peer
+trainer-1  |     cfg = load(open(path))
+>>>trainer-1  | FileNotFoundError: [Errno 2] No such file or directory: '/app/w.yaml'
+trainer-1 exited with code 1
+""",
+        "failed",
+    ),
+    Case(
+        "a full disk in the middle of a detector's training",
+        "script_error",
+        """
+[05/02 10:00:00 wide.checkpoint]: Saving checkpoint to ./out/model_7.pth
+ERROR [05/02 10:00:00 wide.engine.train_loop]: Exception during training:
+Traceback (most recent call last):
+  File "/opt/wide/engine/train_loop.py", line 9, in train
+    self.after_step()
+>>>OSError: [Errno 28] No space left on device
+[05/02 10:00:01 wide.engine.hooks]: Overall training speed: 7 iterations in 0:00:31 (0.28 s / it)
+[05/02 10:00:01 wide.engine.hooks]: Total training time: 0:00:40 (0:00:08 on hooks)
+""",
+        "failed",
+    ),
 )
