@@ -300,7 +300,8 @@ class Diagnoser:
         self._follow_modules(statement)
         if messages.FAILED in statement.text or messages.is_cached(statement.text):
             return self._failed_compile(statement)
-        if statement.speaker is Speaker.COMPILER and messages.BANNER.search(statement.text):
+        if statement.speaker is Speaker.COMPILER and messages.announces_message(statement.text):
+            self._close_message()
             self._message = CompilerMessage(statement, is_cached=False)
             return None
         if self._overcomes(statement):

@@ -23,6 +23,9 @@ from neuron_top.parsers.compiler import DETAIL
 FAILED = "Failed compilation with"
 _CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
 BANNER = late_pattern(r"(?i)an internal compiler error has occurred")
+_THROWN = late_pattern(r"An exception was thrown:$")
+"""How the compiler's back end heads its own stack; what was thrown stands below that."""
+_STACKS_LINE = late_pattern(r"\d{1,3}# |-{5,}$")
 RETRYING = late_pattern(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 """A cached failure that is compiled once more; its quotation ends in the latter."""
 _ARGV = late_pattern(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
@@ -42,6 +45,11 @@ _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
 MODULE = late_pattern(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
+
+
+def announces_message(text: str) -> bool:
+    """Whether the compiler says the reason of its failure below this line."""
+    return BANNER.search(text) is not None or _THROWN.match(text) is not None
 
 
 def is_cached(text: str) -> bool:
@@ -65,6 +73,8 @@ class CompilerMessage(msgspec.Struct):
         """Whether a statement goes on with the message."""
         if self.left <= 0 or statement.speaker not in (Speaker.UNKNOWN, Speaker.COMPILER):
             return False
+        if BANNER.search(statement.text):
+            return False
         return statement.rank in (None, self.header.rank) and not _FOREIGN.match(statement.text)
 
     def take(self, statement: Statement) -> bool:
@@ -79,18 +89,18 @@ class CompilerMessage(msgspec.Struct):
         text = "" if text.strip("[]., ") == "" else text
         if text and not (_ARGUMENT.match(text) and self.best is None and "rror" not in text):
             self._keep(msgspec.structs.replace(statement, text=text, level=LogLevel.NOTSET))
-        if self.best is not None and BANNER.search(self.header.text):
+        if self.best is not None and announces_message(self.header.text):
             return True
         ended = "Retrying..." in statement.text or (not self.is_retried and bool(_END.search(statement.text)))
         return self.left <= 0 or ended
 
     def _is_of_traceback(self, statement: Statement) -> bool:
-        """Whether it is the heading or a frame of a quoted traceback."""
+        """Whether it is the heading or a frame of a quoted traceback, or of the back end's stack."""
         if statement.speaker is Speaker.COMPILER and _QUOTED_TRACEBACK.match(statement.text):
             self.in_traceback = True
         elif self.in_traceback:
             self.in_traceback = statement.indented or FRAME.match(statement.text) is not None
-        return self.in_traceback
+        return self.in_traceback or _STACKS_LINE.match(statement.text) is not None
 
     def _keep(self, statement: Statement) -> None:
         """The first line, unless a later one holds what the compiler names the reason with."""

@@ -126,6 +126,8 @@ _COMPILER_WITHIN = late_pattern(
     r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2}(?: \(\w{1,40}\))? \[(?P<component>[^\]]{1,200})\]: ?"
 )
 """The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
+_TO_ITS_USER = "USER"
+"""How the compiler marks what it wants to be read, failures as well: no level of its own."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
@@ -370,7 +372,8 @@ def _compiler(statement: Statement) -> bool:
     if found is None:
         return False
     statement.speaker = Speaker.COMPILER
-    statement.level = LogLevel.named(found["level"] or "") or statement.level
+    if found["level"] != _TO_ITS_USER:
+        statement.level = LogLevel.named(found["level"] or "") or statement.level
     statement.text = text[found.end() :]
     return True
 

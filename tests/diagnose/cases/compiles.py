@@ -605,4 +605,61 @@ Aborted (core dumped)
 Subcommand returned with exitcode=1
 """,
     ),
+    Case(
+        "what the compiler says to its user, without a banner",
+        "compile_error",
+        """
+2026-03-04T05:06:07Z INFO 18 [WalrusDriver.0]: Executing pass WidePass
+>>>2026-03-04T05:06:08Z USER 18 [neuronxcc.driver.CommandDriver]: [INTERNAL_ERROR] [NCC_IBIR999] Assertion failed: bir::wideEnough in WidePass
+2026-03-04T05:06:08Z ERROR 18 [neuronxcc.driver.CommandDriver]:
+2026-03-04T05:06:08Z ERROR 18 [neuronxcc.driver.CommandDriver]: Internal details:
+2026-03-04T05:06:09Z INFO 18 [root]: Subcommand returned with exitcode=70
+""",
+    ),
+    Case(
+        "what the back end threw, below its stack",
+        "compile_error",
+        """
+2026-03-04T05:06:07Z ERROR 18 [WalrusDriver]: An exception was thrown:
+--------------------------------------------------------------------------------
+ 0# __cxa_throw in /opt/wide/lib/libwalrus.so
+ 1# 0x00007F00AA in /opt/wide/lib/libBIRVerifier.so
+ 2# birverifier::checkWide(bir::Instruction const&) in /opt/wide/lib/libBIRVerifier.so
+--------------------------------------------------------------------------------
+>>>Access of 9 wide partitions begins at partition 7
+2026-03-04T05:06:08Z ERROR 18 [neuronx-cc]: ***************************************************************
+2026-03-04T05:06:08Z ERROR 18 [neuronx-cc]:  An Internal Compiler Error has occurred
+2026-03-04T05:06:08Z ERROR 18 [neuronx-cc]: ***************************************************************
+2026-03-04T05:06:08Z ERROR 18 [neuronx-cc]: Error message:  Wide driver failed to complete
+""",
+    ),
+    Case(
+        "a code of the compiler behind a test's own words",
+        "compile_error",
+        """
+>>>checking wide_conv with large inputs...[GCA999]  Instruction: I-3-0 couldn't be placed in SB
+wide.1_i0: 777 Bytes per Partition
+ - Please open a support ticket
+Traceback (most recent call last):
+  File "check.py", line 9, in <module>
+    out = kernel(x)
+  File "neuronxcc/nki/compile.py", line 92, in neuronxcc.nki.compile.GenericKernel.__call__
+RuntimeError: Compilation failed for wide_conv with error Command '['neuronx-cc']' returned non-zero exit status 70.
+""",
+    ),
+    Case(
+        "a graph that fails in one worker, and workers that only see it leave",
+        "compile_error",
+        """
+(EngineCore pid=7) (Worker_TP5 pid=25) ERROR 05-02 10:00:00 [multiproc_executor.py:99] WorkerProc hit an exception.
+(EngineCore pid=7) (Worker_TP5 pid=25) ERROR 05-02 10:00:00 [multiproc_executor.py:99] Traceback (most recent call last):
+(EngineCore pid=7) (Worker_TP5 pid=25) ERROR 05-02 10:00:00 [multiproc_executor.py:99]   File "/opt/w/worker.py", line 9, in warm
+(EngineCore pid=7) (Worker_TP5 pid=25) ERROR 05-02 10:00:00 [multiproc_executor.py:99]     self.runner.warm()
+>>>(EngineCore pid=7) (Worker_TP5 pid=25) ERROR 05-02 10:00:00 [multiproc_executor.py:99] RuntimeError: neuronx-cc compilation failed with 70. See its log.
+(EngineCore pid=7) (Worker_TP2 pid=22) ERROR 05-02 10:00:01 [multiproc_executor.py:99] Traceback (most recent call last):
+(EngineCore pid=7) (Worker_TP2 pid=22) ERROR 05-02 10:00:01 [multiproc_executor.py:99]   File "/opt/w/state.py", line 7, in barrier
+(EngineCore pid=7) (Worker_TP2 pid=22) ERROR 05-02 10:00:01 [multiproc_executor.py:99] RuntimeError: [gloo/transport/tcp/pair.cc:500] Connection closed by peer [10.9.9.9]:777
+""",
+        "failed",
+    ),
 )
