@@ -90,6 +90,11 @@ _DRIVER_FAILED = late_pattern(
     r"neuron:\w{1,80}: .{0,400}?(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
 )
 """What Neuron's driver tells the kernel's log, function by function."""
+_ADAPTER_FAILED = late_pattern(
+    r"(?:infiniband )?(?:efa|mlx\d|rdma)\w{0,20}[ :].{0,400}?"
+    r"(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
+)
+"""The same of the drivers of the network's adapters."""
 _STACK = late_pattern(
     r"(?:StackTrace:|\*{3} (?:Begin|End) stack trace \*{3}|clone|_{0,2}\w{0,40}start\w{0,20}|_?Py[A-Z_]\w{1,80}"
     r"|[\w:~<>*&, ]{1,400}::~?\w{1,200}(?:<.{0,400}>)?\((?!.{0,2000}(?i:\bfail|\berror)).{0,4000})$"
@@ -102,7 +107,7 @@ _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
 )
 """`Model export failed.`, `train.py FAILED`."""
-_HEADING_FAILED = late_pattern(r"\S+\.(?:py|sh) FAILED\s*$")
+_HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report: the worker that ended is named below it."""
 WHAT = late_pattern(r"what\(\): {1,4}\S")
 _SIGNAL = late_pattern(r"exitcode\s{1,4}: -?[1-9]|traceback : Signal \d")
@@ -284,6 +289,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
     if name in ("TimeoutError", "Timeout"):
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
     whose = CauseClass.COMPILE_ERROR if raised_in is RaisedIn.COMPILER else CauseClass.SCRIPT_ERROR
+    if name == "Error" and _TOOL_NAME.match(raised["text"] or ""):
+        whose = CauseClass.TOOL_ERROR
     return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)
 
 
@@ -373,9 +380,13 @@ def _by_check(statement: Statement) -> CauseVerdict | None:
 
 
 def _by_driver(statement: Statement) -> CauseVerdict | None:
-    if statement.speaker is not Speaker.KERNEL or not _DRIVER_FAILED.match(statement.text):
+    if statement.speaker is not Speaker.KERNEL:
         return None
-    return CauseVerdict(CauseClass.RUNTIME_INIT, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.MUCH)
+    is_adapters = _ADAPTER_FAILED.match(statement.text) is not None
+    if not is_adapters and not _DRIVER_FAILED.match(statement.text):
+        return None
+    cause_class = CauseClass.COLLECTIVE if is_adapters else CauseClass.RUNTIME_INIT
+    return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.MUCH)
 
 
 def _by_level(statement: Statement) -> CauseVerdict | None:

@@ -24,7 +24,16 @@ from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnos
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import ENDED_BELOW, STOPS_WORKERS, WAITS, Doubt, ReasonGiven, Weight, recognize
+from neuron_top.diagnose.recognizers import (
+    ENDED_BELOW,
+    LAUNCHERS_REPORT,
+    STOPS_WORKERS,
+    WAITS,
+    Doubt,
+    ReasonGiven,
+    Weight,
+    recognize,
+)
 from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
@@ -170,7 +179,13 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
         return causes
-    return sorted(ordered, key=lambda finding: finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW))[:1]
+    return sorted(ordered, key=_says_little)[:1]
+
+
+def _says_little(finding: Finding) -> tuple[bool, bool]:
+    """Least what a launcher prints of every end; of the rest of its report the line of one worker says most."""
+    is_of_every_end = finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW)
+    return is_of_every_end, not (finding.ranks and finding.verdict.advice == LAUNCHERS_REPORT)
 
 
 def _is_death_with_reason(finding: Finding) -> bool:

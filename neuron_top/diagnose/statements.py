@@ -132,6 +132,8 @@ _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
 )
+_TOOLS_LOGGER = late_pattern(r"\[slurm_plugin\.")
+"""How AWS ParallelCluster's programs name themselves in their headers."""
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
 _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
 _STAMP = late_pattern(
@@ -453,7 +455,7 @@ def _level(statement: Statement) -> bool:
     if body[:1] == "[" and found.end() < 4:
         return False
     statement.level = LogLevel.named(found["level"])
-    if _TOOL.match(body):
+    if _TOOL.match(body) or _TOOLS_LOGGER.search(body, 0, found.end()):
         statement.speaker = Speaker.TOOL
     statement.text = body[found.end() :]
     logger = _LOGGER.match(statement.text)

@@ -10,7 +10,7 @@ A file holds the rows of one group of causes; `table` has their order. Order cou
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.cascades import CASCADES, STOPS_WORKERS
+from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
@@ -20,6 +20,7 @@ __all__ = [
     "CASCADES",
     "DEATHS",
     "ENDED_BELOW",
+    "LAUNCHERS_REPORT",
     "ROWS",
     "STOPS_WORKERS",
     "WAITS",

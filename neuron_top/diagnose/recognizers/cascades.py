@@ -7,6 +7,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 STOPS_WORKERS = "the launcher stops the other workers"
 """Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
+LAUNCHERS_REPORT = "launcher's report"
+"""Row of the lines in which torchrun tells how its workers ended."""
 CASCADES: tuple[Recognizer, ...] = (
     Recognizer(
         "failure that another task states",
@@ -81,7 +83,7 @@ CASCADES: tuple[Recognizer, ...] = (
         True,
     ),
     Recognizer(
-        "launcher's report",
+        LAUNCHERS_REPORT,
         CauseClass.SCRIPT_ERROR,
         Weight.CASCADE,
         words(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ahocorasick_rs
 
-from neuron_top.diagnose.recognizers.cascades import CASCADES, STOPS_WORKERS
+from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER
 from neuron_top.diagnose.recognizers.containers import CONTAINERS, EVICTIONS
@@ -52,7 +52,7 @@ TERMINAL = frozenset(
     {
         STOPS_WORKERS,
         ENDED_BELOW,
-        "launcher's report",
+        LAUNCHERS_REPORT,
         "engine died",
         "exit status",
         "a build's command failed",

@@ -338,4 +338,20 @@ network error, NCCL version 2.26.2
 2026-May-02 10:00:00.0925 512:514 ERROR   ENC:wide_init          failed wide request to NCCL
 """,
     ),
+    Case(
+        "an adapter of the network whose driver fails",
+        "collective",
+        """
+>>>[   77.420956] infiniband efa_7: Failed to process command WIDE_PD (opcode 14) comp_status 1 err -12
+[   77.420957] infiniband efa_7: Failed to allocate pd[-12]
+""",
+    ),
+    Case(
+        "a plugin's call that finds no adapter, and the test that ends for it",
+        "collective",
+        """
+>>>[2026-05-02 10:00:00] box-1:29:37 [0] wide_init:78 NCCL WARN NET/OFI OFI fi_getinfo() call failed: No data available
+box-1: Test NCCL failure wide.cu:5 'unhandled system error (run with NCCL_DEBUG=INFO for details) / '
+""",
+    ),
 )

@@ -625,4 +625,43 @@ Traceback (most recent call last):
 >>>[   34.123456] neuron:wide_init: nd2: wide engine 3 failed to start: -110
 """,
     ),
+    Case(
+        "a replica group that a rank is not in, and what follows from it",
+        "collective",
+        """
+>>>2026-May-02 10:00:00.100467 512:514 ERROR   ENC:enc_parse_wide_groups                   [nec_dev 2] replica groups (0/1) do not have myself 2
+2026-May-02 10:00:00.100522 512:514 ERROR  TDRV:build_wide_pairs                        Failed to parse wide pairs on ENC
+2026-May-02 10:00:00.100695 512:514 ERROR  TDRV:wide_ib_create                          Failed to create instruction blocks
+2026-May-02 10:00:00.100735 512:514 ERROR  NMGR:wide_load                               Failed to load NN: /tmp/w/file.neff, err: 4
+""",
+    ),
+    Case(
+        "an inference that ended with other errors, in a serving test",
+        "runtime_exec",
+        """
+>>>1: 2026-05-02 10:00:00.574098: E tensorflow/neuron/runtime/wide.cc:70] shard error code 13, error message nrt::infer_wait failed with grpc status code 0, error message ""; nrt status code 1004, details "[NMGR:exec_wait] Inference completed with err: 1004
+1: [NRTD:infer_wait] error: 1004
+""",
+    ),
+    Case(
+        "a device that the runtime cannot open, among lines for support",
+        "runtime_init",
+        """
+2026-May-02 10:00:00.201019 93:93 ERROR   NRT:nrt_infodump                            Cluster ID: N/A
+2026-May-02 10:00:00.208521 98:98 ERROR  TDRV:notification_destroy                    Notifications not initialized!
+>>>2026-May-02 10:00:00.244955 97:97 ERROR  TDRV:wide_init_phase1                        Could not open the nd7
+2026-May-02 10:00:00.244980 97:97 ERROR  TDRV:notification_destroy                    Notifications not initialized!
+""",
+    ),
+    Case(
+        "a runtime's service that waits for its hardware in vain, in the journal",
+        "runtime_init",
+        """
+May 02 10:00:00 box-1 neuron-rtd[41]: [NRTD:ParseArguments] Using all the devices
+>>>May 02 10:00:19 box-1 nrtd[41]: [hal] request seq: 2, cmd: 1 timed out
+May 02 10:00:19 box-1 nrtd[41]: [TDRV:reset_wide] Resetting 0000:00:10.0
+May 02 10:00:21 box-1 systemd[1]: neuron-rtd.service: Main process exited, code=exited, status=1/FAILURE
+""",
+        "failed",
+    ),
 )

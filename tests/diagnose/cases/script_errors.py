@@ -704,4 +704,77 @@ status:
     reason: WideJobFailed
 """,
     ),
+    Case(
+        "the kernel saw a process crash",
+        "script_error",
+        """
+[Mon May  2 10:00:00 2026] >>>python3.11[78]: segfault at 60 ip 00007f24 sp 00007ffc error 4 in libwide.so[7f24+5c000] likely on CPU 15
+[Mon May  2 11:00:00 2026] python3.11[79]: segfault at b0 ip 00007f61 sp 00007fff error 4 in libwide.so[7f61+5c000] likely on CPU 15
+""",
+    ),
+    Case(
+        "a general protection fault",
+        "script_error",
+        """
+>>>[  501.123456] traps: python3[88] general protection fault ip:7f2a sp:7ffd error:0 in libwide.so[7f2a+8f00]
+""",
+    ),
+    Case(
+        "a job of zsh's that crashed",
+        "script_error",
+        """
+loading weights
+>>>[1]  + 8812 segmentation fault (core dumped)  python wide.py --port 8000
+""",
+    ),
+    Case(
+        "the report of a module that torchrun started: its worker says more than its heading",
+        "script_error",
+        """
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+wide.cli.train FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-05-02_10:00:00
+  host      : box-1
+  rank      : 1 (local_rank: 1)
+>>>  exitcode  : 1 (pid: 11)
+  error_file: <N/A>
+""",
+        "failed",
+    ),
+    Case(
+        "a launcher's worker that a bus error ended",
+        "script_error",
+        """
+[2026-05-02 10:00:00,980] [INFO] [launch.py:315:sigkill_handler] Killing subprocess 39
+>>>[2026-05-02 10:00:00,982] [ERROR] [launch.py:321:sigkill_handler] ['/usr/bin/python3', '-u', 'wide.py'] exits with return code = -7
+""",
+    ),
+    Case(
+        "a gradient that is no number, told by a logger without a header of its own",
+        "script_error",
+        """
+iteration        2/      50 | consumed samples:           64 | lm loss: 1.077431E+01 | number of nan iterations:   0 |
+>>>ERROR:wide.core.rerun:Unexpected result nan on rank 3 at iteration #3 (message='found NaN in local grad norm')
+ERROR:wide.core.rerun:Rank 3, node box-1, device 3, iteration #3: First rerun: the result is reproducible
+""",
+    ),
+    Case(
+        "a table of a server's models, below the error of one",
+        "script_error",
+        """
+>>>E0519 08:11:54.803470 1 wide_manager.cc:12] failed to load 'NMS' version 1: Unsupported: the back end is too old
+I0519 08:11:54.803579 1 wide_manager.cc:10] no next action
++------------+---------+-----------------------------------------------+
+| NMS        | 1       | UNAVAILABLE: Unsupported: the back end is too old |
++------------+---------+-----------------------------------------------+
+error: creating server: Internal - failed to load all models
+""",
+    ),
 )

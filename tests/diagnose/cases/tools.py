@@ -294,4 +294,39 @@ Events:
 >>>  Warning  FailedMount  5m30s  kubelet  MountVolume.SetUp failed for volume "wide": timed out waiting for the condition
 """,
     ),
+    Case(
+        "nodes that a cluster could not launch",
+        "tool_error",
+        """
+2026-05-02 10:00:00,889 - [slurm_plugin.resume:_resume] - INFO - Successfully launched nodes (x0) []
+>>>2026-05-02 10:00:00,889 - [slurm_plugin.resume:_resume] - ERROR - Failed to launch following nodes, setting nodes to down: (x1) ['wide-dy-1']
+2026-05-02 10:00:00,908 - [slurm_plugin.resume:main] - INFO - ResumeProgram finished.
+""",
+    ),
+    Case(
+        "a monitor whose settings cannot be read",
+        "tool_error",
+        """
+>>>Error: neuron-monitor: failed to start collection: cannot parse /etc/wide.json: invalid character '}'
+""",
+    ),
+    Case(
+        "a container that Slurm's plugin cannot start",
+        "tool_error",
+        """
+pyxis: importing docker image ...
+slurmstepd: error: pyxis: container start failed with error code: 1
+slurmstepd: error: pyxis: printing contents of log file ...
+>>>slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/wide: No such file or directory
+slurmstepd: error: pyxis: couldn't start container
+srun: error: box-2: task 1: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a sandbox of a pod that has no address",
+        "tool_error",
+        """
+>>>May 02 10:00:00 box-1 kubelet[54]: E0502 10:00:00.454707    5444 wide.go:6] createPodSandbox for pod "fit-1_ml(4b)" failed: rpc error: code = Unknown desc = NetworkPlugin cni failed to set up pod "fit-1_ml" network: add cmd: failed to assign an IP address to container
+""",
+    ),
 )
