@@ -16,7 +16,7 @@ _SUCCESS = late_pattern(
     r"|['\"]train_runtime['\"]"
     r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
     r"|(?i:\b(?:exit(?:ed)?(?: with)?(?: code| status)?|exitcode)\W{1,4}0(?!\d))"
-    r"|(?i:(?:completed|finished|done|succeeded|ended|saved) successfully|successfully (?:completed|finished"
+    r"|(?i:(?:completed|finished|done|succeeded|ended|terminated|saved) successfully|successfully (?:completed|finished"
     r"|saved)\b(?! for))"
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
     r"|finished|done|succeeded))|(?i:\b(?:finished|completed) (?:training|inference|benchmark|evaluation|export)\b)"

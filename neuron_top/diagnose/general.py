@@ -137,9 +137,12 @@ _ROOT = late_pattern(
     r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
 )
 """The first of them, with its status."""
-_PYTEST = late_pattern(r"(?:FAILED )?[\w./-]{1,200}\.py::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+_PYTEST = late_pattern(r"FAILED [\w./-]{1,200}\.py::\S|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+_PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
+"""How pytest names a test: in front of how it ended, or behind that."""
 NOISE = late_pattern(
-    r"^[\W\d_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
+    r"^[\W\d_]*$|^-- .{1,200} - Failed$"
+    r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|NET/OFI|Exception ignored in|^\((?i:non-fatal)\b"
@@ -158,6 +161,14 @@ _OVERCAME = late_pattern(
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
 )
 """What a program says of the error in front of it: that it goes on."""
+_ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
+"""How sentences begin that say what to do about something."""
+_FAREWELL = late_pattern(
+    r"(?i:\b(?:failed to|failure to|unable to|could not|cannot|error (?:while|during|when)) (?:\w+ ){0,2}?"
+    r"(?:disconnect|shut(?:ting)? ?down|clos(?:e|ing)|clean(?:ing)? ?up|tear(?:ing)? ?down|finali[sz]e|unregister"
+    r"|deregister|destroy)(?:ing)?\b)"
+)
+"""What a program complains of while it ends: it ends all the same."""
 _IGNORED = late_pattern(r"[,:;] ignor(?:ed|ing)(?: (?:it|this))?[.!]?$")
 """How a program ends that says of something that it does without."""
 _DONE_AFTER_ALL = (
@@ -217,26 +228,41 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.level.is_error and _TEST_NAME.match(statement.text):
         return _consequence(CauseClass.SCRIPT_ERROR)
     row = None if _is_support(statement) else recognize(statement)
-    if row is not None and row.weight is not Weight.REASON and _IGNORED.search(statement.text):
+    if row is not None and row.weight is not Weight.REASON and _is_of_no_weight(statement, row):
         return None
     if row is not None and not _is_prose(statement, row):
         verdict = _by_row(row, _doubt(statement, row))
         is_tool = row.weight is Weight.CASCADE and _TOOL_NAME.search(statement.text)
         return verdict._replace(cause_class=CauseClass.TOOL_ERROR) if is_tool else verdict
-    if statement.level.is_mild or _is_support(statement) or NOISE.search(statement.text):
+    if statement.level.is_mild or _is_support(statement) or _is_noise(statement):
         return None
     raised = EXCEPTION.match(statement.text)
     if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
         return exception(statement, raised)
     if _ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
-    if _PYTEST.match(statement.text) or _HEADING_FAILED.match(statement.text):
+    if _is_failed_test(statement) or _HEADING_FAILED.match(statement.text):
         return _consequence(CauseClass.SCRIPT_ERROR)
     if statement.function == NCCL and statement.level is LogLevel.NOTSET:
         if _NCCL_FAILED.search(statement.text) is None:
             return None
         return _consequence(CauseClass.COLLECTIVE)
     return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def _is_noise(statement: Statement) -> bool:
+    """Whether an error line that nobody knows is none, or what a program complains of while it ends."""
+    if NOISE.search(statement.text):
+        return True
+    return statement.level is not LogLevel.FATAL and _FAREWELL.search(statement.text) is not None
+
+
+def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
+    """Whether known words only advise, tell of what is ignored, or of a connection that was not closed well."""
+    if _IGNORED.search(statement.text) or (statement.level is LogLevel.NOTSET and _ADVICE.match(statement.text)):
+        return True
+    is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
+    return is_of_others and _FAREWELL.search(statement.text) is not None
 
 
 def takes_back(statement: Statement) -> bool:
@@ -299,6 +325,12 @@ def ends_process(text: str) -> bool:
     return _PANIC.match(text) is not None
 
 
+def reads_as_exception(text: str) -> bool:
+    """Whether a line looks like the exception at the end of a traceback."""
+    found = EXCEPTION.match(text)
+    return found is not None and _SURELY.search(found["type"]) is not None
+
+
 def is_named_as_exception(raised: re.Match[str]) -> bool:
     """Whether the name ends as those of exceptions do."""
     return _NAMED.search(raised["type"]) is not None
@@ -345,6 +377,13 @@ def _doubt(statement: Statement, row: Recognizer) -> Doubt:
     if raised is not None and _SURELY.search(raised["type"]) and row.cause_class is not CauseClass.NETWORK:
         return row.doubt
     return Doubt.MUCH if row.weight is Weight.STATEMENT else row.doubt
+
+
+def _is_failed_test(statement: Statement) -> bool:
+    named = _PYTESTS_NAME.match(statement.text)
+    if named is not None:
+        return statement.level.is_error or named["failed"] is not None
+    return _PYTEST.match(statement.text) is not None
 
 
 def _is_support(statement: Statement) -> bool:

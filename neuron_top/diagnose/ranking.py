@@ -23,7 +23,7 @@ from __future__ import annotations
 from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
-from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.general import CauseVerdict, reads_as_exception
 from neuron_top.diagnose.recognizers import (
     ENDED_BELOW,
     LAUNCHERS_REPORT,
@@ -41,6 +41,8 @@ from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confiden
 from neuron_top.late_pattern import late_pattern
 
 _STEPS_OF_A_LIVING_JOB = 5
+_STEPS_BEHIND_WORDS = 2
+"""The same behind an exception that only was printed: whoever prints one without its traceback has caught it."""
 _MINUTES_TO_EXPLAIN = 10.0
 """From here on a wait for another one's compile explains why a job that somebody stopped in it had come to nothing."""
 _MINUTES_TO_FAIL = 60.0
@@ -123,7 +125,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
     if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:
         return True
-    return steps >= _STEPS_OF_A_LIVING_JOB
+    is_printed = not finding.terminal and reads_as_exception(finding.text)
+    return steps >= (_STEPS_BEHIND_WORDS if is_printed else _STEPS_OF_A_LIVING_JOB)
 
 
 def _is_wait(finding: Finding) -> bool:

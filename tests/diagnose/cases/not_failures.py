@@ -590,4 +590,130 @@ slurmstepd: error: couldn't chdir to `/wide/work': No such file or directory: go
      1048576        262144   float     sum    33.43   31.37
 """,
     ),
+    Case(
+        "advice of a hub whose upload was refused, in a job that went well",
+        "",
+        """
+  train_loss               =     1.8731
+Repository Not Found for url: https://hub.test/api/models/w/preupload/main.
+If you are trying to access a private or gated repo, make sure you are authenticated.
+Invalid username or password.
+Did not push the cached model located at /tmp/w to the repo named w
+  eval_loss                =     2.9018
+""",
+    ),
+    Case(
+        "a service that is left, and does not answer any more",
+        "",
+        """
+global_step=500000, SPS=10213
+model saved to runs/w.model
+2026-05-02 10:00:00.084633: E external/tsl/wide_agent.cc:48] Failed to disconnect from coordination service with status: DEADLINE_EXCEEDED: Deadline Exceeded
+""",
+    ),
+    Case(
+        "a meeting of workers that could not be shut down when all had finished",
+        "",
+        """
+INFO:torch.distributed.elastic.agent.server.api:[default] worker group successfully finished.
+WARNING:torch.distributed.elastic.rendezvous.dynamic_rendezvous:The node 'w-1_17_0' has failed to shutdown the rendezvous 'none' due to an error of type RendezvousConnectionError.
+""",
+    ),
+    Case(
+        "tests that pytest passed, skipped and named in its summary of warnings",
+        "",
+        """
+tests/wide/test_load.py::test_missing_file_error PASSED                  [ 33%]
+tests/wide/test_load.py::test_fatal SKIPPED (no device)                  [ 66%]
+tests/wide/test_load.py::test_abort XPASS                                [100%]
+=============================== warnings summary ===============================
+tests/wide/test_load.py::test_missing_file_error
+  /w/load.py:4: DeprecationWarning: error_callback goes away
+""",
+    ),
+    Case(
+        "trials of a build's configuration",
+        "",
+        """
+-- Performing Test HAVE_WIDE_ATTRIBUTE - Failed
+-- Looking for pthread_create in pthreads - not found
+-- Configuring done (2.1s)
+[100%] Built target server
+""",
+    ),
+    Case(
+        "a batch that does not fit, and the next one that does",
+        "",
+        """
+Auto batch size: trying 64
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15 GiB
+Auto batch size: 64 does not fit, trying 32
+Epoch 1/10 loss 0.7001
+Epoch 2/10 loss 0.6001
+""",
+    ),
+    Case(
+        "a model that writes of exceptions",
+        "",
+        """
+Prompt: write a function that fails.
+Output: call it, and you will see:
+ValueError: bad
+Throughput: 41.2 tokens/s
+Latency p50 24.3 ms
+""",
+    ),
+    Case(
+        "a trial that failed once and was done at last",
+        "",
+        """
+| wide_00000 | TERMINATED | 127.0.0.1:20 |      3 |       0.35 |        5 |
+Number of errored trials: 1
+| wide_00000 |            1 | /tmp/wide_00000/error.txt |
+* The trial terminated successfully after retrying.
+""",
+    ),
+    Case(
+        "a port of an adapter that was down for a moment",
+        "",
+        """
+[2026-05-02 10:00:00] box-1:11:45 [0] transport/wide.cc:19 NCCL WARN NET/IB : mlx5_7:1 Got async error event: port error
+[2026-05-02 10:00:08] box-1:11:45 [0] transport/wide.cc:19 NCCL WARN NET/IB : mlx5_7:1 Got async error event: port active
+INFO 05-02 10:00:09 [loggers.py:1] Engine 000: Avg generation throughput: 88.0 tokens/s, Running: 3 reqs
+""",
+    ),
+    Case(
+        "complaints of a program that has done its work",
+        "",
+        """
+Finished evaluation, accuracy 0.91
+wandb: WARNING failed to close the sync client cleanly
+[rank0]: ERROR could not destroy process group: already gone
+""",
+    ),
+    Case(
+        "a server that answers one request with an exception, behind stamps of a container",
+        "",
+        """
+2026-05-02T10:00:00.999562989Z 2026-05-02 10:00:00.997 15 uvicorn.error ERROR [run_asgi():376] Exception in ASGI application
+2026-05-02T10:00:00.999569980Z Traceback (most recent call last):
+2026-05-02T10:00:00.999573064Z   File "/opt/v/uvicorn/wide.py", line 3, in run_asgi
+2026-05-02T10:00:00.999575324Z     result = await app(self.scope)
+2026-05-02T10:00:01.001575324Z ValueError: could not convert string to float: 'n/a'
+2026-05-02T10:00:02.001575324Z INFO:     10.0.0.7:4411 - "POST /v1/w:predict HTTP/1.1" 200 OK
+2026-05-02T10:00:03.001575324Z INFO:     10.0.0.7:4412 - "POST /v1/w:predict HTTP/1.1" 200 OK
+2026-05-02T10:00:04.001575324Z INFO:     10.0.0.7:4413 - "POST /v1/w:predict HTTP/1.1" 200 OK
+2026-05-02T10:00:05.001575324Z INFO:     10.0.0.7:4414 - "POST /v1/w:predict HTTP/1.1" 200 OK
+2026-05-02T10:00:06.001575324Z INFO:     10.0.0.7:4415 - "POST /v1/w:predict HTTP/1.1" 200 OK
+""",
+    ),
+    Case(
+        "limits of recompiles, and a job that goes on",
+        "",
+        """
+W0502 10:00:00.172000 60 torch/_dynamo/convert_frame.py:9] [9/64] torch._dynamo hit config.recompile_limit (64)
+W0502 10:00:00.863000 60 torch/_dynamo/convert_frame.py:9] [9/64]    last reason: 9/63: tensor 'X[0]' size mismatch at index 1
+100%|██████████| 20/20 [01:13<00:00,  3.44s/it]
+""",
+    ),
 )
