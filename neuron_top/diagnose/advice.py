@@ -11,6 +11,8 @@ FAILED_WITHOUT_MESSAGE = "failed compile without a message"
 """Stands for a row: a failed compile whose message was not printed."""
 ERROR_LINE = "an error line without a traceback"
 """Stands for a row: a line of the program's own that nobody knows."""
+ADAPTER_FAILED = "the driver of a network adapter"
+"""Stands for a row: what such a driver tells the kernel's log."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
 

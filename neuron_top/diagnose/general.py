@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.advice import ERROR_LINE, FAILED_WITHOUT_MESSAGE
+from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -425,7 +425,8 @@ def _by_driver(statement: Statement) -> CauseVerdict | None:
     if not is_adapters and not _DRIVER_FAILED.match(statement.text):
         return None
     cause_class = CauseClass.COLLECTIVE if is_adapters else CauseClass.RUNTIME_INIT
-    return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.MUCH)
+    advice = ADAPTER_FAILED if is_adapters else ""
+    return CauseVerdict(cause_class, Weight.STATEMENT, advice, Confidence.MEDIUM, doubt=Doubt.MUCH)
 
 
 def _by_level(statement: Statement) -> CauseVerdict | None:

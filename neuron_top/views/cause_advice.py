@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose.advice import (
+    ADAPTER_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
     TORN_TRACEBACK,
@@ -37,6 +38,8 @@ OF_ROWS: dict[str, str] = {
     "compiler crashed, told by torch-neuron": "The compiler itself crashed: report it with the graph; another compiler "
     "version may pass",
     "a stage of the compiler failed": _READ_COMPILER_LOG,
+    ADAPTER_FAILED: "A network adapter of this host does not work as it should: see whether fi_info -p efa (or "
+    "ibv_devinfo) lists it, then reload its driver or replace the host",
     "the kernel looks for what to kill": "The host ran out of memory; the kernel's next lines say which process it "
     "ended. Fewer processes or workers of the data loader, or a larger host",
     "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",

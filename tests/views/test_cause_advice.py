@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import string
 
-from neuron_top.diagnose.advice import ERROR_LINE, FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK, CauseAdvice, Remark
+from neuron_top.diagnose.advice import (
+    ADAPTER_FAILED,
+    ERROR_LINE,
+    FAILED_WITHOUT_MESSAGE,
+    TORN_TRACEBACK,
+    CauseAdvice,
+    Remark,
+)
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS, ReasonGiven
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
 ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
-STANDS_FOR_ROWS = {ERROR_LINE, FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK}
+STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK}
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
