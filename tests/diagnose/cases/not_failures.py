@@ -716,4 +716,60 @@ W0502 10:00:00.863000 60 torch/_dynamo/convert_frame.py:9] [9/64]    last reason
 100%|██████████| 20/20 [01:13<00:00,  3.44s/it]
 """,
     ),
+    Case(
+        "a node that Slurm did not hear of for a while, and a job that ended well",
+        "",
+        """
+[2026-05-02T10:00:00.111] error: Node box-3 not responding
+[2026-05-02T10:05:00.111] Node box-3 now responding
+[2026-05-02T12:05:00.111] _job_complete: JobId=812 WEXITSTATUS 0
+[2026-05-02T12:05:00.112] _job_complete: JobId=812 done
+""",
+    ),
+    Case(
+        "a server's worker that was replaced, and requests that are answered",
+        "",
+        """
+[2026-05-02 10:00:00 +0000] [1] [CRITICAL] WORKER TIMEOUT (pid:44)
+[2026-05-02 10:00:01 +0000] [1] [ERROR] Worker (pid:44) was sent SIGKILL! Perhaps out of memory?
+[2026-05-02 10:00:01 +0000] [51] [INFO] Booting worker with pid: 51
+10.0.0.5 - - [02/May/2026:10:00:09 +0000] "POST /w HTTP/1.1" 200 311
+10.0.0.5 - - [02/May/2026:10:00:10 +0000] "POST /w HTTP/1.1" 200 311
+10.0.0.5 - - [02/May/2026:10:00:11 +0000] "POST /w HTTP/1.1" 200 311
+10.0.0.5 - - [02/May/2026:10:00:12 +0000] "POST /w HTTP/1.1" 200 311
+10.0.0.5 - - [02/May/2026:10:00:13 +0000] "POST /w HTTP/1.1" 200 311
+""",
+    ),
+    Case(
+        "tests whose program logs errors, and all pass",
+        "",
+        """
+test_bad_input (tests.wide.ApiTest.test_bad_input) ... ERROR:api:request failed: ValueError: bad shape
+ok
+test_timeout_error (tests.wide.ApiTest.test_timeout_error) ... ok
+----------------------------------------------------------------------
+Ran 2 tests in 0.031s
+
+OK
+""",
+    ),
+    Case(
+        "a metric that a tracking server did not take",
+        "",
+        """
+Epoch 1/3: 100%|██████████| 100/100 [00:30<00:00,  3.30it/s, loss=0.81]
+2026/05/02 10:00:31 ERROR wide.tracking.client: Failed to log metric: API request to endpoint /api/w failed with error code 503
+Epoch 2/3: 100%|██████████| 100/100 [00:30<00:00,  3.31it/s, loss=0.71]
+""",
+    ),
+    Case(
+        "a command whose error make ignores",
+        "",
+        """
+rm: cannot remove 'build/old.o': No such file or directory
+make: [Makefile:12: clean] Error 1 (ignored)
+gcc -O2 -c a.c
+throughput 1021 samples/s
+""",
+    ),
 )

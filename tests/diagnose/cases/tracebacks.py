@@ -792,4 +792,20 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a rank that raises, below a rank that only saw it leave",
+        "script_error",
+        """
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "wide.py", line 9, in <module>
+[rank0]:     dist.barrier()
+[rank0]: RuntimeError: [../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.5]:1234
+[rank5]: Traceback (most recent call last):
+[rank5]:   File "wide.py", line 7, in <module>
+[rank5]:     check(batch)
+>>>[rank5]: AssertionError: batch has 3 labels, expected 4
+W0502 10:00:00.000000 11 torch/distributed/elastic/multiprocessing/api.py:9] Sending process 12 closing signal SIGTERM
+""",
+        "failed",
+    ),
 )

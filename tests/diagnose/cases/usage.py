@@ -255,4 +255,23 @@ Last 50 lines of stdout:
 """,
         "failed",
     ),
+    Case(
+        "a partition that Slurm does not have",
+        "tool_error",
+        """
+>>>sbatch: error: invalid partition specified: trn9
+sbatch: error: Batch job submission failed: Invalid partition name specified
+""",
+    ),
+    Case(
+        "a library of the system that is too old",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "wide.py", line 1, in <module>
+    import torch_neuronx
+>>>ImportError: /lib/libc.so.6: version `GLIBC_2.99' not found (required by /opt/v/libwide.so)
+""",
+        "failed",
+    ),
 )
