@@ -220,6 +220,20 @@ def test_a_graph_of_nested_tensors_stays_in_the_job_and_says_why() -> None:
     assert reasons == ["PyTorch cannot save the sizes of nested tensors"]
 
 
+def test_an_operator_that_cannot_be_traced_once_more_keeps_a_graph_in_the_job() -> None:
+    """PyTorch 2.14 puts one around the random numbers of a checkpointed step; a graph by itself is traced anew."""
+    from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
+
+    def calling(operator: Any) -> torch.fx.GraphModule:
+        graph = torch.fx.Graph()
+        graph.output(graph.call_function(operator, (torch.ops.aten.rand.default, [3])))
+        return torch.fx.GraphModule(torch.nn.Module(), graph)
+
+    with pytest.raises(hashing.NotCacheable, match="cannot trace code that calls run_and_save_rng_state once more"):
+        hashing.digest_graph(calling(run_and_save_rng_state), [], {})
+    assert hashing.digest_graph(calling(run_with_rng_state), [], {})
+
+
 def test_an_object_of_the_job_is_named_by_its_type_not_by_its_stand_in() -> None:
     from torch._library.fake_class_registry import FakeScriptObject
 

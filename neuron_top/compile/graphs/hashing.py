@@ -24,6 +24,7 @@ import torch
 from sympy.logic.boolalg import BooleanAtom  # type: ignore[import-untyped]
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensorMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.singleton_int import SingletonInt
 
@@ -108,6 +109,8 @@ def _target(node: fx.Node) -> str:
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
         if not target.cacheable():
             raise NotCacheable(f"PyTorch cannot save code that calls {target}")
+        if FunctionalTensorMode not in getattr(target, "python_key_table", (FunctionalTensorMode,)):
+            raise NotCacheable(f"PyTorch cannot trace code that calls {target} once more")  # a compile by itself does
         return f"higher order {target}"
     return function_name(target)
 
