@@ -7,6 +7,7 @@ the right header (`cache/model/graph_header.py`). Whatever merely looks at a cac
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,10 +37,15 @@ class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
     """The body of a graph file. Raises whatever pickling raises where the graph cannot be serialized."""
-    body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
+    body = GraphPickler.dumps((gm, list(inputs)), Options(**_everything()))
     with _disable_current_modes():  # GraphPickler keeps the form of a tensor only; constants need their values
         constants = pickle.dumps(copying.constants(gm))
     return pickle.dumps((dict(settings), constants, script_operators.declarations(gm), body))
+
+
+def _everything() -> dict[str, Any]:
+    """No filter, of operators or of what is noted at nodes; PyTorch 2.10 has none of the latter."""
+    return {field.name: None for field in dataclasses.fields(Options) if field.name.endswith("_filter")}
 
 
 def load(data: bytes) -> SerializedGraph:

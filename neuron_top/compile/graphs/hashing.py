@@ -268,17 +268,24 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
     )
     if environment is None:
         return
-    for symbol, hint in sorted(environment.backed_var_to_val.items(), key=lambda item: str(item[0])):
+    hints = symbol_hints(environment)
+    for symbol, hint in sorted(hints.items(), key=lambda item: str(item[0])):
         if isinstance(hint, SingletonInt):
             raise NotCacheable("PyTorch cannot save the sizes of nested tensors")
         yield f"symbol {symbol} hint {hint} range {environment.var_to_range.get(symbol)}"
-    without_hint = environment.var_to_range.keys() - environment.backed_var_to_val.keys()  # known when the code runs
+    without_hint = environment.var_to_range.keys() - hints.keys()  # known when the code runs
     yield from sorted(f"symbol {symbol} range {environment.var_to_range[symbol]}" for symbol in without_hint)
     yield from sorted(f"replaced {old} by {new}" for old, new in environment.replacements.items())
     yield from sorted(f"divisible {fact}" for fact in environment.divisible)
     yield from sorted(f"guard {guard.expr}" for guard in environment.guards)
     yield from sorted(f"axiom {axiom}" for axiom in environment.axioms if not _goes_without_saying(axiom))
     yield from sorted(f"override {name} {hint}" for name, hint in environment.var_to_hint_override.items())
+
+
+def symbol_hints(environment: Any) -> Mapping[Any, Any]:
+    """Symbol → the number that it stood for in the trace, of sizes that are known before the code runs."""
+    found: Mapping[Any, Any] | None = getattr(environment, "backed_var_to_val", None)
+    return environment.var_to_val if found is None else found  # PyTorch 2.10
 
 
 def _goes_without_saying(axiom: Any) -> bool:

@@ -124,14 +124,20 @@ def _prepare_for_the_cpu() -> None:
 
     with _instructions_tried(cpu_vec_isa):
         _import_compiler()
-        from torch._inductor.fx_passes import joint_graph, post_grad
-
-        joint_graph.lazy_init(torch.device("cpu"))
-        post_grad.lazy_init()
+        _make_patterns()
     cpu_vec_isa.pick_vec_isa()
     check_work_folder()
     with contextlib.suppress(Exception):  # another version does it in another way: then each fork does it for itself
         _prepare_headers()
+
+
+def _make_patterns() -> None:
+    """Called as PyTorch calls it in the forks: for other arguments it would make them once more there, and fail."""
+    from torch._inductor.fx_passes import joint_graph, post_grad
+
+    asks_for_device = inspect.signature(joint_graph.lazy_init).parameters  # not yet in 2.10
+    joint_graph.lazy_init(*[torch.device("cpu")] if asks_for_device else ())
+    post_grad.lazy_init()
 
 
 @contextlib.contextmanager
@@ -249,7 +255,7 @@ def _floats_settled(shape_env: Any) -> Iterator[None]:
     ask for that second trace once more.
     """
     known = TensorifyState.force_specializations
-    symbols = () if shape_env is None else shape_env.backed_var_to_val
+    symbols = () if shape_env is None else hashing.symbol_hints(shape_env)
     TensorifyState.force_specializations = known | {str(symbol) for symbol in symbols}
     try:
         yield
