@@ -228,7 +228,7 @@ def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, c
 
 def _compile(request: dict[str, Any], result: int) -> int:
     from neuron_top.compile.compiler import NotSerializable
-    from neuron_top.compile.graphs import graph_file
+    from neuron_top.compile.graphs import graph_file, other_pytorch
     from neuron_top.compile.graphs.inductor_compile import compile_serialized
     from neuron_top.errors import CacheUnusable, RefusedForSafety
 
@@ -252,6 +252,11 @@ def _compile(request: dict[str, Any], result: int) -> int:
     except (RefusedForSafety, CacheUnusable) as reason:
         print(reason, file=sys.stderr)
         return NOT_THE_GRAPHS_FAULT
+    except Exception as problem:
+        if not (unknown := other_pytorch.mismatch(problem)):
+            raise
+        print(unknown, file=sys.stderr)
+        return NOT_SERIALIZABLE
     with os.fdopen(result, "wb") as pipe:
         pipe.write(json.dumps(outcome).encode())
     return 0
@@ -293,8 +298,15 @@ def _get_ready() -> None:
 
     remove_dead(usual_places())
     # A full disk, or a folder of a stranger's: each fork says so itself, in its own log.
-    with contextlib.suppress(OSError, CacheUnusable, RefusedForSafety):
+    try:
         warm_up()
+    except (OSError, CacheUnusable, RefusedForSafety):
+        pass
+    except Exception as problem:  # noqa: BLE001 (of a PyTorch that does it in another way)
+        first_line = str(problem).partition("\n")[0]
+        print(
+            f"Each compile prepares itself, which takes longer: {type(problem).__name__}: {first_line}", file=sys.stderr
+        )
     if full_place([Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or tempfile.gettempdir())]):
         forget_probes()
 

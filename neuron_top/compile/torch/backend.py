@@ -34,6 +34,7 @@ from neuron_top.compile.graphs import (
     graph_file,
     hashing,
     inductor_compile,
+    other_pytorch,
     own_code,
     process_groups,
     torch_settings,
@@ -105,7 +106,8 @@ def neurontop(
                 raise hashing.NotCacheable("the values of parameters are frozen into its code")
             if in_job.is_for_a_file():
                 raise hashing.NotCacheable("the script saves it in a file of its own")
-            _shareable_settings(patches, gm)
+            with _known_to_us():
+                _shareable_settings(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
@@ -178,8 +180,9 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
         str(job.wrapper.options.compiler_flags),
     )
     try:
-        settings = hashing.exactly(_shareable_settings(job.patches, gm), {})
-        return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
+        with _known_to_us():
+            settings = hashing.exactly(_shareable_settings(job.patches, gm), {})
+            return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
     except hashing.NotCacheable as reason:
         job.wrapper.log.remark_once(f"graph is traced at every start: {reason}", level=LogLevel.INFO)
         return None
@@ -193,6 +196,17 @@ def _shareable_settings(patches: Mapping[str, Any], gm: fx.GraphModule) -> dict[
     if reason := of_settings or own_code.foreign() or gpus.reason_to_stay(found, gm):
         raise hashing.NotCacheable(reason)
     return found
+
+
+@contextlib.contextmanager
+def _known_to_us() -> Iterator[None]:
+    """Within the block, an interface of PyTorch that is not as we know it keeps a graph out of the cache, no more."""
+    try:
+        yield
+    except Exception as problem:
+        if unknown := other_pytorch.mismatch(problem):
+            raise hashing.NotCacheable(unknown) from problem
+        raise
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -231,7 +245,8 @@ def _or_in_job(
     """What `make` gives; where the graph cannot be cached, what this process compiles for itself."""
     wrapper = job.wrapper
     try:
-        return make()
+        with _known_to_us():
+            return make()
     except (hashing.NotCacheable, NotSerializable) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _here(

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from neuron_top.compile.graphs import own_code, torch_settings
+from neuron_top.compile.graphs import other_pytorch, own_code, torch_settings
 from neuron_top.compile.graphs.directions import BACKWARD, INFERENCE
 
 _KEYED_BY_UUID = (
@@ -86,6 +86,15 @@ def _patches(patches: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keyed_by_inductor(patches: Mapping[str, Any]) -> bool:
+    try:
+        return _has_only_uuids(patches)
+    except Exception as problem:
+        if other_pytorch.mismatch(problem):
+            return False  # not known to be
+        raise
+
+
+def _has_only_uuids(patches: Mapping[str, Any]) -> bool:
     settings = torch_settings.collect(patches, cpu_code=False)
     if own_code.foreign() or not settings.reason:
         return False

@@ -20,7 +20,7 @@ from neuron_top.cache.model.keys import parse_key
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.graphs import hashing, inductor_compile
+from neuron_top.compile.graphs import hashing, inductor_compile, other_pytorch
 from neuron_top.compile.graphs.description import GraphDescription
 from neuron_top.compile.torch import worker_memory
 from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
@@ -92,6 +92,8 @@ def load(
         except RefusedForSafety:
             raise
         except Exception as problem:
+            if unknown := other_pytorch.mismatch(problem):  # says nothing about the artifact
+                raise NotSerializable(unknown) from problem
             if attempt == 2:
                 raise CompileError(f"the artifact cannot be loaded: {problem}", module=graph.key.name) from problem
             if not wrapper.make_room(problem):  # a full disk says nothing about the artifact

@@ -1,0 +1,22 @@
+"""Where our code meets a PyTorch that it does not know: what it asks for is gone, or wants other arguments.
+
+Much of what a cached compile needs is no public interface, and each release changes some of it. Such an error is no
+fault of the graph: Inductor compiles it in the job, and the reason names what was not found.
+"""
+
+from __future__ import annotations
+
+import traceback
+
+_KINDS = (AttributeError, ImportError, LookupError, TypeError)
+_OURS = f"{__name__.partition('.')[0]}."
+
+
+def mismatch(problem: BaseException) -> str:
+    """In words what was not found; empty for an error of another kind, or one that PyTorch's own code raised."""
+    if not isinstance(problem, _KINDS):
+        return ""
+    frames = [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    if not frames or not str(frames[-1].f_globals.get("__name__", "")).startswith(_OURS):
+        return ""
+    return f"neuron-top does not know this version of PyTorch: {type(problem).__name__}: {problem}"
