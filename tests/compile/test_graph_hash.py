@@ -224,6 +224,9 @@ def test_an_operator_that_cannot_be_traced_once_more_keeps_a_graph_in_the_job() 
     """PyTorch 2.14 puts one around the random numbers of a checkpointed step; a graph by itself is traced anew."""
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
 
+    if not run_and_save_rng_state.cacheable():
+        pytest.skip("this PyTorch saves no code that calls it")
+
     def calling(operator: Any) -> torch.fx.GraphModule:
         graph = torch.fx.Graph()
         graph.output(graph.call_function(operator, (torch.ops.aten.rand.default, [3])))

@@ -179,5 +179,7 @@ assert torch_kernels.replaced() == ""
 print(torch_kernels.replaced())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    if "already has an DispatchKey::Meta implementation" in done.stderr:
+        pytest.skip("this PyTorch refuses it")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(("the script gives aten", "a kernel of ")), done.stdout

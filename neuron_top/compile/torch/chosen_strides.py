@@ -239,7 +239,7 @@ def _channels_last(node: fx.Node) -> Stride | None:
         return None
     if not _known(value) or any(map(_reads_memory, node.users)):
         return None
-    if not torch._prims_common.is_non_overlapping_and_dense_or_false(value):
+    if not torch._prims_common._is_non_overlapping_and_dense_or_false(value.shape, value.stride()):
         return None
     _images, channels, height, width = value.shape
     stride = (channels * height * width, 1, width * channels, channels)
