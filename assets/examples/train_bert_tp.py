@@ -261,7 +261,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     add("--batch_size", type=int, default=8, help="sequences of one step, over all replicas (%(default)s)")
     add("--grad_accum_usteps", type=int, default=1, help="micro steps that a step is cut into (%(default)s)")
     add("--bf16", action="store_true", help="matrix products in bfloat16 (autocast); weights stay in float32")
-    add("--lr", type=float, default=1e-3, help="highest learning rate (%(default)s)")
+    add("--lr", type=float, default=5e-4, help="highest learning rate (%(default)s)")
     add("--warmup_steps", type=int, default=5, help="steps to reach it (%(default)s)")
     add("--max_steps", type=int, default=200, help="step at which it has fallen to a tenth (%(default)s)")
     add("--seed", type=int, default=12349, help="of weights and data (%(default)s)")

@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.compile.compile_forks import forks_at_work
 from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
@@ -311,7 +312,7 @@ def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches:
         start_new_session=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    jobs.until(lambda: job.poll() is not None or _forks(job.pid))
+    jobs.until(lambda: job.poll() is not None or forks_at_work(job.pid))
     assert job.poll() is None, job.communicate()
     helpers = _children(job.pid)
     job.send_signal(number)
@@ -348,7 +349,7 @@ def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     forks: list[psutil.Process] = []
-    jobs.until(lambda: job.poll() is not None or forks.extend(_forks(job.pid)) or forks)
+    jobs.until(lambda: job.poll() is not None or forks.extend(forks_at_work(job.pid)) or forks)
     assert forks, job.communicate()
     forks[0].kill()
     shown, said = job.communicate()
@@ -363,37 +364,3 @@ def _children(pid: int) -> list[psutil.Process]:
         return psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-
-
-def _forks(job: int) -> list[psutil.Process]:
-    """The forks of the job's compile server, each at work on a graph; neither the tools that they start in turn, nor
-    the fork that tries the vector instructions first: a fork with a graph leads a process group of its own, in the
-    session of the server."""
-    return [
-        fork
-        for server in _children_of(job)
-        if "compile.server.server" in _command_of(server)
-        for fork in _children_of(server.pid)
-        if _command_of(fork) == _command_of(server) and _leads_a_group(fork.pid, server.pid)
-    ]
-
-
-def _leads_a_group(pid: int, server: int) -> bool:
-    try:
-        return os.getpgid(pid) == pid and os.getsid(pid) == os.getsid(server)
-    except ProcessLookupError:
-        return False
-
-
-def _children_of(pid: int) -> list[psutil.Process]:
-    try:
-        return psutil.Process(pid).children()
-    except psutil.Error:
-        return []
-
-
-def _command_of(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""

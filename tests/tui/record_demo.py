@@ -14,10 +14,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import psutil
-
 from neuron_top.events import AnyEvent, RunStarted, decode, encode
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
+from tests.compile.compile_forks import forks_at_work
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "assets" / "examples" / "train_bert_tp.py"
 DEMO = Path(__file__).resolve().parents[2] / "assets" / "demo"
@@ -25,7 +24,7 @@ STEPS = 60
 
 
 def record(binaries: Path, folder: Path) -> None:
-    """Run the job in `folder` with a state folder and a cache of its own there; kill one compile."""
+    """Run the job in `folder` with a state folder and caches of its own there; kill one compile."""
     shutil.copy(EXAMPLE, folder)
     environment = {
         "PATH": f"{binaries}:/usr/bin:/bin",
@@ -33,6 +32,7 @@ def record(binaries: Path, folder: Path) -> None:
         "OMP_NUM_THREADS": "1",
         "NEURONTOP_STATE_DIR": str(folder / "state"),
         "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),  # kernels of another job would make compiles short
         "NEURONTOP_NODE": "demo",
     }
     job = [str(binaries / "torchrun"), "--nproc_per_node=4", EXAMPLE.name, "--tensor_parallel_size=2"]
@@ -40,36 +40,12 @@ def record(binaries: Path, folder: Path) -> None:
     run = subprocess.Popen(command, cwd=folder, env=environment)
     killed = False
     while run.poll() is None:
-        if not killed:
-            killed = _kill_a_compile(run.pid)
+        if not killed and (forks := forks_at_work(run.pid)):
+            forks[0].kill()
+            killed = True
         time.sleep(0.2)
     if run.returncode or not killed:
         raise SystemExit(f"the job ended with {run.returncode}; a compile was killed: {killed}")
-
-
-def _kill_a_compile(job: int) -> bool:
-    """Kill the first fork of a compile server that is at work; whether there was one."""
-    for server in _children(job, recursive=True):
-        if "neuron_top.compile.server" in _command(server):
-            for fork in _children(server.pid):
-                if _command(fork) == _command(server):
-                    fork.kill()
-                    return True
-    return False
-
-
-def _children(pid: int, *, recursive: bool = False) -> list[psutil.Process]:
-    try:
-        return psutil.Process(pid).children(recursive=recursive)
-    except psutil.Error:
-        return []
-
-
-def _command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
 
 
 def keep(state: Path) -> None:

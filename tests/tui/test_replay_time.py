@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_top import events as ev
+from neuron_top import units
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
@@ -27,7 +28,9 @@ async def test_the_second_line_says_that_it_is_a_replay(width: int) -> None:
     with demo_settings(Settings()) as settings:
         feed = demo_feed(settings)
         feed.clock.pause()
+        feed.clock.speed = 8
+        length = units.clock_text(feed.clock.end - feed.clock.start)
         app = TopApp(feed, settings, caches=None)
         async with app.run_test(size=(width, 24)) as pilot:
             text = await until(app, pilot, lambda text: "replay 00:0" in text)
-        assert ("of 00:07:38 at 8×" in text) is (width > 80)
+        assert (f"of {length} at 8×" in text) is (width > 80)
