@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -12,7 +13,7 @@ from textual.binding import Binding
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.keys import FLEET, SCREENS, Key, keys_for
+from neuron_top.tui.keys import EVERYWHERE, FLEET, MOVING, SCREENS, Key, keys_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
@@ -47,20 +48,11 @@ class HelpPage(DetailPage):
 
 def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then what words and signs mean."""
-    title = next((row.title for row in (*SCREENS, FLEET) if row.name == screen), "Help")
-    keys = keys_for(screen)
-    strips = [rule(theme, width, f"Keys of {title}", "esc closes")]
-    columns = 2 if width >= 110 else 1
-    size = width // columns
-    rows = [row for key in keys for row in _key_rows(key, size)]
-    half = -(-len(rows) // columns)
-    while half < len(rows) and not rows[half][0]:  # a text is not torn in two
-        half += 1
-    for left, right in zip_longest(rows[:half], rows[half:], fillvalue=("", "")):
-        line = Line(theme, width)
-        for start, (shown, text) in ((0, left), (size, right)):
-            line.to(start).gap(2).put(shown, theme.key, width=_KEY_CELLS).put(text, theme.text)
-        strips.append(line.strip())
+    title = next((row.title for row in (*SCREENS, FLEET) if row.name == screen), "this page")
+    strips: list[Strip] = []
+    for heading, keys in _sections(title, keys_for(screen)):
+        strips += [Line(theme, width).strip()] if strips else []
+        strips += [rule(theme, width, heading, "" if strips else "esc closes"), *_key_lines(theme, width, keys)]
     words = _words(screen)
     if words:
         strips += [Line(theme, width).strip(), rule(theme, width, "Words")]
@@ -71,6 +63,34 @@ def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
         for sign, style, text in _signs(theme)
     ]
     return strips
+
+
+def _sections(title: str, keys: Sequence[Key]) -> Iterator[tuple[str, list[Key]]]:
+    """What only some screens have comes first: it is what a person opens the page of a screen for."""
+    shared = {key for key in keys if key.screens == MOVING}
+    everywhere = {key for key in keys if key.screens == EVERYWHERE or key.action.startswith("app.")}
+    for heading, rows in (
+        (f"Keys of {title}", [key for key in keys if key not in shared | everywhere]),
+        ("In lists", [key for key in keys if key in shared]),
+        ("On every screen", [key for key in keys if key in everywhere]),
+    ):
+        if rows:
+            yield heading, rows
+
+
+def _key_lines(theme: Theme, width: int, keys: Sequence[Key]) -> Iterator[Strip]:
+    """Keys and their texts, in two columns where there is room."""
+    columns = 2 if width >= 110 else 1
+    size = width // columns
+    rows = [row for key in keys for row in _key_rows(key, size)]
+    half = -(-len(rows) // columns)
+    while half < len(rows) and not rows[half][0]:  # a text is not torn in two
+        half += 1
+    for left, right in zip_longest(rows[:half], rows[half:], fillvalue=("", "")):
+        line = Line(theme, width)
+        for start, (shown, text) in ((0, left), (size, right)):
+            line.to(start).gap(2).put(shown, theme.key, width=_KEY_CELLS).put(text, theme.text)
+        yield line.strip()
 
 
 def _key_rows(key: Key, width: int) -> list[tuple[str, str]]:
