@@ -88,6 +88,18 @@ def test_a_missing_cache_ends_with_status_three_and_says_so(tmp_path: Path) -> N
         assert "does not exist" in done.stderr
 
 
+def test_a_folder_that_holds_other_things_is_questioned_and_an_empty_one_is_not(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "hosts").write_text("127.0.0.1")
+    (tmp_path / "new").mkdir()
+    for action in (["ls"], ["verify"], ["evict", "--older-than", "1d", "--dry-run"]):
+        done = neurontop(*action, tmp_path / "etc")
+        assert done.returncode == 0
+        assert f"{tmp_path}/etc holds files, but no entry of a compile cache" in done.stderr
+        for place in (tmp_path / "new", root):
+            assert "no entry of a compile cache" not in neurontop(*action, place).stderr
+
+
 def test_verify_ends_with_status_one_when_something_is_broken(root: Path) -> None:
     done = neurontop("verify", root, "--json")
     assert done.returncode == 1

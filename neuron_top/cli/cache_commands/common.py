@@ -10,6 +10,7 @@ from pathlib import Path
 
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import (
     NOTHING_RECORDED,
     CacheReader,
@@ -80,7 +81,8 @@ def take_snapshot(service: CacheReader, root: str, *, rescan: bool = False) -> S
 
 
 def report_problems(snapshot: Snapshot) -> None:
-    """Say what could not be seen."""
+    """Say what could not be seen, and where nothing is a cache."""
+    question_root(snapshot)
     for problem in snapshot.problems[:10]:
         log_stderr(f"neurontop: {problem}")
     if len(snapshot.problems) > 10:
@@ -90,6 +92,13 @@ def report_problems(snapshot: Snapshot) -> None:
             f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have "
             "changed"
         )
+
+
+def question_root(snapshot: Snapshot) -> None:
+    """Ask whether a folder that holds other things alone was meant; an empty one may become a cache."""
+    if snapshot.others and not snapshot.entries:
+        root = visible(name_text(snapshot.root))
+        log_stderr(f"neurontop: {root} holds files, but no entry of a compile cache: is it the folder that was meant?")
 
 
 def name_others(root: str) -> None:

@@ -83,6 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if in_bucket and (criteria.free_bytes is not None or arguments.workdirs):
         raise UsageError("--min-free and --workdirs need a disk: for a bucket use --max-size or --older-than")
     look = service.look(root)
+    common.question_root(look.snapshot)
     plans = [] if criteria.empty else [service.plan_eviction(look, criteria)]
     if arguments.workdirs:
         work_dirs = service.plan_work_dirs(look)
