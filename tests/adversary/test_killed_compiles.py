@@ -37,9 +37,9 @@ from neuron_top.run.model import Run
 from tests.actions import caches, states
 from tests.adversary.attacker import LONG
 from tests.adversary.killed_rank import WAITERS, Ranks, ranks
+from tests.compile.compile_forks import forks_at_work
 from tests.compile.fakes import GRAPH, Copying, wrapper
 from tests.compile.parallel import jobs
-from tests.compile.test_torch_backend import _forks
 
 BOUNDED_SECONDS = 120.0
 """A rank that waits looks at the lock's owner once a second; a busy machine takes ten times as long as a quiet one."""
@@ -304,7 +304,7 @@ def test_real_ranks_of_which_one_loses_its_compiler(victim: str, tmp_path: Path)
         for rank in range(2)
     ]
     at_work: list[subprocess.Popen[str]] = []
-    jobs.until(lambda: at_work.extend(job for job in started if _forks(job.pid)) or at_work)
+    jobs.until(lambda: at_work.extend(job for job in started if forks_at_work(job.pid)) or at_work)
     first = at_work[0]
     (second,) = (job for job in started if job is not first)
     if victim == "job":
@@ -312,9 +312,9 @@ def test_real_ranks_of_which_one_loses_its_compiler(victim: str, tmp_path: Path)
     elif victim == "server":
         _server(first.pid)[0].kill()
     else:
-        _forks(first.pid)[0].kill()
+        forks_at_work(first.pid)[0].kill()
         while victim == "every compile" and first.poll() is None:
-            for fork in _forks(first.pid):
+            for fork in forks_at_work(first.pid):
                 fork.kill()
             time.sleep(0.02)
     said = {job: job.communicate(timeout=jobs.TIMEOUT) for job in started}
