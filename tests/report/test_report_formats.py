@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -25,11 +24,12 @@ from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report import report
+from tests.dashboard.browser import chromium_program
 from tests.parsers.logs import M1, g3
 from tests.report.samples import T0, A, made, sample
 from tests.torch_trace.traces import WHOLE, context, record
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = chromium_program()
 HOSTILE = '</title><script>alert(1)</script>|`x`\x1b[31m"><img src=http://evil.example/a.png>'
 JOB = """
 import time
