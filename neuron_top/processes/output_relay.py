@@ -45,7 +45,8 @@ class _Stream:
 
     def __init__(self, source: int, target: int) -> None:
         self.source, self.target = source, target
-        self.is_terminal = os.isatty(target)
+        self.is_terminal = os.isatty(source)
+        """Whether our stream is one: the job got one then. Our own may be gone already, and is none any more."""
         self.lost = False
         """Our terminal is gone, or its disk took nothing: what comes is read all the same, so that the job goes on."""
 
