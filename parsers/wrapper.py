@@ -43,7 +43,7 @@ STATUS_FAILED = "compiler status: failed"
 
 _FAILURES = (CACHED_FAILURE, OLD_CACHED_FAILURE, FAILURE)
 
-_MINUTES = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
+MINUTES_WAITED = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _NEFF = late_pattern(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
 _GRAPH_PATH = late_pattern(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
 """Paths: a blank belongs to one when the word behind it goes on with a slash."""
@@ -232,7 +232,7 @@ def _completed(record: Record, before: str, body: str) -> _Event:
 
 def _waited(record: Record, before: str, body: str) -> _Event:
     path = _path(body, _GRAPH_PATH)
-    minutes, where = _MINUTES.search(body), paths.place(path)
+    minutes, where = MINUTES_WAITED.search(body), paths.place(path)
     return LockWaited(
         **_common(record, before),
         module=where.module,

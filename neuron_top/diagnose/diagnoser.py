@@ -427,7 +427,7 @@ class Diagnoser:
 
     def _waits(self, statement: Statement, finding: Finding) -> bool:
         """Whether it says how long a process has waited for another one's compile: the longest wait is what counts."""
-        if finding.verdict.row is None or finding.verdict.row.name != recognizers.WAITS:
+        if not finding.is_wait:
             return False
         move(finding, statement)
         finding.recovered = any(module in self._compiling for module in messages.MODULE.findall(statement.text))

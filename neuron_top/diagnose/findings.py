@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.recognizers import WAITS, Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import Evidence
@@ -48,6 +48,11 @@ class Finding(msgspec.Struct):
     def weight(self) -> Weight:
         """How much it explains."""
         return Weight.CASCADE if self.demoted else self.verdict.weight
+
+    @property
+    def is_wait(self) -> bool:
+        """Whether it says that a process waits for another one's compile."""
+        return self.verdict.row is not None and self.verdict.row.name == WAITS
 
 
 class JobProgress(msgspec.Struct):

@@ -28,7 +28,6 @@ from neuron_top.diagnose.recognizers import (
     ENDED_BELOW,
     LAUNCHERS_REPORT,
     STOPS_WORKERS,
-    WAITS,
     Doubt,
     ReasonGiven,
     Weight,
@@ -38,7 +37,7 @@ from neuron_top.diagnose.statements import Statement
 from neuron_top.diagnose.tracebacks import COMPILERS_FRAME
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
-from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers.wrapper import MINUTES_WAITED
 
 _STEPS_OF_A_LIVING_JOB = 5
 _STEPS_BEHIND_WORDS = 2
@@ -47,7 +46,6 @@ _MINUTES_TO_EXPLAIN = 10.0
 """From here on a wait for another one's compile explains why a job that somebody stopped in it had come to nothing."""
 _MINUTES_TO_FAIL = 60.0
 """From here on a wait for another one's compile that does not end is a failure by itself."""
-_WAITED = late_pattern(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _OWN_REASONS = frozenset(
     {
         CauseClass.SCRIPT_ERROR,
@@ -129,16 +127,11 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     return steps >= (_STEPS_BEHIND_WORDS if is_printed else _STEPS_OF_A_LIVING_JOB)
 
 
-def _is_wait(finding: Finding) -> bool:
-    """Whether it says that a process waits for another one's compile."""
-    return finding.verdict.row is not None and finding.verdict.row.name == WAITS
-
-
 def _is_short_wait(finding: Finding, findings: list[Finding], *, is_stopped: bool) -> bool:
     """Whether it is a wait that may still end: one of less than an hour, in which nobody has stopped the job."""
-    if not _is_wait(finding):
+    if not finding.is_wait:
         return False
-    waited = _WAITED.search(finding.text)
+    waited = MINUTES_WAITED.search(finding.text)
     minutes = float(waited[1]) if waited is not None else 0.0
     if minutes >= _MINUTES_TO_FAIL:
         return False
@@ -160,7 +153,7 @@ def _is_stopped_by(exit_code: int | None) -> bool:
 
 def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:
     """A job that was stopped while it waited for another one's compile had come to nothing because of the wait."""
-    wait = next(filter(_is_wait, open_failures), None)
+    wait = next((finding for finding in open_failures if finding.is_wait), None)
     first = causes[0] if causes else None
     if wait is None or first is None or not (_stops(first) and first.line > wait.line):
         return causes

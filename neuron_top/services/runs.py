@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -71,7 +71,10 @@ class RunService:
             return ()
         labels = self._labels.known()
         with self._kept.open() as store:
-            return tuple(self._row(store, record, labels) for record in store.runs(limit=limit))
+            return tuple(
+                self._row(record, labels.get(record.id, NO_LABELS), alive=goes_on(record, store))
+                for record in store.runs(limit=limit)
+            )
 
     def count(self) -> int:
         """How many recordings there are. Raises StoreUnusable."""
@@ -112,10 +115,9 @@ class RunService:
         with self._store() as store:
             labels = self._labels.known()
             records = [self._find(store, name) for name in names]
-            return run_deletion(
-                [self._row(store, record, labels) for record in records],
-                {record.id for record in records if goes_on(record, store)},
-            )
+            written = {record.id for record in records if goes_on(record, store)}
+        rows = [self._row(record, labels.get(record.id, NO_LABELS), alive=record.id in written) for record in records]
+        return run_deletion(rows, written)
 
     def delete(self, run: str) -> int:
         """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written.
@@ -162,17 +164,10 @@ class RunService:
                 note=labels.note if note is None else note,
             )
 
-        labels = self._labels.change(record.id, change)
-        return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
+        return self._row(record, self._labels.change(record.id, change), alive=alive)
 
-    def _row(self, store: Store, record: RunRecord, labels: Mapping[str, RunLabels]) -> RunRow:
-        return run_row(
-            record,
-            time.time(),
-            recorder_alive=goes_on(record, store),
-            labels=labels.get(record.id, NO_LABELS),
-            file_bytes=self._file_bytes(record),
-        )
+    def _row(self, record: RunRecord, labels: RunLabels, *, alive: bool) -> RunRow:
+        return run_row(record, time.time(), recorder_alive=alive, labels=labels, file_bytes=self._file_bytes(record))
 
     def _file_bytes(self, record: RunRecord) -> int:
         """Of a database's recordings the files are on the machine that made them."""

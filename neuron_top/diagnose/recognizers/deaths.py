@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import SHELLS_JOB, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 ENDED_BELOW = "a job's end, told above its last lines"
 """Row of reports that quote the log of the job behind them: what goes on there came before."""
-_SHELLS_JOB = r"^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?"
-"""How a shell begins what it reports of a job that it started, with the job's number and the process's."""
 DEATHS: tuple[Recognizer, ...] = (
     Recognizer(
         ENDED_BELOW,
@@ -28,7 +26,7 @@ DEATHS: tuple[Recognizer, ...] = (
             '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)|wtermsig 9'
         ),
         (
-            rf"{_SHELLS_JOB}[Kk]illed\b"
+            rf"{SHELLS_JOB}[Kk]illed\b"
             r"|^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| ?code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
             r"|status=9/KILL|non-zero exit \(137\)|\bWTERMSIG 9\b"
@@ -102,7 +100,7 @@ DEATHS: tuple[Recognizer, ...] = (
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
             r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
             r"|\S\[\d+\]:? (?:segfault at [0-9a-f]|general protection fault |trap invalid opcode )"
-            rf"|{_SHELLS_JOB}abort\b"
+            rf"|{SHELLS_JOB}abort\b"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import SHELLS_JOB, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
@@ -38,7 +38,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b|MaxRuntimeExceeded"
             r"|active longer than specified deadline"
             r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
-            r"|^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?[Tt]erminated\b"
+            rf"|{SHELLS_JOB}[Tt]erminated\b"
             r"|code=killed, status=(?:15/TERM|2/INT)"
             r"|\bwalltime \d+ exceeded limit\b"
             r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+SHELLS_JOB = r"^\[\d{1,4}\]\s{0,4}[+-]?\s{1,4}(?:\d{1,10}\s{1,4})?"
+"""How a shell begins what it reports of a job that it started, with the job's number and the process's."""
+
 
 class Weight(IntEnum):
     """How much a statement explains; less is more, see `ranking`."""
