@@ -203,7 +203,8 @@ def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable
         rows.append(("last step", _last_step(closing)))
     if closing.cores:
         peaks = ", ".join(f"{core.core}: {units.bytes_text(core.peak)}" for core in closing.cores)
-        rows.append(("peak memory", f"core {peaks}"))
+        of_gpus = "of the GPU, " if all(core.gpu for core in closing.cores) else ""
+        rows.append(("peak memory", f"{of_gpus}core {peaks}"))
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", kept))

@@ -222,11 +222,12 @@ EXHAUSTED = (
 
 
 def memory_columns(view: Report) -> tuple[ReportColumn, ...]:
-    """Core, rank, peak, and a column for each kind that any source reported."""
+    """Core, rank, peak, and a column for each kind that any source reported; the GPU, where one is used."""
     kinds = list(dict.fromkeys(kind for line in view.memory for kind in line.kinds))
     return (
         ReportColumn("core", lambda row: f"{row.node}/{row.core}" if row.node else str(row.core), lambda row: row.core),
         ReportColumn("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+        *((ReportColumn("of", lambda row: row.gpu or row.place),) if any(line.gpu for line in view.memory) else ()),
         ReportColumn("peak", lambda row: _bytes(row.peak), lambda row: row.peak),
         ReportColumn("capacity", lambda row: _bytes(row.capacity), lambda row: row.capacity),
         *(_kind_column(kind) for kind in kinds),

@@ -13,6 +13,7 @@ from neuron_top.cache.model.states import HITS
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, signed_percent_text
 from neuron_top.views.diagnosis import one_line
+from neuron_top.views.memory_place import places_text
 from neuron_top.views.metric import Provenance, Unit, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep
@@ -92,6 +93,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     memory: tuple[MemoryPair, ...]
     cores: tuple[int, int]
     """How many cores (or local workers) each used."""
+    memory_of: tuple[str, str]
+    """Whose memory each one's is (`the host`, `GPUs`); "" where none is known. Where they differ, no change is told."""
     curves: tuple[Curves, ...]
     a_diagnosis: Diagnosis | None = None
     b_diagnosis: Diagnosis | None = None
@@ -113,7 +116,8 @@ class CacheComparison(msgspec.Struct, frozen=True, kw_only=True):
 def compare(a: Report, b: Report) -> Comparison:
     """What differs between two runs."""
     metrics = tuple(_pair(a, b, name) for name in _COMPARED)
-    memory = _memory(a, b)
+    places = memory_of(a), memory_of(b)
+    memory = _memory(a, b, alike=places[0] == places[1])
     graphs = _graphs(
         {line.key: (line.result, line.seconds) for line in a.graphs},
         {line.key: (line.result, line.seconds) for line in b.graphs},
@@ -121,7 +125,7 @@ def compare(a: Report, b: Report) -> Comparison:
     return Comparison(
         a=a.title,
         b=b.title,
-        answer=(*failure_sentences({"A": a, "B": b}), *_answer(metrics, memory)),
+        answer=(*failure_sentences({"A": a, "B": b}), *_answer(metrics, memory, places)),
         environment=_environment(dict(a.environment), dict(b.environment)),
         metrics=tuple(one for one in metrics if one.a is not None or one.b is not None),
         graphs=graphs,
@@ -129,7 +133,8 @@ def compare(a: Report, b: Report) -> Comparison:
         only_b=sum(not one.a for one in graphs),
         memory=memory,
         cores=(len(a.memory), len(b.memory)),
-        curves=_curves(a, b),
+        memory_of=places,
+        curves=_curves(a, b, memory_alike=places[0] == places[1]),
         a_diagnosis=a.diagnosis,
         b_diagnosis=b.diagnosis,
     )
@@ -217,13 +222,18 @@ def _graphs(
     )
 
 
-def _memory(a: Report, b: Report) -> tuple[MemoryPair, ...]:
+def memory_of(view: Report) -> str:
+    """Whose memory the cores of a run are told with."""
+    return places_text(line.place for line in view.memory if line.peak is not None)
+
+
+def _memory(a: Report, b: Report, *, alike: bool) -> tuple[MemoryPair, ...]:
     pairs = []
     kinds = dict.fromkeys(kind for view in (a, b) for line in view.memory for kind in line.kinds)
     for kind in (TOTAL, *kinds):
         x, y = _mean_peak(a, kind), _mean_peak(b, kind)
         if x is not None or y is not None:
-            pairs.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y)))
+            pairs.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y) if alike else None))
     return tuple(pairs)
 
 
@@ -233,12 +243,10 @@ def _mean_peak(view: Report, kind: str) -> float | None:
     return mean(known) if known else None
 
 
-def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
+def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair], places: tuple[str, str]) -> tuple[str, ...]:
     by_name = {pair.name: pair for pair in metrics}
     total = next((pair for pair in memory if pair.kind == TOTAL), None)
-    sentences = (
-        [_sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)] if total is not None else []
-    )
+    sentences = [_memory_sentence(total, places)] if total is not None else []
     for name, what in (
         ("throughput", "Throughput"),
         ("step_seconds", "Time per step"),
@@ -250,6 +258,16 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
         if both_known and (pair.change or name != "operators_compiled"):
             sentences.append(_sentence(what, pair.unit, pair.a, pair.b, pair.change))
     return tuple(sentences) or ("The two have no measured metric in common.",)
+
+
+def _memory_sentence(total: MemoryPair, places: tuple[str, str]) -> str:
+    if total.a is None or total.b is None or places[0] == places[1]:
+        return _sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)
+    one, other = (
+        f"{name}'s is that of {place} ({bytes_text(size)})"
+        for name, place, size in zip("AB", places, (total.a, total.b), strict=True)
+    )
+    return f"Peak memory per core cannot be compared: {one}, {other}."
 
 
 def _sentence(what: str, unit: str, a: float | None, b: float | None, change: float | None) -> str:
@@ -267,7 +285,7 @@ def _environment(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str,
     return tuple((name, a.get(name, ""), b.get(name, "")) for name in names if a.get(name) != b.get(name))
 
 
-def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
+def _curves(a: Report, b: Report, *, memory_alike: bool) -> tuple[Curves, ...]:
     curves = []
     names = dict.fromkeys(curve.name for view in (a, b) for curve in view.series)
     for name in names:
@@ -280,7 +298,7 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
         unit = next((curve.unit for curve in pair if curve is not None), "")
         curves.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1], by_step=by_step))
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
-    if any(memory):
+    if any(memory) and memory_alike:
         first, second = (_from_start(view, _highest(view), by_time=True) for view in (a, b))
         curves.append(Curves(name="memory of the fullest core", unit=Unit.BYTES, a=first, b=second))
     return tuple(curves)

@@ -11,6 +11,7 @@ from neuron_top.events import MEMORY_KINDS, WORKER_KINDS, CoreKind
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.units import whole_seconds_text
+from neuron_top.views.memory_place import gpu_text
 
 STALE_PERIODS = 5.0
 _KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
@@ -104,7 +105,7 @@ def _row(run: Run, core: Core, rank: int | None, trend: int, *, stale: bool, end
         kind=core.kind,
         node=core.node,
         device=sample.device,
-        gpu="" if core.gpu is None else f"GPU {core.gpu.index} ({core.gpu.name})",
+        gpu=gpu_text(core),
         bank=sample.bank,
         rank=rank,
         pid=sample.pid,

@@ -9,7 +9,7 @@ import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, signed_percent_text
-from neuron_top.views.compare import failure_sentences
+from neuron_top.views.compare import failure_sentences, memory_of
 from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
 
@@ -20,6 +20,8 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     cores: int
     memory: float | None
+    memory_of: str
+    """Whose it is: `the host`, `GPUs`; "" where none is known."""
     kinds: dict[str, float]
     throughput: float | None
     throughput_unit: str
@@ -28,7 +30,7 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     graphs: float | None
     loss: float | None
     memory_change: float | None
-    """(this − first) ÷ first."""
+    """(this − first) ÷ first; None where it is not the memory of the same place."""
     throughput_change: float | None
     diagnosis: Diagnosis | None = None
     """What went wrong; None where no log was read for it."""
@@ -53,11 +55,13 @@ def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
     known = {one.name: one for one in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
-    memory = _mean([line.peak for line in view.memory])
+    memory, place = _mean([line.peak for line in view.memory]), memory_of(view)
+    alike = first is not None and first.memory_of == place
     return ComparedRun(
         title=view.title,
         cores=len(view.memory),
         memory=memory,
+        memory_of=place,
         kinds={kind: size for kind in kinds if (size := _mean([line.kinds.get(kind) for line in view.memory]))},
         throughput=speed.value,
         throughput_unit=speed.unit,
@@ -65,7 +69,7 @@ def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
         compile_seconds=known["compile_wall"].value,
         graphs=known["graphs"].value,
         loss=known["loss"].value,
-        memory_change=_change(first.memory, memory) if first is not None else None,
+        memory_change=_change(first.memory, memory) if first is not None and alike else None,
         throughput_change=_change(first.throughput, speed.value) if first is not None else None,
         diagnosis=view.diagnosis,
     )
@@ -82,6 +86,8 @@ def _change(a: float | None, b: float | None) -> float | None:
 
 def _sentence(row: ComparedRun, first: ComparedRun) -> str:
     memory = _with_change("memory per core", bytes_text(row.memory), row.memory_change)
+    if row.memory_of and first.memory_of not in ("", row.memory_of):
+        memory = f"memory per core {bytes_text(row.memory)} of {row.memory_of}, that of {first.memory_of} there"
     speed = _with_change("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
     return f"{row.title} against {first.title}: {memory}, {speed}."
 

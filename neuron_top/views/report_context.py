@@ -12,6 +12,7 @@ from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind
 from neuron_top.views.exhausted import exhausted_memory
+from neuron_top.views.memory_place import MemoryPlace, gpu_text, memory_place
 from neuron_top.views.report_time import ReportStep, thinned
 
 POINTS = 600
@@ -26,6 +27,9 @@ class MemoryLine(msgspec.Struct, frozen=True, kw_only=True):
 
     core: int
     kind: CoreKind
+    place: MemoryPlace
+    gpu: str
+    """The GPU whose memory it is; "" where it is none's."""
     node: str
     rank: int | None
     peak: int | None
@@ -95,6 +99,8 @@ def _memory_line(run: Run, core: Core) -> MemoryLine:
     return MemoryLine(
         core=core.index,
         kind=core.kind,
+        place=memory_place(core),
+        gpu=gpu_text(core),
         node=core.node,
         rank=rank,
         peak=core.peak,

@@ -10,6 +10,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import SpanKind
 from neuron_top.run.state import JobState
 from neuron_top.views.alerts import Alert, Limits, alerts
+from neuron_top.views.memory_place import gpu_text
 from neuron_top.views.states import run_name, run_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
@@ -25,6 +26,8 @@ class CorePeak(msgspec.Struct, frozen=True, kw_only=True):
     peak: int | None
     capacity: int | None
     node: str
+    gpu: str
+    """The GPU whose memory it is; "" where it is none's."""
 
 
 class SlowGraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,6 +203,7 @@ def core_peaks(run: Run) -> tuple[CorePeak, ...]:
             peak=core.peak,
             capacity=core.sample.capacity,
             node=core.node,
+            gpu=gpu_text(core),
         )
         for core in cores
     )

@@ -10,8 +10,10 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.report.comparison import html, markdown
+from neuron_top.report.markdown import markdown as report_markdown
 from neuron_top.run.model import Run
 from neuron_top.views.compare import Comparison, compare
+from neuron_top.views.gate import growth_reasons
 from neuron_top.views.multi_compare import multi_compare
 from neuron_top.views.report import report
 from tests.builders import neff, write_entry
@@ -50,6 +52,34 @@ def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Compariso
         ("parameters", 30 * MIB),
         ("activations", 30 * MIB),
     ]
+
+
+def on_gpus(memory: int, pace: float) -> Run:
+    """The same, of workers that compute on a GPU each."""
+    run = trained(100 * MIB, pace, A)
+    for core in (0, 1):
+        gpu = ev.GpuMemory(name="G", index=core, memory=memory, peak=memory, capacity=1000 * MIB)
+        run.apply(ev.WorkerMemoryReported(pid=core + 20, rank=core, gpu=gpu, at=T0 + 43))
+    samples = tuple(ev.CoreSample(core=core, pid=core + 20, memory=100 * MIB) for core in (0, 1))
+    run.apply(ev.CoresSampled(kind=ev.CoreKind.LOCAL, cores=samples, at=T0 + 44))
+    return run
+
+
+def test_memory_of_a_gpu_and_of_the_host_are_no_rise_or_fall() -> None:
+    host, gpu = report(trained(100 * MIB, 10.0, A), 0.0), report(on_gpus(60 * MIB, 8.0), 0.0)
+    view = compare(host, gpu)
+    assert view.answer[0] == (
+        "Peak memory per core cannot be compared: A's is that of the host (100 MiB), B's is that of GPUs (60.0 MiB)."
+    )
+    assert {pair.change for pair in view.memory} == {None}
+    assert "memory of the fullest core" not in [curves.name for curves in view.curves]
+    assert growth_reasons(view, gpu, {"max-memory-growth": 0.1}) == ("peak memory per core: not known of both",)
+    several = multi_compare([host, gpu])
+    assert several.rows[1].memory_change is None
+    assert "memory per core 60.0 MiB of GPUs, that of the host there, throughput" in several.answer[0]
+    assert "| of |" in report_markdown(gpu)
+    assert "| of |" not in report_markdown(host)
+    assert compare(gpu, report(on_gpus(30 * MIB, 8.0), 0.0)).answer[0].endswith("fell from 60.0 MiB to 30.0 MiB (-50 %).")
 
 
 def test_one_graph_or_its_regions_are_distinguished_by_operators_and_by_what_equal_blocks_shared() -> None:

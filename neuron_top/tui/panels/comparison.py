@@ -33,7 +33,7 @@ def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
         ("Metrics", "change is (B - A) / A", _metrics(theme, view.metrics, width)),
         (
             "Peak memory per core, mean",
-            f"{view.cores[0]} and {view.cores[1]} cores",
+            _whose(view),
             [_memory(theme, pair, _largest(view), width) for pair in view.memory],
         ),
         ("Curves", "from each run's start", _all_curves(theme, view, width)),
@@ -92,6 +92,11 @@ def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
         else f"{pair.a_provenance.value} / {pair.b_provenance.value}"
     )
     return (line.gap(2).put(known, theme.quiet) if line.left >= 2 + len(known) else line).strip()
+
+
+def _whose(view: Comparison) -> str:
+    cores, (one, other) = f"{view.cores[0]} and {view.cores[1]} cores", view.memory_of
+    return f"{cores}; A: that of {one}, B: that of {other}" if one and other and one != other else cores
 
 
 def _largest(view: Comparison) -> float:
