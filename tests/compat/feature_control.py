@@ -12,6 +12,7 @@ from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
+from tests.compat import programs
 from tests.compat.programs import Compiler
 
 
@@ -121,7 +122,7 @@ def flex_attention_score(compiler: Compiler) -> Any:
 
 def flex_attention_mask(compiler: Compiler) -> Any:
     q, k, v = (torch.randn(1, 2, 128, 16) for _ in range(3))
-    mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, 128, 128, device="cpu")
+    mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, 128, 128, device=programs.device())
     with torch.no_grad():
         return compiler(lambda a, b, c: flex_attention(a, b, c, block_mask=mask))(q, k, v)
 
