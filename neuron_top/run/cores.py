@@ -124,7 +124,7 @@ class Core:
         """Take a worker's own account of its memory. A history that begins with GPU memory holds no host memory."""
         if worker.gpu is None:
             if self.gpu is None:
-                self.set_kinds(worker.kinds, worker.time)
+                self.set_kinds(_adding_up(worker.kinds, self.sample.memory), worker.time)
             return
         if self.gpu is None:
             self.peak, self.kind_peaks = None, {}
@@ -160,6 +160,8 @@ class Core:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
         if sample.kinds:
             self.set_kinds(sample.kinds, time)
+        elif self.gpu is None and self.kinds:
+            self.kinds = _adding_up(self.kinds, sample.memory)
         if time is None:
             return
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
@@ -298,6 +300,14 @@ class CoreTracker:
         known = self.sources.get(name)
         since = known.since if known is not None and known.available == available else time
         self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since)
+
+
+def _adding_up(kinds: dict[str, int], memory: int | None) -> dict[str, int]:
+    """What a worker says it holds, with the rest of a sample of another moment: so parts and whole agree."""
+    if memory is None or "rest" not in kinds:
+        return kinds
+    known = sum(size for kind, size in kinds.items() if kind != "rest")
+    return {**kinds, "rest": max(0, memory - known)}
 
 
 def _share(cores: Sequence[Core]) -> None:

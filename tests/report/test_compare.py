@@ -79,7 +79,9 @@ def test_memory_of_a_gpu_and_of_the_host_are_no_rise_or_fall() -> None:
     assert "memory per core 60.0 MiB of GPUs, that of the host there, throughput" in several.answer[0]
     assert "| of |" in report_markdown(gpu)
     assert "| of |" not in report_markdown(host)
-    assert compare(gpu, report(on_gpus(30 * MIB, 8.0), 0.0)).answer[0].endswith("fell from 60.0 MiB to 30.0 MiB (-50 %).")
+    assert (
+        compare(gpu, report(on_gpus(30 * MIB, 8.0), 0.0)).answer[0].endswith("fell from 60.0 MiB to 30.0 MiB (-50 %).")
+    )
 
 
 def test_one_graph_or_its_regions_are_distinguished_by_operators_and_by_what_equal_blocks_shared() -> None:
