@@ -34,11 +34,14 @@ def metric_text(metric: Metric) -> str:
 def headline(
     run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine], errors: Sequence[ErrorLine]
 ) -> tuple[str, ...]:
-    """Five lines that a manager understands; one where there was no job, of which nothing can be said."""
+    """Five lines that a manager understands; one where nothing can be said, as there was no job or no sign of one."""
     if summary.state is JobState.IDLE:
         return ("No job was seen.",)
     known = {one.name: one for one in metrics}
     wrong = [*_went_wrong(summary, known), *_nameless(run, errors)]
+    told = summary.run or lines or errors or wrong or summary.steps is not None or summary.torch is not None
+    if not told and known["wall"].value is None:
+        return ("The log tells of no compile, no training step, no error and no time: it may not be that of a job.",)
     return (
         _ended(summary, known),
         _spent(run, known),

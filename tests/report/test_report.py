@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top import events as ev
+from neuron_top.cli.main import main
 from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables, torch_tables
@@ -292,6 +293,16 @@ def test_where_no_job_was_met_the_search_for_one_is_no_time_of_a_run() -> None:
     assert reported(view, "wall").value is None
     run.apply(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(ev.CoreSample(core=0, memory=1),), at=T0 + 3))
     assert reported(report(run, T0 + 3), "wall").value == 3, "telemetry of devices covers its time"
+
+
+def test_a_text_without_any_sign_of_a_job_is_questioned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "passwd"
+    text.write_text("root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n")
+    assert main(["report", str(text)]) == 0
+    assert "- The log tells of no compile, no training step, no error and no time" in capsys.readouterr().out
+    text.write_text("2026-01-05 10:00:00 step 3 loss 2.5\n")
+    assert main(["report", str(text)]) == 0
+    assert "may not be that of a job" not in capsys.readouterr().out
 
 
 def test_nothing_that_was_compiled_is_nothing_to_compile_beforehand() -> None:
