@@ -46,6 +46,14 @@ def duration_text(seconds: float | None) -> str:
     raise AssertionError("unreachable")
 
 
+def limit_text(seconds: float) -> str:
+    """A duration that somebody set, in the largest unit that it is a whole number of: `7 d`, `36 h`, `90 s`."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:,.0f} {unit}"
+    return duration_text(seconds)
+
+
 def whole_seconds_text(seconds: float | None) -> str:
     """The same without tenths, for what goes on: they would change with every look."""
     return (

@@ -48,6 +48,22 @@ def test_durations_read_as_people_say_them(value: float | None, text: str) -> No
     assert units.duration_text(value) == text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (86400, "1 d"),
+        (36 * 3600, "36 h"),
+        (90, "90 s"),
+        (5400, "90 m"),
+        (86400 * 1200, "1,200 d"),
+        (0, "0 ms"),
+        (1.5, "1.5 s"),
+    ],
+)
+def test_a_limit_is_told_in_the_unit_that_it_was_set_in(seconds: float, text: str) -> None:
+    assert units.limit_text(seconds) == text
+
+
 @given(st.floats(min_value=0, max_value=1e12))
 def test_any_duration_and_any_size_has_a_short_text(value: float) -> None:
     assert 0 < len(units.duration_text(value)) <= 16

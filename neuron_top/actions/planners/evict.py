@@ -27,7 +27,7 @@ from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, Rebui
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import State
-from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.units import bytes_text, counted, limit_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """Somebody's extracted or half-stored work: only when named, and a day old."""
@@ -68,7 +68,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
         parts = [
             f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
             f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
-            f"no use known for {duration_text(self.older_than)}" if self.older_than is not None else "",
+            f"no use known for {limit_text(self.older_than)}" if self.older_than is not None else "",
             f"compiler {self.compiler}" if self.compiler else "",
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
