@@ -230,7 +230,7 @@ def kind_of(value: Any) -> str:
 
 def _tensor(tensor: torch.Tensor) -> str:
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter, FakeTensor):
-        raise NotCacheable(f"a tensor subclass {type(tensor).__qualname__} reached the compiler")
+        raise NotCacheable(f"one of its tensors is of the class {type(tensor).__qualname__}")
     strides = _sizes(tensor.stride()) if tensor.layout == torch.strided else ""
     marks = (tensor.requires_grad, tensor.is_conj(), tensor.is_neg(), tensor.is_quantized, tensor.is_mkldnn)
     return f"{tensor.dtype}{_sizes(tensor.shape)}{strides} {tensor.device} {tensor.layout} {marks}"
