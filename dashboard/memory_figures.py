@@ -240,20 +240,21 @@ def _bar_axis(view: MemoryTable, drawn: Sequence[_Bar], colors: ChartColors) -> 
 def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: int = HEIGHT) -> Figure:
     """Memory of one core by kind as stacked areas, at the moments of the highest totals; its whole memory as a line.
 
-    The newest interval is left out: its highest total may still come.
+    While the job goes on, the newest interval is left out: its highest total may still come.
     """
     if view is None or not (view.kinds or view.memory):
         return empty(colors, "no memory was reported", 320)
-    times = [iso(time) for time in view.times[:-1]]
+    settled = slice(None if view.over else -1)
+    times, whole = [iso(time) for time in view.times[settled]], view.memory[settled]
     unit, divisor = byte_unit(max((point.peak for point in view.memory), default=None))
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",
-            "mode": "lines",
+            "mode": _drawn(times),
             "stackgroup": "kinds",
             "name": plain(kind.replace("_", " ")),
             "x": list(times),
-            "y": [None if size is None else round(size / divisor, 4) for size in view.kinds[kind][:-1]],
+            "y": [None if size is None else round(size / divisor, 4) for size in view.kinds[kind][settled]],
             **memory_area(colors, kind),
         }
         for kind in ordered_kinds(view.kinds)
@@ -262,10 +263,10 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
     data.append(
         {
             "type": "scatter",
-            "mode": "lines",
+            "mode": _drawn(whole),
             "name": "total",
-            "x": [iso(point.time) for point in view.memory[:-1]],
-            "y": [round(point.peak / divisor, 4) for point in view.memory[:-1]],
+            "x": [iso(point.time) for point in whole],
+            "y": [round(point.peak / divisor, 4) for point in whole],
             "line": {"width": 1.4, "dash": "dot", "color": colors.text},
         }
     )
@@ -274,6 +275,11 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors, *, height: in
         "data": data,
         "layout": layout(colors, height, showlegend=True, yaxis=axis, xaxis=moments(times or data[-1]["x"])),
     }
+
+
+def _drawn(points: Sequence[Any]) -> str:
+    """A single point is no line."""
+    return "lines" if len(points) > 1 else "markers"
 
 
 def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:

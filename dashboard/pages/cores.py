@@ -161,10 +161,18 @@ def _which(core: MemoryKinds | None, view: MemoryTable) -> str:
     choice = f"Click a bar of “Memory by category” to choose {words}."
     if core is None:
         return choice
-    is_local = core.row.kind is CoreKind.LOCAL and core.kinds
-    sums = "The worker itself reports the categories; the total is measured from outside, at other moments."
-    sums = f"{sums} " if is_local else "" if core.kinds else "No categories were reported, only the total. "
-    return f"{core_words(core.row, view.now)}. {sums}{choice}"
+    return f"{core_words(core.row, view.now)}. {_sources(core)}{choice}"
+
+
+def _sources(core: MemoryKinds) -> str:
+    """Who says what in the breakdown of a core, where that is not the same for all of it."""
+    if not core.kinds:
+        return "No categories were reported, only the total. "
+    if core.row.gpu:
+        return "The worker itself reports its memory on the GPU; how busy it is, is that of the host's processor. "
+    if core.row.kind is CoreKind.LOCAL:
+        return "The worker itself reports the categories; the total is measured from outside, at other moments. "
+    return ""
 
 
 def _summary(view: MemoryTable) -> Any:

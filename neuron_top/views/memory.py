@@ -29,12 +29,14 @@ class MemoryKinds(msgspec.Struct, frozen=True, kw_only=True):
 
     `times`: of each stretch of time the moment when all kinds together were most, so that a stack of them is a total
     that there was. None where a kind was not reported at that moment. `memory`: the whole, as it was measured.
+    `over`: the job has ended, so the newest stretch is whole.
     """
 
     row: CoreRow
     times: tuple[float, ...]
     kinds: dict[str, tuple[int | None, ...]]
     memory: tuple[Point, ...]
+    over: bool
 
 
 class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +95,7 @@ def memory_kinds(run: Run, now: float, key: str = "") -> MemoryKinds | None:
             for kind in sorted(reported, key=lambda kind: (-core.kind_peaks.get(kind, 0), kind))
         },
         memory=core.memory.points(most=POINTS),
+        over=run.job.finished is not None,
     )
 
 

@@ -192,3 +192,34 @@ def test_two_sources_of_a_workers_memory_are_named() -> None:
     neuron = fed(2)
     shown = cores.render(neuron.read(memory_table), None, DARK, neuron.read(memory_kinds))
     assert "from outside" not in shown["cores-core-words"]
+
+
+def on_gpu(*, ended: bool) -> StillFeed:
+    """A worker whose GPU was seen at one moment only, in a job of a few seconds."""
+    gpu = ev.GpuMemory(
+        name="G", index=1, memory=3 * GIB, peak=3 * GIB, capacity=80 * GIB, kinds={"parameters": 3 * GIB}
+    )
+    core = ev.CoreSample(core=0, pid=7, utilization=0.5, memory=GIB)
+    events: list[ev.AnyEvent] = [
+        ev.RunStarted(run="r", at=START),
+        ev.CoresSampled(kind=ev.CoreKind.LOCAL, at=START + 1, cores=(core,)),
+        ev.WorkerMemoryReported(pid=7, kinds={"rest": GIB}, gpu=gpu, at=START + 1.5),
+        ev.CoresSampled(kind=ev.CoreKind.LOCAL, at=START + 2, cores=(core,)),
+    ]
+    return StillFeed([*events, *([ev.RunFinished(run="r", exit_code=0, at=START + 3)] if ended else [])], now=START + 3)
+
+
+def test_the_newest_stretch_of_a_job_that_has_ended_is_drawn_and_a_single_point_is_no_line() -> None:
+    drawn = memory_figures.kinds_over_time(on_gpu(ended=True).read(memory_kinds), DARK)["data"]
+    assert [(one["name"], one["mode"], one["y"]) for one in drawn] == [
+        ("parameters", "markers", [3]), ("total", "markers", [3]),
+    ]  # fmt: skip
+    going_on = memory_figures.kinds_over_time(on_gpu(ended=False).read(memory_kinds), DARK)["data"]
+    assert [one["y"] for one in going_on] == [[], []], "its highest total may still come"
+
+
+def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts() -> None:
+    feed = on_gpu(ended=True)
+    shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))["cores-core-words"]
+    assert "GPU 1 (G): 50 % busy, 3.0 GiB of 80.0 GiB" in shown
+    assert "how busy it is, is that of the host's processor" in shown

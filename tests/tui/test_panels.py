@@ -16,7 +16,7 @@ from neuron_top.tui.screens.jobs import jobs_lines
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.views.core_rows import CoreRow, legend_kinds
-from neuron_top.views.cores import core_table
+from neuron_top.views.cores import core_page, core_table
 from neuron_top.views.entries import EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows
 from neuron_top.views.graphs import GraphRow, graph_table
@@ -65,6 +65,19 @@ def test_where_all_bars_are_stale_there_is_no_legend_and_no_line_for_it() -> Non
     assert legend(fresh)
     assert not legend(stale)
     assert cores.size_request(stale).full == cores.size_request(fresh).full - 1
+
+
+def test_how_busy_a_worker_on_a_gpu_is_counts_for_the_hosts_processor() -> None:
+    run = Run()
+    sampled = ev.CoresSampled(kind=ev.CoreKind.LOCAL, at=100.0, cores=(ev.CoreSample(core=0, pid=7, utilization=0.5),))
+    gpu = ev.GpuMemory(name="G", index=1, memory=3 * GIB, capacity=80 * GIB)
+    for event in (sampled, ev.WorkerMemoryReported(pid=7, gpu=gpu, at=100.5), sampled):
+        run.apply(event)
+    page = core_page(run, 101.0, next(iter(run.cores.cores)))
+    assert page is not None
+    told = [strip.text.strip() for strip in core_rows.core_page_lines(THEME, page, 100)]
+    assert "utilization  50 % now, 50 % smoothed, of a core of the host" in told
+    assert "memory       3.0 GiB of 80.0 GiB, peak 3.0 GiB" in told
 
 
 def test_the_memory_of_a_device_is_drawn_by_kind_as_that_of_its_cores() -> None:

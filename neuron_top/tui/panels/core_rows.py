@@ -305,7 +305,12 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             theme.text,
         ),
         ("called", visible_words(page), theme.text),
-        ("utilization", f"{percent_text(row.utilization)} {when}, {percent_text(row.smoothed)} smoothed", theme.text),
+        (
+            "utilization",
+            f"{percent_text(row.utilization)} {when}, {percent_text(row.smoothed)} smoothed"
+            + (", of a core of the host" if row.gpu else ""),
+            theme.text,
+        ),
         (
             "memory",
             f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}"
