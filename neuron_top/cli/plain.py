@@ -174,6 +174,8 @@ def _core_words(core: CoreRow) -> str:
     words = [f"{units.percent_text(core.utilization)} busy", units.bytes_text(core.memory)]
     if core.capacity is not None:
         words[-1] += f" of {units.bytes_text(core.capacity)}"
+    if core.gpu:
+        words[-1] += f" on {core.gpu}"
     if core.peak is not None:
         words.append(f"peak {units.bytes_text(core.peak)}")
     if core.rank is not None:

@@ -30,5 +30,5 @@ def gpu_text(core: Core) -> str:
 
 
 def places_text(places: Iterable[MemoryPlace]) -> str:
-    """Each one once: `GPUs`, `the host and GPUs`; "" for none."""
+    """Each one once: `GPUs`, `GPUs and the host`; "" for none."""
     return " and ".join(dict.fromkeys(sorted(places)))

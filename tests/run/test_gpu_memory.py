@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from neuron_top.cli.plain import overview_text, summary_text
 from neuron_top.events import CoreKind, CoreSample, CoresSampled, GpuMemory, WorkerMemoryReported
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.overview import overview
+from neuron_top.views.summary import summary
 
 HOST_BYTES = 2_000_000
 
@@ -74,3 +77,13 @@ def test_the_memory_of_the_next_worker_is_unknown_until_it_says_so() -> None:
     said(run, 4.5, memory=60, pid=8)
     sampled(run, 5.0, pid=8)
     assert (only(run, 5.0).memory, only(run, 5.0).peak) == (60, 101)
+
+
+def test_plain_text_says_on_which_gpu_memory_is() -> None:
+    run = Run()
+    sampled(run, 1.0)
+    assert "GPU" not in summary_text(summary(run, 2.0), "") + overview_text(overview(run, 2.0))
+    said(run, 1.5, memory=100)
+    sampled(run, 2.0)
+    assert "100 B of 1.0 KiB on GPU 1 (G), peak 101 B" in overview_text(overview(run, 2.0))
+    assert "peak memory  of the GPU, core 0: 101 B" in summary_text(summary(run, 2.0), "")
