@@ -210,6 +210,8 @@ OF_ROWS: dict[str, str] = {
     "permissions; without `set -e` the script goes on behind it",
     "numbers overflow": "The loss or the gradients became infinite or NaN: train in bf16 instead of fp16, lower the "
     "learning rate, clip gradients, and check the data",
+    "no versions fit together": "What is asked for cannot be installed together: correct the versions that the message "
+    "names, or name the index that has them (Neuron's own for torch-neuronx)",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
@@ -251,6 +253,8 @@ OF_ROWS: dict[str, str] = {
     "the launcher stops the other workers": "The launcher stops all workers since one of them ended: read the lines of "
     "the first one that failed",
     "launcher's report": "The launcher only reports that a worker ended: read the lines of the first rank that failed",
+    "more processes than mpirun has slots": "Ask for fewer processes (-np), or tell mpirun of more slots "
+    "(hostfile, --host NAME:SLOTS, --oversubscribe)",
     "Slurm refuses a job": "Slurm does not accept what the job asks for: correct account, partition, nodes, time or "
     "--gres as the message says",
     "a container ends again and again": "The container's program ends each time: `kubectl logs --previous` shows what "
@@ -269,6 +273,10 @@ OF_ROWS: dict[str, str] = {
     "a job's end, told above its last lines": "The job's command ended with that exit code; the lines below are the "
     "last of its log (139 or -11: it crashed, 137 or -9: it was killed)",
     "a Go program crashed": "The tool crashed: look at the lines above, then take another version of it",
+    "an exception of C++, told by its library": "The program's C++ threw what the line names and nobody "
+    "caught it: look at what it did last, above",
+    "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
+    "thread waits",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
     ERROR_LINE: "The program reported this error itself, without a traceback: read the lines around it",

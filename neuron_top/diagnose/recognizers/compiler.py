@@ -153,9 +153,9 @@ COMPILER: tuple[Recognizer, ...] = (
         "native compile failed",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words("compilation failed:|compilationerror|inductorerror: |backendcompilerfailed: "),
+        words("compilation failed:|compilationerror|inductorerror: |loweringexception: |backendcompilerfailed: "),
         (
-            r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S|\bInductorError: \S"
+            r"COMPILATION FAILED: ?(?=[^\s\"])|\bCompilationError: \S|\b(?:InductorError|LoweringException): \S"
             r"|\bBackendCompilerFailed: (?!.{1,200} raised:$)\S"
         ),
     ),

@@ -23,11 +23,12 @@ EVICTIONS: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "failed to pull image|cannot pull the container image|pulling image|errimagepull|imagepullbackoff"
-            "|pull access denied|manifest unknown"
+            "|pull access denied|manifest unknown|authentication required|to the resource is denied|pull rate limit"
         ),
         (
             r"[Ff]ailed to pull image|[Cc]annot pull the container image|\b(?:ErrImagePull|ImagePullBackOff)\b"
-            r"|pull access denied|manifest unknown"
+            r"|pull access denied|manifest unknown|\bunauthorized: authentication required"
+            r"|requested access to the resource is denied|reached your (?:\S{1,30} )?pull rate limit"
         ),
         any_level=True,
     ),

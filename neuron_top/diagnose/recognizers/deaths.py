@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import SHELLS_JOB, ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import SHELLS_JOB, Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 ENDED_BELOW = "a job's end, told above its last lines"
 """Row of reports that quote the log of the job behind them: what goes on there came before."""
 DEATHS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "an exception of C++, told by its library",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("terminating due to uncaught|terminating with uncaught|terminating with unexpected"),
+        r"\bterminating (?:due to|with) (?:uncaught|unexpected) (?:foreign )?exception\b",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "Python shows where it hangs",
+        CauseClass.SCRIPT_ERROR,
+        Weight.DEATH,
+        words("timeout ("),
+        r"^Timeout \(\d{1,4}:\d\d:\d\d(?:\.\d{1,6})?\)!$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        doubt=Doubt.MUCH,
+    ),
     Recognizer(
         ENDED_BELOW,
         CauseClass.SCRIPT_ERROR,
@@ -26,7 +44,7 @@ DEATHS: tuple[Recognizer, ...] = (
             '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)|wtermsig 9'
         ),
         (
-            rf"{SHELLS_JOB}[Kk]illed\b"
+            rf"(?:{SHELLS_JOB}[Kk]|^zsh: k)illed\b"
             r"|^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:(?:exit(?:ed with)?(?: status| ?code)|return ?code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
             r"|status=9/KILL|non-zero exit \(137\)|\bWTERMSIG 9\b"
@@ -90,7 +108,7 @@ DEATHS: tuple[Recognizer, ...] = (
             "|code = -|code: -|code=-|returncode -"
             "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|wtermsig |illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
-            "|]: segfault at |general protection|trap invalid opcode|abort  "
+            "|]: segfault at |general protection|trap invalid opcode|abort  |***: terminated"
         ),
         (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
@@ -100,7 +118,7 @@ DEATHS: tuple[Recognizer, ...] = (
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
             r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
             r"|\S\[\d+\]:? (?:segfault at [0-9a-f]|general protection fault |trap invalid opcode )"
-            rf"|{SHELLS_JOB}abort\b"
+            rf"|{SHELLS_JOB}abort\b|^zsh: (?:abort|trace trap)\b|^\*\*\* .{{1,80}} \*\*\*: terminated$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

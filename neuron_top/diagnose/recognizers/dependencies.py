@@ -7,6 +7,16 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 DEPENDENCIES: tuple[Recognizer, ...] = (
     Recognizer(
+        "no versions fit together",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.REASON,
+        words("no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"),
+        (
+            r"No solution found when resolving\b|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
+            r"|Could not solve for environment specs"
+        ),
+    ),
+    Recognizer(
         "missing dependency",
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,

@@ -103,8 +103,11 @@ FILES: tuple[Recognizer, ...] = (
         "a script's syntax",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
-        words(": syntax error"),
-        r": line \d+: syntax error\b|^\S{1,300}: \d+: (?:\S{1,300}: )?Syntax error: ",
+        words(": syntax error|': command not found"),
+        (
+            r": line \d+: (?:syntax error\b|\$'[^']{1,200}': command not found$)"
+            r"|^\S{1,300}: \d+: (?:\S{1,300}: )?Syntax error: "
+        ),
         Confidence.HIGH,
     ),
     Recognizer(

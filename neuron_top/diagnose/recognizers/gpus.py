@@ -78,7 +78,8 @@ GPUS: tuple[Recognizer, ...] = (
         (
             r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node|\bHSA_STATUS_ERROR\w*"
             r"|\bhipError(?!NotReady)[A-Z]\w+"
-            r"|\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: |unspecified launch failure"
+            r"|^(?!failed call to cuInit)(?:.*)\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: "
+            r"|unspecified launch failure"
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'"
             r"|\bCU(?:BLAS|DNN)_STATUS_(?!SUCCESS)[A-Z_]+|an illegal memory access"
         ),

@@ -29,13 +29,14 @@ NETWORK: tuple[Recognizer, ...] = (
             "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
             "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
-            "|forbidden: 403|unauthorized: 401|permission denied (|host key verification"
+            "|forbidden: 403|unauthorized: 401|permission denied (|host key verification|sso session|when retrieving "
         ),
         (
             r"(?i:gated ?repo)|\b40[13] Client Error"
             r"|(?i:code|status|returned|error)\W{1,3}40[13] (?:Unauthorized|Forbidden)"
             r"|\b(?:Forbidden: 403|Unauthorized: 401)\b|Permission denied \((?:publickey|password|gssapi|keyboard)"
-            r"|^Host key verification failed"
+            r"|^Host key verification failed|\bSSO session associated with this profile has expired"
+            r"|\bError when retrieving (?:token|credentials) from \S"
             r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
             r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
@@ -45,10 +46,13 @@ NETWORK: tuple[Recognizer, ...] = (
         "mpirun cannot start its daemons",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
-        words("start one or more daemons|start a daemon on|orte daemon|orte_init failed"),
+        words(
+            "start one or more daemons|start a daemon on|orte daemon|orte_init failed|run was unable to"
+            "|exec was unable to"
+        ),
         (
             r"unable to reliably start one or more daemons|Unable to start a daemon on|ORTE daemon has unexpectedly"
-            r" failed|orte_init failed"
+            r" failed|orte_init failed|^(?:mpi|orte|prte)(?:run|exec) was unable to (?:find|launch|start)\b"
         ),
         Confidence.MEDIUM,
         ReasonGiven.MISSING,
@@ -79,6 +83,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror|() timed out"
+            "|batch response: |smudge error: "
             "|unable to access 'http|requested url returned|unable to resolve host|curl: ("
         ),
         (
@@ -86,7 +91,8 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|name or service not known)"
             r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
             r"|requested URL returned error: [45]\d\d"
-            r"|^curl: \(\d{1,2}\) |Max retries exceeded|Network is unreachable|(?i:no route to host)"
+            r"|^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
+            r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
             r"|EndpointConnectionError"

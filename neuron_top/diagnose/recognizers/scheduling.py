@@ -66,6 +66,13 @@ SCHEDULING: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "more processes than mpirun has slots",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("not enough slots available"),
+        r"There are not enough slots available in the system",
+    ),
+    Recognizer(
         "no capacity, or a limit of the account",
         CauseClass.TOOL_ERROR,
         Weight.REASON,

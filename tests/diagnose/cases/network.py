@@ -234,4 +234,23 @@ PermissionError: The provided token has expired.
 """,
         "failed",
     ),
+    Case(
+        "an image that nobody logged in for",
+        "network",
+        """
+INFO:    Converting OCI blobs to SIF format
+>>>FATAL:   While making image from oci registry: error fetching image to cache: failed to get checksum for docker://registry.example/train:v9: reading manifest v9 in registry.example/train: unauthorized: authentication required
+""",
+    ),
+    Case(
+        "large files that a repository does not give out any more",
+        "network",
+        """
+Cloning into 'weights'...
+Downloading model.bin (1.2 GB)
+>>>batch response: This repository is over its data quota. Account responsible for LFS bandwidth should purchase more data packs to restore access.
+error: external filter 'git-lfs filter-process' failed
+fatal: model.bin: smudge filter lfs failed
+""",
+    ),
 )

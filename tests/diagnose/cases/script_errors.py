@@ -777,4 +777,47 @@ I0519 08:11:54.803579 1 wide_manager.cc:10] no next action
 error: creating server: Internal - failed to load all models
 """,
     ),
+    Case(
+        "a check of glibc's that ends the process",
+        "script_error",
+        """
+epoch 3 step 1200 loss 2.113
+epoch 3 step 1210 loss 2.101
+>>>*** buffer overflow detected ***: terminated
+Aborted (core dumped)
+""",
+    ),
+    Case(
+        "an exception of C++ that another library tells of",
+        "script_error",
+        """
+loading graph
+>>>libc++abi: terminating due to uncaught exception of type std::out_of_range: vector
+zsh: abort      ./bench --model m.neff
+""",
+    ),
+    Case(
+        "a script with the line ends of Windows",
+        "script_error",
+        r"""
+>>>run.sh: line 2: $'\r': command not found
+: invalid optiont: -
+run.sh: line 5: syntax error: unexpected end of file
+""",
+    ),
+    Case(
+        "Python shows where it hangs, and the log ends",
+        "script_error",
+        """
+step 40 loss 3.2
+step 41 loss 3.1
+>>>Timeout (0:10:00)!
+Thread 0x00007f2a1b7fe700 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 324 in wait
+  File "/app/data.py", line 44 in worker
+Thread 0x00007f2a9c5c1740 (most recent call first):
+  File "/app/data.py", line 80 in get
+  File "/app/train.py", line 31 in <module>
+""",
+    ),
 )

@@ -274,4 +274,42 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "versions that do not fit together, says uv",
+        "missing_dependency",
+        """
+Using CPython 3.12.3 interpreter at: /usr/bin/python3.12
+Creating virtual environment at: .venv
+>>>  × No solution found when resolving dependencies:
+  ╰─▶ Because only torch-neuronx<=2.8.0.2.10 is available and your project
+      depends on torch-neuronx>=2.9, we can conclude that your project's
+      requirements are unsatisfiable.
+""",
+    ),
+    Case(
+        "versions that do not fit together, says mamba",
+        "missing_dependency",
+        """
+Looking for: ['python=3.12', 'faiss-gpu=1.7']
+>>>error    libmamba Could not solve for environment specs
+    The following packages are incompatible
+    ├─ faiss-gpu 1.7** is not installable because it requires
+critical libmamba Could not solve for environment specs
+""",
+    ),
+    Case(
+        "more processes than mpirun has slots",
+        "bad_usage",
+        """
+--------------------------------------------------------------------------
+>>>There are not enough slots available in the system to satisfy the 64
+slots that were requested by the application:
+
+  python
+
+Either request fewer procs for your application, or make more slots
+available for use.
+--------------------------------------------------------------------------
+""",
+    ),
 )
