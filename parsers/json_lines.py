@@ -13,7 +13,11 @@ from neuron_top import escapes
 
 _MEMBERS = ("log", "message", "msg", "textPayload", "MESSAGE", "line")
 """Where shippers keep the text, in the order in which they are tried."""
+_TRACEBACKS = ("exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "stack")
+"""Where structured loggers of Python keep a traceback, beside the message; Elastic's has them below `error`."""
 _MOST_LINES = 1000
+HEADING = "Traceback (most recent call last)"
+"""Of a traceback."""
 
 
 def lines(text: str) -> list[str]:
@@ -28,3 +32,23 @@ def lines(text: str) -> list[str]:
     members = {**found, **fields} if isinstance(fields, dict) else found
     message = next((members[name] for name in _MEMBERS if isinstance(members.get(name), str)), None)
     return [text] if message is None else escapes.strip_ansi(message).strip("\n").split("\n")[:_MOST_LINES]
+
+
+def traceback(text: str) -> list[str]:
+    """The lines of the traceback that a structured logger of Python has put into a member of its object; none if none.
+
+    Structlog's may be a list instead, of the exceptions of a chain, each with type and value.
+    """
+    try:
+        found = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return []
+    below = found.get("error")
+    members = {**below, **found} if isinstance(below, dict) else found
+    kept = [members[name] for name in _TRACEBACKS if members.get(name)]
+    told = next((each for each in kept if isinstance(each, str) and HEADING in each), None)
+    if told is not None:
+        return told.strip("\n").split("\n")[:_MOST_LINES]
+    chain = next((each for each in kept if isinstance(each, list)), [])
+    raised = [each for each in chain if isinstance(each, dict) and "exc_type" in each]
+    return [line for each in raised for line in (HEADING + ":", f"{each['exc_type']}: {each.get('exc_value', '')}")]

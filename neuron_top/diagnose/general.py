@@ -56,7 +56,7 @@ _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
-     "ExecuteUserScriptError", "TrainingFailedError", "TuneError"}
+     "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException"}
 )  # fmt: skip
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"

@@ -111,6 +111,11 @@ _WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
 """How GitHub Actions and Azure Pipelines mark the lines of a step."""
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
+_LETTER = late_pattern(
+    r"\[(?P<level>[DIW]) (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?\] ?"
+)
+"""The header of Tornado's logger and of those made like it, Optuna's and Jupyter's, for what is no failure: Jupyter
+greets at level C, and says at level E what it does without."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
@@ -188,8 +193,10 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
     structured = _structured(text) if text.startswith('{"') else None
     if structured is not None:
         level, words = structured
-        speaker = Speaker.TOOL if _is_goes(text) else Speaker.UNKNOWN
+        traceback = json_lines.traceback(text)
+        speaker = Speaker.TOOL if not traceback and _is_goes(text) else Speaker.UNKNOWN
         yield Statement(words[:_LONGEST], line, offset, level, speaker)
+        yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
         return
     for piece in _pieces(text):
         for record in base.records(piece[:_LONGEST], offset):
@@ -197,6 +204,12 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
                 statement = _statement(record, line, offset)
                 statement.indented = statement.indent > indent
                 yield statement
+
+
+def _of_traceback(text: str, line: int, offset: int, level: LogLevel) -> Statement:
+    """A line of a traceback that stands in a member of its own."""
+    indent = len(text) - len(text.lstrip())
+    return Statement(text.strip()[:_LONGEST], line, offset, level, indent=indent, indented=indent > 0)
 
 
 def _structured(text: str) -> tuple[LogLevel, str] | None:
@@ -207,7 +220,7 @@ def _structured(text: str) -> tuple[LogLevel, str] | None:
         return None
     level = next((fields[key] for key in ("level", "severity", "levelname", "lvl") if key in fields), None)
     words = [fields[key] for key in ("msg", "message", "event", "error", "err", "exception") if key in fields]
-    said = [word for word in words if isinstance(word, str)]
+    said = [word for word in words if isinstance(word, str) and json_lines.HEADING not in word]
     if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
         return None
     return LogLevel.named(level), ": ".join(said)
@@ -358,6 +371,15 @@ def _workflow(statement: Statement) -> bool:
     return True
 
 
+def _letter(statement: Statement) -> bool:
+    found = _LETTER.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.named(found["level"])
+    statement.text = statement.text[found.end() :]
+    return True
+
+
 def _native(statement: Statement) -> bool:
     found = _NATIVE.match(statement.text)
     if found is None:
@@ -468,6 +490,7 @@ _READERS = (
     _glog,
     _nccl,
     _workflow,
+    _letter,
     _native,
     _compiler,
     _bare_runtime,

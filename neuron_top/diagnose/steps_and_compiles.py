@@ -6,12 +6,16 @@ import ahocorasick_rs
 
 _STEPS = (
     b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"loss ", b"tokens/s",
-    b'" 200 ',
+    b'" 200 ', b": success",
 )  # fmt: skip
 _NO_STEPS = (b"?it/s", b"?s/it")
 """A progress bar before its first step."""
 _RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
 _LOSS = _STEPS.index(b"loss ")
+_ANSWER = _STEPS.index(b": success")
+_ROUTER = b"router::server: "
+"""Near in front of it, where TGI's router has answered a request."""
+_ROUTER_BYTES = 80
 _BEFORE_RATE = b"0123456789. "
 _COMPILES = (
     b"compiler status pass", b"successfully completed for", b"using a cached neff", b"autotune benchmarking takes",
@@ -41,7 +45,9 @@ def found_in(block: bytes) -> tuple[list[int], list[int]]:
 
 def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
     """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`); a number
-    follows `loss`."""
+    follows `loss`; what succeeds is a request to TGI's router."""
     if index == _LOSS:
         return block[end : end + 1].isdigit()
+    if index == _ANSWER:
+        return _ROUTER in block[max(0, start - _ROUTER_BYTES) : start + 2]
     return index not in _RATES or (block[start - 1 : start] in _BEFORE_RATE and not block[end : end + 1].isalpha())

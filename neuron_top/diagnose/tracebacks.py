@@ -23,8 +23,9 @@ _BEGIN = late_pattern(r"Traceback \(most recent call last\)(?! [a-z])|^Traceback
 _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
-_IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$")
-"""How Python heads the traceback of what it goes on from: an object's end, or a line that could not be logged."""
+_IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:")
+"""How Python heads the traceback of what it goes on from: an object's end, a line that could not be logged, or what is
+called when the program has ended."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
 """How Python's threads head the traceback of what ended them; the process goes on."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
@@ -73,6 +74,11 @@ def _rank_in(front: str) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
+def _name(raised: re.Match[str]) -> str:
+    """The name of an exception, without its module."""
+    return raised["type"].rpartition(".")[2]
+
+
 class TracebackPart(Enum):
     """What a line is in a traceback."""
 
@@ -113,6 +119,8 @@ class _Open:
         self.previous_is_probe = False
         self.announced: Finding | None = None
         """An exception that quotes the one to come."""
+        self.warned_of = ""
+        """The warning right above its heading, which may quote the exception: then whoever warns has caught it."""
         self.twin: Process | None = None
         """The same traceback, as it reads if what stands in front of its heading stands there once (or always)."""
 
@@ -133,6 +141,8 @@ class Tracebacks:
         self._ignored: int | None = None
         """Where Python said last that it goes on from what it prints next."""
         self._next_in_thread = False
+        self._warning: tuple[int, str] = (0, "")
+        """The last warning, behind the number of its line."""
         self._leads: dict[str, _Lead] = {}
         self._since_frame: int | None = None
         """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
@@ -169,6 +179,8 @@ class Tracebacks:
         if _IGNORED.search(statement.text):
             self._ignored = statement.line
             return TracebackPart.INSIDE, None
+        if statement.level is LogLevel.WARNING:
+            self._warning = statement.line, statement.text
         if _IN_THREAD.match(statement.text):
             self._next_in_thread = True
             return TracebackPart.INSIDE, None
@@ -303,6 +315,8 @@ class Tracebacks:
         state = _Open(ignored=self._is_ignored(statement), header=(statement.level, statement.speaker))
         state.last = self._lines
         state.in_thread = self._next_in_thread
+        line, warning = self._warning
+        state.warned_of = warning if statement.line - line == 1 else ""
         self._ignored, self._next_in_thread = None, False
         self._open[key] = state
         return state
@@ -343,7 +357,8 @@ class Tracebacks:
         if state.twin is not None:
             self._open.pop(state.twin, None)
             state.twin = None
-        if state.ignored or state.level.is_mild:
+        is_caught = re.search(rf"\b{re.escape(_name(raised))}\b", state.warned_of) is not None
+        if state.ignored or is_caught or state.level.is_mild:
             del self._open[key]
             return TracebackPart.EXCEPTION, None
         if state.relayed:
@@ -353,12 +368,21 @@ class Tracebacks:
     def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         link = _LINK.search(statement.text)
         if link is None:
-            return TracebackPart.OUTSIDE, None
+            quoted = self._quoted(state, statement)
+            return (TracebackPart.OUTSIDE if quoted is None else TracebackPart.EXCEPTION), quoted
         state.in_frames, state.left = True, _MOST_LINES
         state.caused_by = state.previous
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
+
+    @staticmethod
+    def _quoted(state: _Open, statement: Statement) -> re.Match[str] | None:
+        """The exception that the one on the line before has announced, without a traceback of its own."""
+        if state.announced is None or statement.line - state.announced.last_line != 1:
+            return None
+        raised = general.EXCEPTION.match(statement.text)
+        return raised if raised is not None and general.is_named_as_exception(raised) else None
 
     def is_in_thread(self, statement: Statement) -> bool:
         """Whether the exception that was just read ended a thread beside the main one."""

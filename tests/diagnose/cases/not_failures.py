@@ -772,4 +772,82 @@ gcc -O2 -c a.c
 throughput 1021 samples/s
 """,
     ),
+    Case(
+        "a trial that a study goes on from, its warning above the traceback",
+        "",
+        """
+[I 2026-03-02 10:11:12,131] A new study created in memory with name: lr-sweep
+[W 2026-03-02 10:11:20,111] Trial 0 failed with parameters: {'lr': 0.9} because of the following error: ValueError('nan').
+Traceback (most recent call last):
+  File "sweep.py", line 31, in objective
+    check(loss)
+ValueError: nan
+[W 2026-03-02 10:11:20,113] Trial 0 failed with value None.
+[I 2026-03-02 10:12:20,113] Trial 1 finished with value: 0.81 and parameters: {'lr': 0.01}. Best is trial 1 with value: 0.81.
+[I 2026-03-02 10:13:20,113] Trial 2 finished with value: 0.84 and parameters: {'lr': 0.02}. Best is trial 2 with value: 0.84.
+[I 2026-03-02 10:14:20,113] Trial 3 finished with value: 0.79 and parameters: {'lr': 0.03}. Best is trial 2 with value: 0.84.
+best: 0.84
+""",
+    ),
+    Case(
+        "what is called at the end of a program fails",
+        "",
+        """
+Saving model checkpoint to out/checkpoint-500
+{'eval_loss': 0.41, 'eval_accuracy': 0.88, 'epoch': 3.0}
+{'train_runtime': 100.1, 'train_loss': 0.4, 'epoch': 3.0}
+Error in atexit._run_exitfuncs:
+Traceback (most recent call last):
+  File "/opt/env/lib/python3.10/site-packages/torch_xla/runtime.py", line 40, in shutdown
+    client.close()
+RuntimeError: client already closed
+""",
+    ),
+    Case(
+        "no GPU for a driver's first call",
+        "",
+        """
+2026-05-01 10:00:00.123456: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:467] Unable to register cuFFT factory: Attempting to register factory for plugin cuFFT when one has already been registered
+2026-05-01 10:00:00.223456: E external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:152] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)
+NOTE: Using experimental fast data loading logic. To disable, pass "--load_fast=false" and report issues on GitHub.
+TensorBoard 2.16.2 at http://localhost:6006/ (Press CTRL+C to quit)
+""",
+    ),
+    Case(
+        "a notebook's server",
+        "",
+        """
+[I 2026-05-01 10:00:00.111 ServerApp] Serving notebooks from local directory: /home/u
+[W 2026-05-01 10:00:00.311 ServerApp] 404 GET /api/kernels/1 (127.0.0.1): Kernel does not exist: 1
+[E 2026-05-01 10:00:02.111 ServerApp] Could not open static file ''
+[I 2026-05-01 10:00:03.111 ServerApp] Kernel started: 2
+[I 2026-05-01 10:00:09.111 ServerApp] Saving file at /t.ipynb
+[C 2026-05-01 10:30:03.111 ServerApp] Shutdown confirmed
+""",
+    ),
+    Case(
+        "structured warnings with a traceback",
+        "",
+        r"""
+{"level":"info","msg":"batch done","error":null,"exception":null,"stack":null}
+{"level":"warning","msg":"slow batch","error":"","took":3.1}
+{"level":"warning","event":"retry","exception":"Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nTimeoutError: slow","attempt":1}
+{"level":"info","msg":"batch done","error":null}
+{"level":"info","msg":"all batches done"}
+""",
+    ),
+    Case(
+        "Python shows where it waits, and the job goes on",
+        "",
+        """
+step 1 loss 2.0
+Timeout (0:05:00)!
+Thread 0x00007f2a9c5c1740 (most recent call first):
+  File "/app/data.py", line 80 in get
+  File "/app/train.py", line 31 in <module>
+step 2 loss 1.9
+step 3 loss 1.9
+step 4 loss 1.8
+""",
+    ),
 )

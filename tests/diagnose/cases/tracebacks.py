@@ -808,4 +808,59 @@ W0502 10:00:00.000000 11 torch/distributed/elastic/multiprocessing/api.py:9] Sen
 """,
         "failed",
     ),
+    Case(
+        "a checkpoint whose writers' exceptions are quoted, rank by rank",
+        "script_error",
+        """
+[rank0]:[titan] 2026-05-12 17:07:23,237 - root - INFO - step: 3000  loss:  3.63069  memory: 92.49GiB(97.36%)  tps: 77,538  mfu: 11.30%
+[rank0]:[titan] 2026-05-12 17:07:23,237 - root - INFO - Saving the checkpoint (or staging if async is enabled).
+[rank0]:Traceback (most recent call last):
+[rank0]:  File "/opt/titan/train.py", line 69, in <module>
+[rank0]:    main()
+[rank0]:  File "/opt/env/lib/python3.12/site-packages/torch/distributed/checkpoint/utils.py", line 219, in reduce_scatter
+[rank0]:    raise result
+[rank0]:torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3, 5])
+[rank0]:Traceback (most recent call last): (RANK 3)
+[rank0]:  File "/opt/env/lib/python3.12/site-packages/torch/distributed/checkpoint/filesystem.py", line 240, in _write_item
+[rank0]:    stream.write(data)
+>>>[rank0]:OSError: [Errno 28] No space left on device
+[rank0]:Traceback (most recent call last): (RANK 5)
+[rank0]:  File "/opt/env/lib/python3.12/site-packages/torch/serialization.py", line 820, in __exit__
+[rank0]:    self.file_like.write_end_of_file()
+[rank0]:RuntimeError: [enforce fail at inline_container.cc:664] . unexpected pos 704 vs 598
+""",
+    ),
+    Case(
+        "a compile of PyTorch's that quotes what its back end raised",
+        "compile_error",
+        """
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "/app/bench.py", line 30, in <module>
+[rank0]:     out = compiled(x)
+[rank0]:   File "/opt/env/lib/python3.12/site-packages/torch/_dynamo/output_graph.py", line 1611, in _call_user_compiler
+[rank0]:     raise BackendCompilerFailed(
+[rank0]: torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:
+>>>[rank0]: LoweringException: NotImplementedError: View+mutation on aten.index_put_ is not supported
+[rank0]:   target: aten.index_put_.default
+[rank0]:   args[0]: TensorBox(StorageBox(
+""",
+    ),
+    Case(
+        "a structured logger that keeps the traceback in a member of its own",
+        "script_error",
+        r"""
+{"severity":"INFO","time":"2026-05-01T10:00:00Z","rank":3,"message":"step 120 loss 2.22"}
+{"severity":"INFO","time":"2026-05-01T10:00:02Z","rank":3,"message":"step 121 loss 2.21"}
+>>>{"severity":"ERROR","time":"2026-05-01T10:00:04Z","rank":3,"message":"training loop crashed","exc_info":"Traceback (most recent call last):\n  File \"/app/loop.py\", line 90, in step\n    batch = next(it)\n  File \"/app/data.py\", line 31, in __next__\n    raise ValueError('bad sample id 8812')\nValueError: bad sample id 8812"}
+{"severity":"INFO","time":"2026-05-01T10:00:05Z","rank":3,"message":"closing writers"}
+""",
+    ),
+    Case(
+        "a structured logger that keeps exceptions as objects",
+        "script_error",
+        """
+{"event":"start","level":"info","timestamp":"2026-05-01T10:00:00Z"}
+>>>{"event":"run failed","level":"error","timestamp":"2026-05-01T10:00:02Z","exception":[{"exc_type":"TypeError","exc_value":"unsupported operand","syntax_error":null,"is_cause":false,"frames":[{"filename":"/app/t.py","lineno":3,"name":"<module>"}]}]}
+""",
+    ),
 )
