@@ -14,7 +14,8 @@ _LAST_LINES = 30
 _SUCCESS = late_pattern(
     r"Total failed compilations: 0|Compilation summary.{0,80}Failed: 0|-{3,} ?End (?:of )?[Tt]raining"
     r"|['\"]train_runtime['\"]"
-    r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
+    r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^\d+ passed(?:, \d+ \w+)* in \d[\d.]*s\b"
+    r"|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
     r"|(?i:\b(?:exit(?:ed)?(?: with)?(?: code| status)?|exitcode)\W{1,4}0(?!\d))"
     r"|(?i:(?:completed|finished|done|succeeded|ended|terminated|saved) successfully|successfully (?:completed|finished"
     r"|saved)\b(?! for))"

@@ -145,12 +145,12 @@ NOISE = late_pattern(
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
-    r"|NET/OFI|Exception ignored in|^\((?i:non-fatal)\b"
+    r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
     r"|(?:^|[^\w.\s]\s*|\b(?:with|found|and|had|has|have|were|was|are|got) )0 (?:errors?|failed|failures?)\b)"
-    r"|\bwith the following (?:error|exception)s?:$"
+    r"|\bwith the following (?:error|exception)s?:$|^SLF4J: "
     r"|(?i:[:;,.] ?(?:going to|using|falling back (?:to|on)|defaulting to|switching to) .{1,200}\binstead[.!]?$)"
     r"|(?i:error (?:rate|bars?|function|_?injector)|\S error handling|errors? from kernel tracing)"
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
@@ -169,8 +169,13 @@ _FAREWELL = late_pattern(
     r"|deregister|destroy)(?:ing)?\b)"
 )
 """What a program complains of while it ends: it ends all the same."""
-_IGNORED = late_pattern(r"[,:;] ignor(?:ed|ing)(?: (?:it|this))?[.!]?$")
+_IGNORED = late_pattern(
+    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?"
+    r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
+)
 """How a program ends that says of something that it does without."""
+_TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
+"""How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
 _DONE_AFTER_ALL = (
     (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
     (("image cannot be pulled",), late_pattern(r"\bSuccessfully pulled image\b")),
@@ -254,12 +259,16 @@ def _is_noise(statement: Statement) -> bool:
     """Whether an error line that nobody knows is none, or what a program complains of while it ends."""
     if NOISE.search(statement.text):
         return True
+    if statement.level is not LogLevel.FATAL and _IGNORED.search(statement.text):
+        return True
     return statement.level is not LogLevel.FATAL and _FAREWELL.search(statement.text) is not None
 
 
 def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
-    """Whether known words only advise, tell of what is ignored, or of a connection that was not closed well."""
-    if _IGNORED.search(statement.text) or (statement.level is LogLevel.NOTSET and _ADVICE.match(statement.text)):
+    """Whether known words only advise, tell of what is ignored or tried again, or of a connection not closed well."""
+    if _TRIED_AGAIN.search(statement.text) or _IGNORED.search(statement.text):
+        return True
+    if statement.level is LogLevel.NOTSET and _ADVICE.match(statement.text):
         return True
     is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
     return is_of_others and _FAREWELL.search(statement.text) is not None

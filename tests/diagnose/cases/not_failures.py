@@ -850,4 +850,114 @@ step 3 loss 1.9
 step 4 loss 1.8
 """,
     ),
+    Case(
+        "a video that is no series of pictures, says OpenCV",
+        "",
+        """
+[h264 @ 0x55d] error while decoding MB 31 12, bytestream -7
+[mov,mp4,m4a @ 0x55e] Failed to open codec in avformat_find_stream_info
+[ERROR:0@3.112] global cap.cpp:164 open VIDEOIO(CV_IMAGES): raised OpenCV exception:
+OpenCV(4.9.0) error: (-5:Bad argument) CAP_IMAGES: can't find starting number in function 'icvExtractPattern'
+clip 1/100 ok
+clip 2/100 ok
+clip 3/100 ok, 2 frames skipped
+wrote features.npy
+""",
+    ),
+    Case(
+        "an error that a program goes on from, skipping something",
+        "",
+        """
+ERROR checkpoint: could not delete old checkpoint step_10, skipping
+WARN: 2 files skipped
+step 20 loss 1.1
+step 30 loss 1.0
+final eval ok
+""",
+    ),
+    Case(
+        "a program that is not there, which a script does without",
+        "",
+        """
+== health check ==
+nvidia-smi: command not found, skipping GPU checks
+efa: ok
+dmesg errors: 0
+disk: ok
+result: HEALTHY
+""",
+    ),
+    Case(
+        "tests that pass quietly, and a runtime that is closed twice",
+        "",
+        """
+2026-May-04 10:10:12.001 4711:4711 ERROR  TDRV:tdrv_destroy                            TDRV not initialized
+2026-May-04 10:10:12.001 4711:4711 ERROR   NRT:nrt_infodump                            Neuron runtime information - please include in any support request:
+2026-May-04 10:10:12.001 4711:4711 ERROR   NRT:nrt_infodump                            Driver version: 2.24.7.0
+1 passed in 3.1s
+""",
+    ),
+    Case(
+        "a request that TGI's router refuses, and others that it answers",
+        "",
+        """
+2026-05-01T10:00:00.111111Z  INFO text_generation_launcher: Starting shard 0
+2026-05-01T10:00:10.111111Z  WARN text_generation_router: Could not find a fast tokenizer implementation for org/m
+2026-05-01T10:00:10.211111Z  WARN text_generation_router: Rust input length validation and truncation is disabled
+2026-05-01T10:00:20.111111Z  INFO text_generation_router: Connected
+2026-05-01T10:00:31.111111Z ERROR chat_completions{total_time="1.2ms"}: text_generation_router::infer: Request failed during validation: inputs tokens + max_new_tokens must be <= 4096
+2026-05-01T10:00:41.111111Z  INFO generate{total_time="2.1s"}: text_generation_router::server: Success
+2026-05-01T10:00:42.111111Z  INFO generate{total_time="2.1s"}: text_generation_router::server: Success
+""",
+    ),
+    Case(
+        "advice to install something",
+        "",
+        """
+[notice] A new release of pip is available: 24.0 -> 25.0
+[notice] To update, run: pip install --upgrade pip
+Tip: pip install hf_transfer for faster downloads
+ImportError caught, using slow tokenizer; pip install sentencepiece to change that
+loss 1
+loss 0.9
+""",
+    ),
+    Case(
+        "Open MPI's warnings in their frames",
+        "",
+        """
+--------------------------------------------------------------------------
+WARNING: There was an error initializing an OpenFabrics device.
+
+  Local host:   n1
+  Local device: mlx5_0
+--------------------------------------------------------------------------
+[n1:1] 3 more processes have sent help message help-mpi-btl-openib.txt / error in device init
+[n1:1] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages
+Epoch 0 loss=2.0
+Epoch 1 loss=1.0
+""",
+    ),
+    Case(
+        "a download that the hub's client tries again",
+        "",
+        """
+model.safetensors:  10%|█         | 1.0G/9.9G [00:10<01:30, 100MB/s]
+'(MaxRetryError("HTTPSConnectionPool(host='x', port=443): Max retries exceeded with url: /a (Caused by NewConnectionError(': Failed to establish a new connection: [Errno 111] Connection refused'))"), '(Request ID: 1)')' thrown while requesting GET https://x/a
+Retrying in 1s [Retry 1/5].
+model.safetensors: 100%|██████████| 9.9G/9.9G [01:40<00:00, 100MB/s]
+ready
+""",
+    ),
+    Case(
+        "what libraries of Java say of their logging",
+        "",
+        """
+WARNING: An illegal reflective access operation has occurred
+SLF4J: Failed to load class "org.slf4j.impl.StaticLoggerBinder".
+SLF4J: Defaulting to no-operation (NOP) logger implementation
+26/05/01 10:00:00 WARN NativeCodeLoader: Unable to load native-hadoop library for your platform... using builtin-java classes where applicable
+wrote 100 rows
+""",
+    ),
 )
