@@ -225,6 +225,8 @@ OF_ROWS: dict[str, str] = {
     "peer closed the connection": "Another process ended first: its own lines say why",
     "no access": "The service knows no token, or one without the right: log in again (huggingface-cli login, HF_TOKEN, "
     "AWS credentials or role), and ask for access to what the line names",
+    "ssh lost its connection": "The connection to the host ended, and with it what ran in its terminal: start jobs in "
+    "tmux, with nohup or through a scheduler",
     "mpirun cannot start its daemons": "mpirun reaches a node but cannot run on it, and the log does not state why: "
     "try ssh to each host without a password, and see that each has the same Open MPI in its PATH",
     "a call to another process was not answered": "The other process does not run, has not started yet, or is not "

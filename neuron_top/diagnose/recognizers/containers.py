@@ -53,10 +53,14 @@ CONTAINERS: tuple[Recognizer, ...] = (
         "the API of Kubernetes refuses",
         CauseClass.TOOL_ERROR,
         Weight.MESSAGE,
-        words("error from server|logged in to the server|admission webhook"),
+        words(
+            "error from server|logged in to the server|admission webhook|resource mapping not found|no matches for kind"
+            "|installation failed: |upgrade failed: "
+        ),
         (
             r"^Error from server(?: \(\w{1,60}\))?: \S|^You must be logged in to the server"
-            r"|\badmission webhook \S{1,200} denied the request"
+            r"|\badmission webhook \S{1,200} denied the request|^(?:error: )?resource mapping not found for name: "
+            r"|\bno matches for kind \"|^(?:Error: )?(?:INSTALLATION|UPGRADE) FAILED: \S"
         ),
         Confidence.MEDIUM,
         doubt=Doubt.MUCH,

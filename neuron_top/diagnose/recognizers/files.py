@@ -35,11 +35,14 @@ FILES: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "deserializing header|streamreader failed|unpicklingerror|badzipfile|ran out of input|badgzipfile"
-            "|file signature not found"
+            "|file signature not found|gzip: |tar: |end-of-central-directory signature"
         ),
         (
             r"Error while deserializing header|PytorchStreamReader failed|\bUnpicklingError: (?!Weights only)"
             r"|\bBad(?:Zip|Gzip)File\b|\bEOFError: Ran out of input|file signature not found"
+            r"|^gzip: \S{1,300}: (?:unexpected end of file|not in gzip format|invalid compressed data)"
+            r"|^tar: (?:Unexpected EOF in archive|This does not look like a tar archive)"
+            r"|\bEnd-of-central-directory signature not found"
         ),
         Confidence.MEDIUM,
     ),
@@ -78,7 +81,7 @@ FILES: tuple[Recognizer, ...] = (
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
         words("permissionerror: |execve(): "),
-        r"\bPermissionError: |\bexecve\(\): .{1,300}: Permission denied",
+        r"\bPermissionError: (?!(?:Access Denied|Forbidden)$)|\bexecve\(\): .{1,300}: Permission denied",
     ),
     Recognizer(
         "no such file",

@@ -7,6 +7,15 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 NETWORK: tuple[Recognizer, ...] = (
     Recognizer(
+        "ssh lost its connection",
+        CauseClass.NETWORK,
+        Weight.DEATH,
+        words("client_loop: send disconnect|closed by remote host"),
+        r"^client_loop: send disconnect: |^Connection to \S{1,200} closed by remote host",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "peer closed the connection",
         CauseClass.COLLECTIVE,
         Weight.CASCADE,
@@ -30,6 +39,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
             "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
             "|forbidden: 403|unauthorized: 401|permission denied (|host key verification|sso session|when retrieving "
+            "|permissionerror: forbidden|s3exception: |403: forbidden|401: unauthorized"
         ),
         (
             r"(?i:gated ?repo)|\b40[13] Client Error"
@@ -37,6 +47,8 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|\b(?:Forbidden: 403|Unauthorized: 401)\b|Permission denied \((?:publickey|password|gssapi|keyboard)"
             r"|^Host key verification failed|\bSSO session associated with this profile has expired"
             r"|\bError when retrieving (?:token|credentials) from \S"
+            r"|\b(?:PermissionError|Forbidden): Access Denied|\bPermissionError: Forbidden$|\bS3Exception: Client error"
+            r"|^(?:403: Forbidden|401: Unauthorized)\b"
             r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
             r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
@@ -82,7 +94,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|aws_error_|aws_io_|commerror: |initialization has timed out"
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
-            "|inactiverpcerror|() timed out"
+            "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
             "|batch response: |smudge error: "
             "|unable to access 'http|requested url returned|unable to resolve host|curl: ("
         ),
@@ -107,7 +119,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
             r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
-            r"|LocalEntryNotFound"
+            r"|LocalEntryNotFound|^(?:404: Not Found|429: Too Many Requests|502: Bad Gateway|503: Service \w+)\b"
         ),
     ),
 )

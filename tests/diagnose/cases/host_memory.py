@@ -330,4 +330,13 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a program that ends others before memory runs out",
+        "host_oom",
+        """
+step 1
+>>>earlyoom[99]: sending SIGTERM to process 8812 uid 1000 "python": badness 912, VmRSS 60123 MiB
+Terminated
+""",
+    ),
 )

@@ -253,4 +253,42 @@ error: external filter 'git-lfs filter-process' failed
 fatal: model.bin: smudge filter lfs failed
 """,
     ),
+    Case(
+        "a login of AWS that has expired",
+        "network",
+        """
+Collecting |1.00 [00:00, 12.0entry/s]
+>>>ERROR: unexpected error - The SSO session associated with this profile has expired or is otherwise invalid. To refresh this SSO session run aws sso login with the corresponding profile.
+Having any troubles? Hit us up at https://dvc.example/support, we are always happy to help!
+""",
+    ),
+    Case(
+        "a connector of S3's that is refused",
+        "network",
+        """
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "/app/ck.py", line 9, in save
+[rank0]:     w.write(b)
+>>>[rank0]: s3torchconnectorclient._mountpoint_s3_client.S3Exception: Client error: Forbidden: Access Denied
+""",
+    ),
+    Case(
+        "a terminal whose connection ended",
+        "network",
+        """
+step 1 loss 1
+step 2 loss 1
+>>>client_loop: send disconnect: Broken pipe
+""",
+    ),
+    Case(
+        "a file that wget does not find",
+        "network",
+        """
+--2026-05-01 10:00:00--  https://x.example/m.bin
+Resolving x.example... 10.0.0.1
+HTTP request sent, awaiting response... 404 Not Found
+>>>2026-05-01 10:00:01 ERROR 404: Not Found.
+""",
+    ),
 )

@@ -820,4 +820,14 @@ Thread 0x00007f2a9c5c1740 (most recent call first):
   File "/app/train.py", line 31 in <module>
 """,
     ),
+    Case(
+        "an archive that ends too early",
+        "script_error",
+        """
++ tar xzf data.tgz
+>>>gzip: stdin: unexpected end of file
+tar: Unexpected EOF in archive
+tar: Error is not recoverable: exiting now
+""",
+    ),
 )

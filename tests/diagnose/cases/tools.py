@@ -329,4 +329,19 @@ srun: error: box-2: task 1: Exited with exit code 1
 >>>May 02 10:00:00 box-1 kubelet[54]: E0502 10:00:00.454707    5444 wide.go:6] createPodSandbox for pod "fit-1_ml(4b)" failed: rpc error: code = Unknown desc = NetworkPlugin cni failed to set up pod "fit-1_ml" network: add cmd: failed to assign an IP address to container
 """,
     ),
+    Case(
+        "a chart that Helm does not install",
+        "tool_error",
+        """
+>>>Error: INSTALLATION FAILED: cannot re-use a name that is still in use
+""",
+    ),
+    Case(
+        "a kind that a cluster does not know",
+        "tool_error",
+        """
+>>>error: resource mapping not found for name: "bert" namespace: "" from "job.yaml": no matches for kind "PyTorchJob" in version "kubeflow.org/v1"
+ensure CRDs are installed first
+""",
+    ),
 )

@@ -312,4 +312,17 @@ available for use.
 --------------------------------------------------------------------------
 """,
     ),
+    Case(
+        "a tool that an exception asks to install",
+        "missing_dependency",
+        """
+Using /root/.cache/torch_extensions as PyTorch extensions root...
+Traceback (most recent call last):
+  File "train.py", line 1, in <module>
+    import deepspeed.ops
+  File "/opt/env/lib/python3.11/site-packages/torch/utils/cpp_extension.py", line 2200, in verify_ninja_availability
+    raise RuntimeError("Ninja is required to load C++ extensions (pip install ninja to get it)")
+>>>RuntimeError: Ninja is required to load C++ extensions (pip install ninja to get it)
+""",
+    ),
 )
