@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,6 +53,13 @@ class Copying:
         for path in task.outputs.values():
             path.write_bytes(graph_header.body(task.graph.read_bytes()) * 2)
         return CompileOutcome(seconds=self._delay)
+
+
+def server_command(folder: Path, script: str) -> tuple[str, ...]:
+    """What starts a script in the compile server's place."""
+    path = folder / "server.py"
+    path.write_text(script)
+    return sys.executable, str(path)
 
 
 def wrapper(root: Path, compiler: Copying | None = None, **options: object) -> Wrapper:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import json
 import os
 import signal
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,7 @@ class CompileClient:
         self._has_worked = False
         self._waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]] = {}
         self._number = 0
+        _clients.add(self)
 
     def start(self) -> None:
         """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
@@ -91,6 +94,18 @@ class CompileClient:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)
             end_group(process)
+
+    def let_go(self) -> None:
+        """In a forked child of the job: the server is the parent's, and so is what another thread held at the fork.
+
+        The child's copies of the pipes are closed: a worker of a data loader would keep the server from noticing the
+        end of the parent's, and the parent would wait for it at its own end.
+        """
+        process, self._process = self._process, None
+        self._lock, self._waiting = threading.Lock(), {}
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            if isinstance(pipe, (io.BufferedWriter, io.BufferedReader)):
+                pipe.raw.close()  # without what a thread of the parent was about to write
 
     def _send(self, task: CompileTask, began: Callable[[int], None]) -> tuple[int, Future[dict[str, Any]]]:
         reply: Future[dict[str, Any]] = Future()
@@ -133,13 +148,25 @@ class CompileClient:
             self._waiting = {}
             self._has_worked = False
             self._environment = _environment()
-            process = self._process = _start(self._environment)
-            self._owner = os.getpid()
-            threading.Thread(
-                target=self._read, args=(process, self._waiting), name="neurontop-compile", daemon=True
-            ).start()
+            process = _start(self._environment)
+            self._have_read(process)
+            self._process, self._owner = process, os.getpid()
             atexit.register(self.close)
         return process
+
+    def _have_read(self, process: subprocess.Popen[bytes]) -> None:
+        """Start the thread that hands out replies; without one nobody would ever be answered."""
+        reader = threading.Thread(
+            target=self._read, args=(process, self._waiting), name="neurontop-compile", daemon=True
+        )
+        try:
+            reader.start()
+        except RuntimeError as problem:  # this user may have no more threads
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            end_group(process)
+            raise CompilerMissing(f"the compile server cannot be used: {problem}") from None
 
     def _read(
         self,
@@ -173,6 +200,17 @@ class CompileClient:
             reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
 
 
+_clients: weakref.WeakSet[CompileClient] = weakref.WeakSet()
+
+
+def _let_go_all() -> None:
+    for client in _clients:
+        client.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go_all)
+
+
 def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start it with SIGTERM blocked: ended together with the job, it tidies up first, however young it is."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -193,10 +231,18 @@ def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
 def _environment() -> dict[str, str]:
     """The job's, with its own search path for modules and without what is for the job alone."""
     found = {name: value for name, value in os.environ.items() if name not in _FOR_THE_JOB_ALONE}
-    return {
-        **found,
-        _MODULES: os.pathsep.join(place or str(Path.cwd()) for place in sys.path),
-    }
+    return {**found, _MODULES: os.pathsep.join(_search_path())}
+
+
+def _search_path() -> Iterator[str]:
+    """The job's search path for modules. What is no text in it counts for nothing, to Python neither."""
+    for place in sys.path:
+        if place:
+            if isinstance(place, str):
+                yield place
+        else:
+            with contextlib.suppress(FileNotFoundError):  # the working folder was deleted: no module is found there
+                yield str(Path.cwd())
 
 
 def _differ(then: Mapping[str, str], now: Mapping[str, str]) -> bool:

@@ -153,7 +153,7 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
             mark.touch()
     finally:
         if handle is not None:
-            os.close(handle)
+            machine_locks.give_back(handle)
 
 
 def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:

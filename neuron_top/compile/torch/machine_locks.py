@@ -59,6 +59,14 @@ def _take(handle: int, how: int) -> bool:
     return True
 
 
+def give_back(handle: int) -> None:
+    """Give up the lock and close its file: a child that was forked meanwhile has the file open, and with it the
+    lock."""
+    with contextlib.suppress(OSError):  # a file system without locks
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    os.close(handle)
+
+
 def claim_server_start() -> bool:
     """Claim the start of a compile server ahead of the first graph; False where another process has claimed it.
 
@@ -105,4 +113,13 @@ def first_compile() -> Iterator[None]:
     finally:
         handle = _held.pop(_COMPILE_SERVER, None)
         if handle is not None:
-            os.close(handle)
+            give_back(handle)
+
+
+def _forget() -> None:
+    """In a forked child: what is held is the parent's to give back."""
+    while _held:
+        os.close(_held.popitem()[1])
+
+
+os.register_at_fork(after_in_child=_forget)
