@@ -12,6 +12,7 @@ NeuronTopError                 a clear sentence for the user; `exit_code` is wha
     ├── CompilerKilled         a signal ended it (-9: usually host memory)
     ├── CachedFailure          the cache says this graph failed before
     └── CacheUnusable          the cache root cannot be read or written
+        ├── CacheNotMade       there is no cache root, and none can be made
         └── DiskFull           a disk that a compile works on is full: the cache's or another
 """
 
@@ -99,6 +100,10 @@ class CachedFailure(CompileError):
 
 class CacheUnusable(CompileError):
     """The cache root cannot be used: a file in its place, no permission, no space left."""
+
+
+class CacheNotMade(CacheUnusable):
+    """The cache root is not there, and its disk is full or not this user's to write to."""
 
 
 class DiskFull(CacheUnusable):

@@ -22,6 +22,8 @@ from tests.views.sentences import OTHER_WORDS, change_sentences
 FAILED = {
     FailureClass.DISK: "OSError: [Errno 28] No space left on device",
     FailureClass.MEMORY: "[F137] killed",
+    FailureClass.LIMITS: "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+    FailureClass.FILES: "OSError: [Errno 30] Read-only file system",
     FailureClass.INTERRUPTED: "KeyboardInterrupt",
     FailureClass.INSTALLATION: "ModuleNotFoundError: No module named 'neuronxcc'",
     FailureClass.TOO_LARGE: "[NCC_EBVF030] too many instructions",

@@ -66,3 +66,20 @@ def test_a_disk_that_takes_nothing_costs_a_warning_and_leaves_nothing_half_made(
     assert complaint in done.stderr
     assert "compiling without the cache" in done.stderr
     assert set(json.loads(done.stdout)) <= {"compile_flags.json"}
+
+
+@pytest.mark.parametrize(
+    ("prepare", "complaint"),
+    [
+        pytest.param('mount -o remount,nr_inodes=1 "$0"', "no space left for the compile cache", id="full"),
+        pytest.param('mount -o remount,ro "$0"', "cannot be written by this user", id="read-only"),
+    ],
+)
+def test_a_cache_that_cannot_even_be_made_costs_a_warning(prepare: str, complaint: str, tmp_path: Path) -> None:
+    if not disks_can_be_made():
+        pytest.skip("this user may not make a mount namespace")
+    done = with_a_disk(tmp_path, prepare, [sys.executable, "-c", JOB, str(tmp_path / "not" / "there")])
+    assert done.returncode == 0, done.stderr
+    assert complaint in done.stderr
+    assert "compiling without the cache" in done.stderr
+    assert json.loads(done.stdout) == []

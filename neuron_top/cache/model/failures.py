@@ -38,6 +38,10 @@ class FailureClass(StrEnum):
     DISK = "disk"
     MEMORY = "memory"
     """The host's: the compiler was killed for it, or was refused some."""
+    LIMITS = "limits"
+    """Of processes, threads or open files that this user or this machine may have."""
+    FILES = "files"
+    """A file system that failed or that may not be written to."""
     INTERRUPTED = "interrupted"
     INSTALLATION = "installation"
     TOO_LARGE = "too large"
@@ -52,7 +56,14 @@ class FailureClass(StrEnum):
         return _KINDS[self]
 
 
-_ENVIRONMENT = (FailureClass.DISK, FailureClass.MEMORY, FailureClass.INTERRUPTED, FailureClass.INSTALLATION)
+_ENVIRONMENT = (
+    FailureClass.DISK,
+    FailureClass.MEMORY,
+    FailureClass.LIMITS,
+    FailureClass.FILES,
+    FailureClass.INTERRUPTED,
+    FailureClass.INSTALLATION,
+)
 _KINDS = {
     **dict.fromkeys(_ENVIRONMENT, FailureKind.ENVIRONMENT),
     FailureClass.TOO_LARGE: FailureKind.DETERMINISTIC,
@@ -123,6 +134,20 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
                 r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
                 r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
                 r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc"
+            ),
+        ),
+        (
+            FailureClass.LIMITS,
+            re.compile(
+                r"Resource temporarily unavailable|[Cc]an't start new thread|Too many open files"
+                r"|\[Errno (?:11|23|24)\]"
+            ),
+        ),
+        (
+            FailureClass.FILES,
+            re.compile(
+                r"Input/output error|Read-only file system|Stale file handle|No usable temporary directory"
+                r"|\[Errno (?:5|30|116)\]|Cannot create temporary file"
             ),
         ),
         (

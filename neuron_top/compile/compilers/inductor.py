@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import platform
@@ -17,7 +18,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.decoders import MALFORMED
-from neuron_top.errors import UsageError
+from neuron_top.errors import CompilerMissing, UsageError
 
 _CONFIG_FLAG = "--inductor-config"
 _LEVELS: dict[str, dict[str, Any]] = {
@@ -148,12 +149,20 @@ def _cpu() -> str:
     return str(sorted(found.items()))
 
 
+_NOT_NOW = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""Why a program that is there cannot be started: taken for one that is not, it would give another directory."""
+
+
 def _compiler_version(candidates: object) -> str:
     names = [name for name in (candidates if isinstance(candidates, (tuple, list)) else [candidates]) if name]
     for name in names:
         try:
             answer = programs.ask([str(name), "--version"], seconds=30)
-        except (OSError, programs.NoAnswer):
+        except programs.NoAnswer:
+            continue
+        except OSError as problem:
+            if problem.errno in _NOT_NOW:
+                raise CompilerMissing(f"{name} cannot be asked for its version: {problem.strerror}") from None
             continue
         return f"{name} {answer.out.decode(errors='replace').partition(chr(10))[0]}"
     return "none"

@@ -44,6 +44,8 @@ NOT_SERIALIZABLE = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
 NOT_THE_GRAPHS_FAULT = 72
 """Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
+NO_FORK = "Cannot fork"
+"""What the log of a compile says that could not even begin, before the reason."""
 _PARENT_POLL_SECONDS, _WARM_UP_POLL_SECONDS = 1.0, 0.2
 _LAST_WORDS_SECONDS = 2.0
 _LARGEST_RESULT = 1 << 20
@@ -133,19 +135,19 @@ class Server:
             self._begin(request)
 
     def _begin(self, request: dict[str, Any]) -> None:
-        log, result = ChildOutput(), ChildOutput(_LARGEST_RESULT)
-        arrange = die_with_parent()
+        outputs: list[ChildOutput] = []
         try:
+            outputs += [ChildOutput()]
+            outputs += [ChildOutput(_LARGEST_RESULT)]
+            arrange = die_with_parent()
             pid = os.fork()
-        except OSError as problem:  # no process or no memory to be had now: this compile's bad luck, not the server's
-            log.child_started()
-            result.child_started()
-            log.drain()
-            result.drain()
-            self._send(
-                {"id": request["id"], "status": COMPILE_ERROR, "log": f"Cannot allocate memory for a fork: {problem}"}
-            )
+        except OSError as problem:  # no process, file or memory to be had: this compile's bad luck, not the server's
+            for output in outputs:
+                output.child_started()
+                output.drain()
+            self._send({"id": request["id"], "status": COMPILE_ERROR, "log": f"{NO_FORK}: {problem}"})
             return
+        log, result = outputs
         if pid == 0:
             _be_the_fork(request, log.writer, result.writer, arrange, (self._requests, self._replies, self._woken))
         for output in (log, result):

@@ -44,7 +44,13 @@ class CompileBeside:
 
     def start(self) -> None:
         """Look the graph up; comes back when all is over, or when its compile has begun in another process."""
-        threading.Thread(target=self._obtain, name="neurontop-compile-beside", daemon=True).start()
+        data = functools.cache(lambda: self._ask(self._graph.data))
+        graph = msgspec.structs.replace(self._graph, data=data)
+        thread = threading.Thread(target=self._obtain, args=(graph,), name="neurontop-compile-beside", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # this user may have no more threads: the job waits here then
+            self._obtain(self._graph)
         while (question := self._questions.get()) is not None:
             if _answered(question):
                 return
@@ -60,10 +66,8 @@ class CompileBeside:
             question.answer.set_exception(KeyboardInterrupt())
         self._wrapper.go_on()
 
-    def _obtain(self) -> None:
+    def _obtain(self, graph: GraphToCompile) -> None:
         """What the thread does."""
-        data = functools.cache(lambda: self._ask(self._graph.data))
-        graph = msgspec.structs.replace(self._graph, data=data)
         try:
             self._outcome.set_result(self._wrapper.get_or_compile(graph))
         except BaseException as problem:  # noqa: BLE001 (raised where it is waited for)

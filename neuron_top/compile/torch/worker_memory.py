@@ -299,7 +299,10 @@ def start() -> None:
         return
     register_optimizer_step_post_hook(_account.step_taken)
     thread = threading.Thread(target=_report, name="neurontop-memory", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # this user may have no more threads: no reason to end a job
+        return
     atexit.register(_end, thread)
 
 

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from neuron_top.cache import trust
-from neuron_top.errors import CacheUnusable
+from neuron_top.errors import CacheNotMade, CacheUnusable
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -19,7 +19,7 @@ READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 def check_root(root: Path) -> None:
     """Make sure that `root` is a directory we may load code from; it is made when it is missing.
 
-    Raises CacheUnusable (a file in its place, cannot be made or read) or RefusedForSafety (see above).
+    Raises CacheUnusable (a file in its place, cannot be read), CacheNotMade, or RefusedForSafety (see above).
     """
     try:
         with trust.open_folder(str(root), make=True):
@@ -29,6 +29,8 @@ def check_root(root: Path) -> None:
     except (FileExistsError, NotADirectoryError):
         raise CacheUnusable(f"cache root {root} is not a directory: a file is in its place") from None
     except OSError as problem:
+        if problem.errno in (*FULL, *READ_ONLY) and not os.path.lexists(root):
+            raise CacheNotMade(str(unusable(root, problem))) from None
         raise unusable(root, problem) from None
     if not readable:
         raise CacheUnusable(f"cache root {root} cannot be read by this user")

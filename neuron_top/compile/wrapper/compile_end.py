@@ -33,7 +33,16 @@ _LOW_BYTES = 16 << 20
 _ADVICE = {
     signal.SIGKILL: "most often the host's memory ran out: compile fewer graphs at a time, or free some memory",
 }
-_INSTALLATION = "the compiler's installation lacks a part: install what its output names"
+_ENDED = {
+    FailureClass.MEMORY: "ran out of memory or was killed for it",
+    FailureClass.LIMITS: "met a limit of processes, threads or open files, which ulimit -u and -n raise",
+    FailureClass.INTERRUPTED: "was interrupted",
+}
+"""What may have passed by a moment later."""
+_LACKING = {
+    FailureClass.INSTALLATION: "the compiler's installation lacks a part: install what its output names",
+    FailureClass.FILES: "the compiler cannot read or write a file that it needs: mend what its output names",
+}
 
 
 def failure(status: int, log: str, module: str, places: Iterable[Path], process: str) -> CompileError | None:
@@ -51,11 +60,10 @@ def failure(status: int, log: str, module: str, places: Iterable[Path], process:
         return killed(process, number, module, log)
     if number:
         return CompileError(f"{process} crashed: {signal_text(number)}", module=module, log=log)
-    if cause in (FailureClass.MEMORY, FailureClass.INTERRUPTED):
-        why = "ran out of memory or was killed for it" if cause is FailureClass.MEMORY else "was interrupted"
-        return CompilerKilled(f"{process} {why} ({_last_line(log)})", module=module, log=log)
-    if cause is FailureClass.INSTALLATION:
-        return CompilerMissing(f"{_INSTALLATION} ({_last_line(log)})", module=module, log=log)
+    if cause in _ENDED:
+        return CompilerKilled(f"{process} {_ENDED[cause]} ({_last_line(log, cause)})", module=module, log=log)
+    if cause in _LACKING:
+        return CompilerMissing(f"{_LACKING[cause]} ({_last_line(log, cause)})", module=module, log=log)
     return CompileError(f"the compile failed: {_last_line(log) or f'exit status {status}'}", module=module, log=log)
 
 
@@ -119,8 +127,11 @@ def _signal(status: int) -> int:
     return number if number in signal.valid_signals() else 0
 
 
-def _last_line(log: str) -> str:
-    return log.splitlines()[-1] if log else ""
+def _last_line(log: str, cause: FailureClass | None = None) -> str:
+    """The last line, of those that say `cause` where one does: the C++ compiler's last words are of no use."""
+    lines = log.splitlines()
+    telling = (line for line in reversed(lines) if cause is not None and class_of(line) is cause)
+    return next(telling, lines[-1]) if lines else ""
 
 
 def _free_bytes(place: Path) -> int:

@@ -40,6 +40,7 @@ from neuron_top.compile.wrapper.refused_miss import refused_miss
 from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
+    CacheNotMade,
     CacheUnusable,
     CompileError,
     CompilerMissing,
@@ -92,15 +93,24 @@ class Wrapper:
         """
         if self.options.no_cache:
             return self._compile_apart(graph)
-        entry = self.entry(graph.key)
+        may_compile = self.options.on_miss is not OnMiss.ERROR
+        try:
+            entry = self.entry(graph.key)
+        except CacheNotMade as problem:
+            if not may_compile:
+                raise
+            return self._without_cache(graph, problem)
         self.log.cache_path(self.options.cache_url)
-        if self.options.on_miss is OnMiss.ERROR:
+        if not may_compile:
             return self._found_or_refused(entry, graph)
         try:
             return self._with_room(entry, graph)
         except CacheUnusable as problem:
-            self.log.remark_once(f"{problem}; compiling without the cache")
-            return self._compile_apart(graph)
+            return self._without_cache(graph, problem)
+
+    def _without_cache(self, graph: GraphToCompile, problem: CacheUnusable) -> CompiledEntry:
+        self.log.remark_once(f"{problem}; compiling without the cache")
+        return self._compile_apart(graph)
 
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         """The hit, or GraphNotCompiled. A compile by another process is not waited for: this job's accelerators would
@@ -117,7 +127,10 @@ class Wrapper:
         """The artifact of a graph where it is complete and sound; nothing is said, waited for or repaired."""
         if self.options.no_cache or self.options.extract_only:
             return None
-        entry = self.entry(key)
+        try:
+            entry = self.entry(key)
+        except CacheNotMade:
+            return None
         if entry.state() is not Lookup.HIT:
             return None
         try:

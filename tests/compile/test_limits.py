@@ -1,0 +1,113 @@
+"""A job that may have no more threads, processes or files: a clear error or a slower way, no wait that never ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from neuron_top.compile.compiler import CompileTask
+from neuron_top.compile.compilers import inductor
+from neuron_top.compile.server import client as client_module
+from neuron_top.compile.server import server
+from neuron_top.compile.server.client import CompileClient
+from neuron_top.compile.torch.compile_beside import CompileBeside
+from neuron_top.compile.wrapper.compile_end import failure
+from neuron_top.errors import CompilerKilled, CompilerMissing
+from tests.compile import fakes
+
+
+def no_more_threads(self: threading.Thread) -> NoReturn:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_server_that_nobody_can_listen_to_is_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_COMMAND", fakes.server_command(tmp_path, "import sys; sys.stdin.read()"))
+    monkeypatch.setattr(threading.Thread, "start", no_more_threads)
+    client = CompileClient()
+    task = CompileTask(module="MODULE_1+2", graph=tmp_path / "g", outputs={"model.inductor": tmp_path / "o"})
+    for attempt in (client.start, lambda: client.compile(task, began=lambda pid: None)):
+        with pytest.raises(CompilerMissing, match="can't start new thread"):
+            attempt()
+    assert client._process is None
+
+
+def test_without_a_thread_beside_the_job_it_waits_for_the_compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading.Thread, "start", no_more_threads)
+    beside = CompileBeside(fakes.wrapper(tmp_path), fakes.GRAPH)
+    beside.start()
+    assert not beside.is_under_way
+    assert beside.finish().entry.artifact.read_bytes() == b"the graphthe graph"
+
+
+def no_more(*_: object) -> NoReturn:
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+@pytest.mark.parametrize("lacking", ["fork", "pipe"])
+def test_a_server_without_processes_or_files_says_so_and_goes_on(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(server.signal, "set_wakeup_fd", lambda *_, **__: -1)
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)
+    one = server.Server(os.getppid(), 0, 1)
+    monkeypatch.setattr(one, "_send", sent.append)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, lacking, no_more)
+        one._begin({"id": 1, "graph": "g"})
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    (answer,) = sent
+    problem = failure(answer["status"], answer["log"], "MODULE_1+2", [], "the compile process")
+    assert type(problem) is CompilerKilled, "the graph can do nothing about it"
+    assert "ulimit -u" in str(problem)
+
+
+def test_the_line_that_tells_is_quoted_not_the_last() -> None:
+    log = "c++: cannot execute 'cc1plus': vfork: Resource temporarily unavailable\ncompilation terminated."
+    problem = failure(70, log, "MODULE_1+2", [], "the compile process")
+    assert type(problem) is CompilerKilled
+    assert "vfork" in str(problem)
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EMFILE, errno.ENOMEM])
+def test_a_compiler_that_cannot_be_asked_now_is_not_taken_for_none(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its version is part of the name of the cache's folder: all graphs would be looked for in another one."""
+
+    def started(*_: object, **__: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(inductor.programs, "ask", started)
+    with pytest.raises(CompilerMissing, match=os.strerror(number)):
+        inductor._compiler_version("c++")
+
+
+def test_a_compiler_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert inductor._compiler_version(["no-such-compiler", None]) == "none"
+
+
+def test_a_search_path_with_what_is_no_text_reaches_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Python passes over such places, and so does the server; the job must not end for them."""
+    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path, b"/bytes", "/text"])
+    found = client_module._environment()["PYTHONPATH"].split(os.pathsep)
+    assert (found[-1], str(tmp_path) in found, "/bytes" in found) == ("/text", False, False)
+
+
+def test_a_working_folder_that_was_deleted_is_no_place_for_modules(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.setattr(sys, "path", ["", "/text"])
+    assert client_module._environment()["PYTHONPATH"] == "/text"
