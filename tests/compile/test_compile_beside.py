@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
@@ -98,6 +99,23 @@ def test_a_graph_is_made_bytes_in_the_jobs_own_thread_and_one_that_cannot_be_is_
     with pytest.raises(NotSerializable, match="a lambda"):
         beside.finish()
     assert threads == [threading.current_thread()]
+
+
+def test_interrupted_once_more_while_it_ends_a_compile_the_job_can_compile_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def again(self: CompileBeside) -> NoReturn:
+        raise KeyboardInterrupt
+
+    compiler = Slow()
+    wrapper = fakes.wrapper(tmp_path, compiler)
+    beside = CompileBeside(wrapper, fakes.GRAPH)
+    beside.start()
+    monkeypatch.setattr(CompileBeside, "is_under_way", property(again))
+    with pytest.raises(KeyboardInterrupt):
+        beside.end()
+    compiler.closed = False
+    assert wrapper.get_or_compile(fakes.GRAPH).entry.artifact.exists()
 
 
 def test_an_ended_compile_leaves_no_failure_and_the_next_one_runs(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -66,14 +67,17 @@ def test_the_server_that_was_started_early_compiles_the_first_graph() -> None:
     assert result == [2.0, 2.0, 2.0]
 
 
+@pytest.mark.parametrize("blocked", [[], [signal.SIGALRM, signal.SIGCHLD]], ids=["", "signals blocked"])
 def test_a_server_that_is_not_ready_yet_ends_as_soon_as_its_job(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    blocked: list[signal.Signals], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
     (tmp_path / "tqdm.py").write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(60)\n")
     monkeypatch.syspath_prepend(tmp_path)
     client = CompileClient()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)  # a child inherits what its parent blocks
     client.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     server = client._process
     assert server is not None
     while not begun.exists():  # PyTorch imports it

@@ -9,6 +9,7 @@ import re
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,14 @@ def test_a_failure_is_stored_and_replayed_until_a_retry_is_asked_for(own_caches:
     assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
     assert entry.state() is Lookup.HIT
     assert not entry.failure.exists()
+
+
+def test_a_failure_from_before_the_clock_was_set_back_is_retried_when_asked(own_caches: Path) -> None:
+    with pytest.raises(CompileError):
+        wrapper(own_caches, Copying(error=CompileError("no"))).get_or_compile(GRAPH)
+    ahead = time.time() + 3600
+    os.utime(wrapper(own_caches).entry(GRAPH.key).failure, (ahead, ahead))
+    assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
 
 
 def test_an_interrupted_compile_is_no_failure_and_leaves_no_lock(own_caches: Path) -> None:

@@ -41,7 +41,7 @@ class FailureClass(StrEnum):
     LIMITS = "limits"
     """Of processes, threads or open files that this user or this machine may have."""
     FILES = "files"
-    """A file system that failed or that may not be written to."""
+    """A file that cannot be read, written or locked: permissions, a read-only or a failing file system."""
     INTERRUPTED = "interrupted"
     INSTALLATION = "installation"
     TOO_LARGE = "too large"
@@ -133,21 +133,23 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
             re.compile(
                 r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
                 r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
-                r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc"
+                r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc|\bout of memory allocating\b|memory exhausted"
+                r"|LLVM ERROR: out of memory"
             ),
         ),
         (
             FailureClass.LIMITS,
             re.compile(
                 r"Resource temporarily unavailable|[Cc]an't start new thread|Too many open files"
-                r"|\[Errno (?:11|23|24)\]"
+                r"|\[Errno (?:11|23|24|27)\]|File size limit exceeded|CPU time limit exceeded"
             ),
         ),
         (
             FailureClass.FILES,
             re.compile(
                 r"Input/output error|Read-only file system|Stale file handle|No usable temporary directory"
-                r"|\[Errno (?:5|30|116)\]|Cannot create temporary file"
+                r"|Permission denied|\[Errno (?:1|5|13|30|116)\]|Cannot create temporary file"
+                r"|The file lock .+ could not be acquired"
             ),
         ),
         (
@@ -161,6 +163,7 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
             FailureClass.INSTALLATION,
             re.compile(
                 r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"
+                r"|InvalidCxxCompiler|fatal error: \S+\.h(?:pp)?: No such file|\bcannot find -l\w"
             ),
         ),
         (

@@ -326,7 +326,7 @@ def main() -> None:
     server = Server(parent, requests, replies)
     status = 0
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])  # SIGTERM by `server.client`, others perhaps by the job
         with _ending_with(parent, requests):
             _get_ready()
         gc.freeze()  # a fork that looks for garbage would copy all that was imported

@@ -62,9 +62,11 @@ class CompileBeside:
     def end(self) -> None:
         """End the compile; no failure is stored."""
         self._wrapper.interrupt()
-        while self.is_under_way and (question := self._questions.get()) is not None:
-            question.answer.set_exception(KeyboardInterrupt())
-        self._wrapper.go_on()
+        try:
+            while self.is_under_way and (question := self._questions.get()) is not None:
+                question.answer.set_exception(KeyboardInterrupt())
+        finally:
+            self._wrapper.go_on()  # interrupted once more, too: this process may compile again
 
     def _obtain(self, graph: GraphToCompile) -> None:
         """What the thread does."""

@@ -13,10 +13,10 @@ warning and the sharing, not the job; so does any other disk that a compile fill
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -51,6 +51,13 @@ from neuron_top.errors import (
 
 Share = Callable[[WritableEntry, Callable[[], None]], None]
 """Stores an entry elsewhere; what the function given to it raises keeps it from being marked as complete there."""
+
+
+class _StoredFailure(NamedTuple):
+    """One failure's file, as distinguished from that of another."""
+
+    inode: int
+    changed_ns: int
 
 
 class Wrapper:
@@ -115,10 +122,10 @@ class Wrapper:
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         """The hit, or GraphNotCompiled. A compile by another process is not waited for: this job's accelerators would
         idle."""
-        began = time.time()
-        found = self._looked_up(entry, graph.digest, began)
+        before = _failure_there(entry)
+        found = self._looked_up(entry, graph.digest, before)
         if found is None and self._fetched(entry, graph.digest).look_again:
-            found = self._looked_up(entry, graph.digest, began)
+            found = self._looked_up(entry, graph.digest, before)
         if found is None:
             raise refused_miss(entry, graph.description() if graph.description else None)
         return found
@@ -265,10 +272,10 @@ class Wrapper:
     def _through_cache(
         self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
-        began, waited, asked = time.time(), 0.0, False
+        before, waited, asked = _failure_there(entry), 0.0, False
         while True:
             seen = entry.state()
-            found = self._looked_up(entry, graph.digest, began)
+            found = self._looked_up(entry, graph.digest, before)
             if found is not None:
                 return msgspec.structs.replace(found, waited_seconds=waited)
             if not asked:
@@ -285,7 +292,7 @@ class Wrapper:
                 lock = EntryLock(entry, claim=turn.place)
                 try:
                     if lock.acquire_claimed():
-                        compiled = self._compile_locked(entry, graph, lock, flags, turn, began)
+                        compiled = self._compile_locked(entry, graph, lock, flags, turn, before)
                         if compiled is not None:
                             return compiled
                         continue
@@ -300,11 +307,11 @@ class Wrapper:
         lock: EntryLock,
         flags: tuple[str, ...] | None,
         turn: Turn,
-        began: float,
+        before: _StoredFailure | None,
     ) -> CompiledEntry | None:
         """Compile while `lock` and `turn` are ours; None where the entry is to be looked up again."""
         state = entry.state()  # it may have been compiled since it was looked up
-        if state is not Lookup.MISS and not (state is Lookup.FAILED and self._may_retry(entry, began)):
+        if state is not Lookup.MISS and not (state is Lookup.FAILED and self._may_retry(entry, before)):
             return None
         try:
             compiled = self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
@@ -339,7 +346,7 @@ class Wrapper:
             self._fetcher_known = True
         return self._fetcher
 
-    def _looked_up(self, entry: WritableEntry, digest: str, began: float) -> CompiledEntry | None:
+    def _looked_up(self, entry: WritableEntry, digest: str, before: _StoredFailure | None) -> CompiledEntry | None:
         state = entry.state()
         if state is Lookup.HIT:
             try:
@@ -351,7 +358,7 @@ class Wrapper:
                     EntryLock(entry).break_if_dead()
                 self.log.hit(entry.artifact)
                 return _hit(entry, artifact)
-        elif state is Lookup.FAILED and not self._may_retry(entry, began):
+        elif state is Lookup.FAILED and not self._may_retry(entry, before):
             entry.check()
             text = entry.failure_text()
             self.log.cached_failure(entry.artifact, text, retrying=False)
@@ -363,14 +370,12 @@ class Wrapper:
             )
         return None
 
-    def _may_retry(self, entry: WritableEntry, began: float) -> bool:
-        """A failure is retried once for all who asked before it happened, not once by each of them."""
-        if not self.options.retry_failed:
-            return False
-        try:
-            return entry.failure.stat().st_mtime < began
-        except OSError:
-            return True
+    def _may_retry(self, entry: WritableEntry, before: _StoredFailure | None) -> bool:
+        """A failure is retried once for all who asked before it happened, not once by each of them.
+
+        `before` is what was stored when it was asked: times say nothing, since clocks jump and differ.
+        """
+        return self.options.retry_failed and _failure_there(entry) in (None, before)
 
     def _set_aside(self, entry: WritableEntry, digest: str) -> None:
         lock = EntryLock(entry)
@@ -411,6 +416,14 @@ class Wrapper:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
+
+
+def _failure_there(entry: WritableEntry) -> _StoredFailure | None:
+    try:
+        facts = entry.failure.stat()
+    except OSError:
+        return None
+    return _StoredFailure(facts.st_ino, facts.st_mtime_ns)
 
 
 def _hit(entry: WritableEntry, artifact: StoredArtifact) -> CompiledEntry:
