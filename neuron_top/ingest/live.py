@@ -87,8 +87,9 @@ class LiveFeed:
     def start(self, changed: Callable[[], None]) -> None:
         """Start all sources."""
         self._changed = changed
-        self._writer = threading.Thread(target=self._write_and_notify, name="writer", daemon=True)
-        self._writer.start()
+        writer = threading.Thread(target=self._write_and_notify, name="writer", daemon=True)
+        writer.start()
+        self._writer = writer
         for source in self._sources:
             self._start_source(source)
         self._maker.start()
@@ -269,8 +270,8 @@ class LiveFeed:
 
     def _start_source(self, source: TelemetrySource) -> None:
         thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
 
     def _drive(self, source: TelemetrySource) -> None:
         try:

@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top import private_files
-from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
 from neuron_top.ingest.live import EventSink, LiveFeed
@@ -90,7 +90,8 @@ class Recording:
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Start the command and all that watches it. Raises CommandNotStarted, and then leaves nothing behind."""
+        """Start the command and all that watches it. Raises CommandNotStarted or LimitReached, and then leaves nothing
+        behind."""
         program = self.job.command[0]
         if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
             raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
@@ -116,7 +117,14 @@ class Recording:
             history_seconds=self._settings.history_seconds,
         )
         self.feed.publish(started)
-        self.feed.start(changed)
+        try:
+            self.feed.start(changed)
+        except RuntimeError as problem:  # a thread too many
+            self.job.end_rest()
+            self.feed.stop()
+            raise LimitReached(
+                f"cannot watch {program!r} ({problem}), so it was ended: raise the limit of processes (ulimit -u)"
+            ) from None
         if self.companion is not None:
             self.companion.start()
 
