@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.compile.wrapper.compiling import kept_folder
 from neuron_top.compile.wrapper.flags import local_root, parse_environment
 from neuron_top.errors import UsageError
 from neuron_top.events.levels import LogLevel
@@ -79,3 +80,11 @@ def test_a_look_alike_variable_is_named_with_the_right_one(wrong: str, right: st
 def test_flags_that_make_no_sense_are_an_error_that_names_the_variable(text: str) -> None:
     with pytest.raises(UsageError, match="NEURON_CC_FLAGS"):
         parse_environment({"NEURON_CC_FLAGS": text})
+
+
+def test_the_home_of_nobody_is_an_error_or_a_warning_that_names_it() -> None:
+    with pytest.raises(UsageError, match="~no-such-user/cache"):
+        local_root("~no-such-user/cache")
+    warnings: list[str] = []
+    assert kept_folder("--dump", "~no-such-user/dump", warnings.append) is None
+    assert "--dump ~no-such-user/dump" in warnings[0]

@@ -285,7 +285,11 @@ def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> P
     """
     if not wanted:
         return None
-    folder = Path(wanted).expanduser().absolute()
+    try:
+        folder = Path(wanted).expanduser().absolute()
+    except RuntimeError:  # no such user, or one without a home
+        warn(f"{FLAGS_VARIABLE}: {flag} {wanted}: the home folder is not known; compiling without it")
+        return None
     try:
         trust.make_folders(str(folder))
     except OSError as problem:

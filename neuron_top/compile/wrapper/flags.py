@@ -103,10 +103,17 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
 def local_root(url: str) -> Path:
     """A cache URL as an absolute path: plain (relative to the working directory) or `file://`.
 
-    Raises UsageError for `s3://` and other schemes: locally compiled graphs are kept on a file system.
+    Raises UsageError for `s3://` and other schemes: locally compiled graphs are kept on a file system. For the home of
+    nobody, too.
     """
     if "://" not in url:
-        return Path(url).expanduser().absolute()
+        try:
+            return Path(url).expanduser().absolute()
+        except RuntimeError:  # no such user, or one without a home
+            raise UsageError(
+                f"cache root {url}: the home folder is not known; "
+                f"give a path without ~ in {ROOT_VARIABLE} or --cache_dir"
+            ) from None
     parts = urlsplit(url)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         raise UsageError(
