@@ -95,6 +95,7 @@ def test_every_class_reports_whether_a_retry_can_help_and_what_to_do() -> None:
         ("the compile server ended", FailureClass.INTERRUPTED),
         ("ModuleNotFoundError: No module named 'neuronxcc'", FailureClass.INSTALLATION),
         ("Internal tensorizer error", FailureClass.REJECTED),
+        ("/var/cache: Permission denied\n[NCC_EXTP003] the operator is not supported", FailureClass.REJECTED),
         ("who knows", FailureClass.UNKNOWN),
     ],
 )

@@ -138,21 +138,6 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
             ),
         ),
         (
-            FailureClass.LIMITS,
-            re.compile(
-                r"Resource temporarily unavailable|[Cc]an't start new thread|Too many open files"
-                r"|\[Errno (?:11|23|24|27)\]|File size limit exceeded|CPU time limit exceeded"
-            ),
-        ),
-        (
-            FailureClass.FILES,
-            re.compile(
-                r"Input/output error|Read-only file system|Stale file handle|No usable temporary directory"
-                r"|Permission denied|\[Errno (?:1|5|13|30|116)\]|Cannot create temporary file"
-                r"|The file lock .+ could not be acquired"
-            ),
-        ),
-        (
             FailureClass.INTERRUPTED,
             re.compile(
                 r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"
@@ -169,6 +154,22 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
         (
             FailureClass.REJECTED,
             re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]|(?i:\bInternal\b.{0,40}\berror\b)"),
+        ),
+        # Last: a log that names an error of the compiler's own may complain of a file on the way.
+        (
+            FailureClass.LIMITS,
+            re.compile(
+                r"Resource temporarily unavailable|[Cc]an't start new thread|Too many open files"
+                r"|\[Errno (?:11|23|24|27)\]|File size limit exceeded|CPU time limit exceeded"
+            ),
+        ),
+        (
+            FailureClass.FILES,
+            re.compile(
+                r"Input/output error|Read-only file system|Stale file handle|No usable temporary directory"
+                r"|Permission denied|\[Errno (?:1|5|13|30|116)\]|Cannot create temporary file"
+                r"|The file lock .+ could not be acquired"
+            ),
         ),
     )
 
