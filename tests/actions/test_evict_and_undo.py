@@ -47,6 +47,19 @@ def test_sizes_spell_out_which_entries_go(root: Path) -> None:
     assert [step.path[-12:-9] for step in plan.steps] == ["000", "001"]
 
 
+def test_entries_in_the_root_itself_go_and_come_back(root: Path) -> None:
+    for number in (1, 2):
+        caches.entry(root, number, compiler=".", age_days=40)
+    before = caches.everything(root)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    assert sorted(step.path for step in plan.steps) == [caches.module(1), caches.module(2)]
+    trash = Trash(root)
+    assert not caches.carried_out(plan, trash).refused
+    assert list(root.glob("MODULE_*")) == []
+    restore(plan.identity, trash)
+    assert caches.everything(root) == before
+
+
 def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
     caches.entry(root, 1, age_days=20)
     caches.entry(root, 2, age_days=10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 import time
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 
 from neuron_top.cache.model.states import State
 from neuron_top.cache.scan import catalog, index, scanner
+from neuron_top.cache.scan.contents import Contents
 from neuron_top.errors import NothingToShow
+from neuron_top.parsers.hlo import HloSummary
 from tests.builders import (
     COMPILER,
     FAILURE_LOG,
@@ -206,6 +209,41 @@ def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) ->
     found = {entry.compiler: entry.state for entry in snapshot.entries}
     assert found == {old.rpartition("/")[0]: State.HIT_LEGACY, hub: State.HIT_LEGACY}
     assert {other.path: other.files for other in snapshot.others} == {"lock": 1, f"{COMPILER}/0_REGISTRY": 1}
+
+
+def test_entries_in_the_root_itself_are_found_and_what_lies_beside_them_is_counted_once(tmp_path: Path) -> None:
+    write_entry(tmp_path, HIT, compiler=".", graph=graph(1))
+    write_entry(tmp_path, {HLO_NAME: b"x", "model.log": FAILURE_LOG.encode()}, compiler=".", graph=graph(2))
+    write_entry(tmp_path, HIT, graph=graph(3))
+    (tmp_path / "lock").write_bytes(b"")
+    (tmp_path / "README").mkdir()
+    snapshot = scanner.scan(str(tmp_path))
+    found = {entry.path: entry.state for entry in snapshot.entries}
+    first, second, third = (module_name(b'["--target=trn1"]', graph(number)) for number in (1, 2, 3))
+    assert found == {first: State.HIT, second: State.FAILED, f"{COMPILER}/{third}": State.HIT}
+    assert sorted(other.path for other in snapshot.others) == ["README", "lock"]
+    assert scanner.look_at(str(tmp_path), snapshot.entries)[0].path in found
+    assert not any(entry.local for entry in snapshot.entries)
+
+
+def test_a_folder_of_that_name_makes_no_cache_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "MODULE_docs").mkdir()
+    assert scanner.scan(str(tmp_path)).entries == ()
+
+
+def test_a_compressed_graph_is_a_graph(tmp_path: Path) -> None:
+    packed = f"{HLO_NAME}.gz"
+    data = gzip.compress(small_hlo())
+    write_entry(tmp_path, {packed: data}, graph=graph(1))
+    write_entry(tmp_path, {packed: data, "model.log": FAILURE_LOG.encode()}, graph=graph(2))
+    write_entry(tmp_path, {packed: data, f"{packed}.lock": b""}, graph=graph(3))
+    write_entry(tmp_path, {packed: b"no gzip"}, graph=graph(4))
+    entries = sorted(scanner.scan(str(tmp_path)).entries, key=lambda entry: entry.module)
+    assert [entry.state for entry in entries] == [State.EXTRACTED, State.FAILED, State.LOCKED_UNKNOWN, State.EXTRACTED]
+    read = Contents(str(tmp_path), entries[0])
+    assert isinstance(read.graph(), HloSummary)
+    assert read.nodes()
+    assert isinstance(Contents(str(tmp_path), entries[3]).graph(), str)
 
 
 def test_an_unchanged_entry_is_the_same_object_and_its_header_is_not_read_again(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ class _Compiles:
 
 def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> CollectedGraph:
     """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
-    name = next((name for name in filenames.GRAPH_NAMES if name in names), None)
+    name = next((name for name in filenames.COMPILED_NAMES if name in names), None)
     if name is None:
         raise StaleEntryError(NotDoneCode.NO_GRAPH)
     facts = entry.facts(name)

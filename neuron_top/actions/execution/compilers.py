@@ -63,4 +63,4 @@ def compilers_for(
 
 
 def _graph_file(entry: Path) -> Path | None:
-    return next((entry / name for name in filenames.GRAPH_NAMES if (entry / name).exists()), None)
+    return next((entry / name for name in filenames.COMPILED_NAMES if (entry / name).exists()), None)

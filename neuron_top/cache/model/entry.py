@@ -32,7 +32,7 @@ NEFF_FILE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{28})\.neff\Z"
 """Path of an entry of TorchNeuron's cache: it is one file."""
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
-_NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d")
+_NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d|^\Z")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -107,6 +107,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """
 
     compiler: str
+    """Its folder below the root; empty where entries lie in the root itself."""
     module: str
     state: State
     parts: int
@@ -153,7 +154,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         """Path below the root."""
         if self.compiler == TORCH_NEURON:  # `is_file`, asked 50,000 times for a plan
             return f"{self.module[:2]}/{self.module[2:4]}/{self.module}.neff"
-        return f"{self.compiler}/{self.module}"
+        return f"{self.compiler}/{self.module}" if self.compiler else self.module
 
     @property
     def is_file(self) -> bool:
@@ -195,13 +196,17 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def local(self) -> bool:
         """True for a folder of the local compiler, False for the SDK's."""
-        return _NEURON.search(self.compiler) is None
+        return _NEURON.search(self.compiler) is None or bool(not self.compiler and self.parts & Part.INDUCTOR)
+
+
+def is_module_name(name: str) -> bool:
+    """Whether a folder of this name is an entry, of whatever layout."""
+    return MODULE.match(name) is not None or TRACED.match(name) is not None
 
 
 def is_entry_path(path: str) -> bool:
     """Whether a path below a root has the form that entries have."""
-    folder, _, name = path.rpartition("/")
-    return bool(folder and MODULE.match(name)) or NEFF_FILE.match(path) is not None
+    return MODULE.match(path.rpartition("/")[2]) is not None or NEFF_FILE.match(path) is not None
 
 
 def key_of_neff(path: str) -> str:

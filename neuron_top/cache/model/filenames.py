@@ -11,7 +11,11 @@ DEFAULT_ROOT = "/var/tmp/neuron-compile-cache"  # noqa: S108 (the SDK's document
 HLO_NAMES = ("model.hlo_module.pb", "model.hlo.pb")
 FX_GRAPH = "model.fxgraph"
 """A local graph: what a compile process needs, pickled. Never loaded by anything that only looks."""
-GRAPH_NAMES = (*HLO_NAMES, FX_GRAPH)
+PACKED_HLO_NAMES = tuple(name + ".gz" for name in HLO_NAMES)
+"""Graphs that somebody compressed: they show that there is a graph, and no compiler takes them as they are."""
+COMPILED_NAMES = (*HLO_NAMES, FX_GRAPH)
+"""Graphs that a compiler reads."""
+GRAPH_NAMES = (*COMPILED_NAMES, *PACKED_HLO_NAMES)
 DESCRIPTION = "model.graph.json"
 """A local graph in words: nodes, operators, shapes, dtypes, torch version. Safe to read."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 
 import msgspec
@@ -124,10 +125,7 @@ class Contents:
 
     def graph(self) -> HloSummary | LocalGraph | str | None:
         """The graph in figures, a sentence about why it cannot be read, or None when there is none."""
-        for name in filenames.HLO_NAMES:
-            data = self._bytes(name, HLO_LIMIT)
-            if data is None:
-                continue
+        for name, data in self._hlo(HLO_LIMIT):
             if len(data) >= HLO_LIMIT:
                 return f"{name} is larger than {HLO_LIMIT} bytes"
             try:
@@ -147,26 +145,29 @@ class Contents:
 
         None when there is no graph, when it cannot be read or is larger than NODES_LIMIT.
         """
-        for name in filenames.HLO_NAMES:
-            data = self._bytes(name, NODES_LIMIT)
-            if data is not None:
-                try:
-                    return read_nodes(data) if len(data) < NODES_LIMIT else None
-                except MalformedHlo:
-                    return None
+        for _, data in self._hlo(NODES_LIMIT):
+            try:
+                return read_nodes(data) if len(data) < NODES_LIMIT else None
+            except MalformedHlo:
+                return None
         graph = self.graph()
         return graph if isinstance(graph, LocalGraph) else None
 
     def program(self) -> Program | None:
         """What the HLO module computes; None where there is none, it cannot be read or is larger than NODES_LIMIT."""
-        for name in filenames.HLO_NAMES:
-            data = self._bytes(name, NODES_LIMIT)
-            if data is not None:
-                try:
-                    return read_program(data) if len(data) < NODES_LIMIT else None
-                except MalformedHlo:
-                    return None
+        for _, data in self._hlo(NODES_LIMIT):
+            try:
+                return read_program(data) if len(data) < NODES_LIMIT else None
+            except MalformedHlo:
+                return None
         return None
+
+    def _hlo(self, limit: int) -> Iterator[tuple[str, bytes]]:
+        """Name and bytes of the HLO graph, at most `limit` of them, unpacked where it is compressed."""
+        for name in (*filenames.HLO_NAMES, *filenames.PACKED_HLO_NAMES):
+            data = self._bytes(name, limit)
+            if data is not None:
+                yield name, _unpacked(data, limit) if name in filenames.PACKED_HLO_NAMES else data
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
         """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""
@@ -221,6 +222,14 @@ class Contents:
             return None
         finally:
             os.close(descriptor)
+
+
+def _unpacked(data: bytes, limit: int) -> bytes:
+    """The beginning of what gzip packed, as it is where it is not packed."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data, limit)
+    except zlib.error:
+        return data
 
 
 def _chunks(descriptor: int, count: int | None = None) -> Iterator[bytes]:

@@ -4,6 +4,7 @@
 <root>/[neuron-compile-cache/]USER_neuroncc-<version>/  2022
 <root>/<version>/<model type>/<sha512>/<sha512>/        the hub in 2023
 <root>/snapshots/<commit>/…                             a hub repository's local copy
+<root>/MODULE_…                                         a compiler's folder named as the root, or its content moved
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 
 import msgspec
 
+from neuron_top.cache.model.entry import MODULE, is_module_name
 from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import name_text
@@ -26,7 +28,7 @@ _HUB_LEVELS = 3
 
 
 class Discovered(msgspec.Struct):
-    """Paths below the root."""
+    """Paths below the root; the compiler folder "" is the root itself, which holds entries."""
 
     compilers: list[str] = []
     others: list[str] = []
@@ -44,6 +46,9 @@ def discover(root: str, reader: NoAtimeReader) -> Discovered:
         raise NothingToShow(f"no cache at {name_text(root)}: it is a file") from None
     except PermissionError:
         raise NothingToShow(f"the cache at {name_text(root)} may not be read by this user") from None
+    if any(map(MODULE.match, names)):
+        found.compilers.append("")
+        names = [name for name in names if not is_module_name(name)]
     for name in names:
         _place(root, name, reader, found, 1)
     return found

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from neuron_top.cache import filesystem
-from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock
+from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock, is_module_name
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.cache.scan import discovery
@@ -144,7 +144,10 @@ class _Scan:
             own = os.fstat(descriptor)
             # The listing comes after the time: what appears in between is seen by the next refresh.
             self.folders.append(Folder(compiler, own.st_ino, own.st_mtime_ns))
-            self._entries(compiler, descriptor, os.listdir(descriptor), again=False)
+            names = os.listdir(descriptor)
+            if not compiler:  # in the root itself lie other things too, which discovery has named
+                names = [name for name in names if is_module_name(name)]
+            self._entries(compiler, descriptor, names, again=False)
 
     def _entries(self, compiler: str, descriptor: int, names: Iterable[str], *, again: bool) -> None:
         keeps_times = self.disk.access_times is not filesystem.AccessTimes.NOATIME

@@ -121,7 +121,7 @@ def _entries(root: Path) -> tuple[Entry, ...]:
 
 def _graph_file(root: Path, entry: Entry) -> Path | None:
     folder = root / entry.compiler / entry.module
-    return next((folder / name for name in filenames.GRAPH_NAMES if (folder / name).exists()), None)
+    return next((folder / name for name in filenames.COMPILED_NAMES if (folder / name).exists()), None)
 
 
 def _is_claimed(graph: Path) -> bool:
