@@ -178,7 +178,10 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     for kind, variable, below, default in table:
         value = environ.get(variable) if variable else None
         if value:
-            found.append(_root(kind, os.path.join(value, below).rstrip("/"), str(variable)))
+            root = _root(kind, os.path.join(value, below).rstrip("/"), str(variable))
+            found.append(root)
+            if kind is CacheKind.TORCH_NEURON:
+                found += [_root(kind, path, str(variable)) for path in torch_neuron.of_ranks(root.path)]
         elif default and defaults:
             found += [root for root in (_root(kind, str(default), "default"),) if root.exists]
     return found

@@ -38,6 +38,7 @@ LOCKS = "locks"
 _SHARD = re.compile(r"[0-9a-f]{2}\Z")
 _NEFF = re.compile(r"([0-9a-f]{32})\.neff\Z")
 _LOCK = re.compile(r"([0-9a-f]{32})\.lock\Z")
+_RANK = re.compile(r"r(0|[1-9][0-9]{0,4})\Z")
 _LOOKED_INTO = 8
 """Folders that are looked into to say what a root is."""
 
@@ -64,6 +65,12 @@ def is_cache(root: str, environ: Mapping[str, str] = os.environ) -> bool:
             if any(_is_of_shard(name, shard + below) for name in _names(f"{root}/{shard}/{below}")):
                 return True
     return set(names) <= {LOCKS} and os.path.realpath(root) in tiers(environ)
+
+
+def of_ranks(folder: str) -> list[str]:
+    """The caches `r<rank>` in a folder, where each rank of a job has its own."""
+    ranks = sorted(int(match[1]) for name in _names(folder) if (match := _RANK.match(name)))
+    return [path for rank in ranks if os.path.isdir(path := f"{folder}/r{rank}")]
 
 
 def lock_folders(root: str, environ: Mapping[str, str], processes: Iterable[CacheProcess]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from neuron_top.cache import inductor, roots, torch_artifacts, torch_neuron, vllm_neuron, work_dirs
+from neuron_top.cache.below import caches_below
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.processes import CacheProcess, bystanders, read_processes
@@ -28,6 +29,7 @@ __all__ = [
     "VllmState",
     "WorkDir",
     "cache_places",
+    "caches_below",
     "other_neuron_caches",
 ]
 

@@ -94,6 +94,15 @@ def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path
     }
 
 
+def test_the_cache_of_each_rank_below_a_named_folder_is_found(tmp_path: Path) -> None:
+    for name in ("r10", "r2", "r02", "results"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "r3").write_bytes(b"")
+    found = roots.find({"TORCH_NEURONX_NEFF_CACHE_DIR": str(tmp_path)})
+    own = [root.path for root in found if root.path.startswith(str(tmp_path))]
+    assert own == [str(tmp_path), f"{tmp_path}/r2", f"{tmp_path}/r10"]
+
+
 def test_the_cache_of_the_libtorch_back_end_is_found_where_it_puts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

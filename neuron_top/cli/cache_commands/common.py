@@ -27,6 +27,8 @@ from neuron_top.services.cache_reader import (
 )
 from neuron_top.units import bytes_text
 
+_CACHES_NAMED = 3
+
 
 def add_root(parser: argparse.ArgumentParser) -> None:
     """The arguments every sub-command has."""
@@ -97,8 +99,15 @@ def report_problems(snapshot: Snapshot) -> None:
 def question_root(snapshot: Snapshot) -> None:
     """Ask whether a folder that holds other things alone was meant; an empty one may become a cache."""
     if snapshot.others and not snapshot.entries:
+        from neuron_top.services.cache_places import caches_below  # looks into every kind of cache
+
         root = visible(name_text(snapshot.root))
-        log_stderr(f"neurontop: {root} holds files, but no entry of a compile cache: is it the folder that was meant?")
+        below = [visible(name_text(path)) for path in caches_below(snapshot.root, _CACHES_NAMED + 1)]
+        question = "is it the folder that was meant?"
+        if below:
+            more = " and others" if len(below) > _CACHES_NAMED else ""
+            question = f"caches lie below it, name one: {', '.join(below[:_CACHES_NAMED])}{more}"
+        log_stderr(f"neurontop: {root} holds files, but no entry of a compile cache: {question}")
 
 
 def name_others(root: str) -> None:
