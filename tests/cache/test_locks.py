@@ -12,6 +12,7 @@ import msgspec
 
 from neuron_top.cache.locks import lock_owner, verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
+from neuron_top.cache.model.entry import Lock
 from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.scan import scanner
@@ -49,6 +50,13 @@ def test_a_lock_older_than_the_last_start_of_the_machine_is_dead() -> None:
 def test_with_nobody_using_the_cache_a_quarter_of_an_hour_is_enough() -> None:
     assert lock_verdict(KEY, NOW - 899, UNUSED).verdict is Holder.UNKNOWN
     assert lock_verdict(KEY, NOW - 901, UNUSED).verdict is Holder.DEAD
+
+
+def test_of_a_holder_that_cannot_be_seen_from_here_an_idle_cache_proves_nothing() -> None:
+    elsewhere = Lock(NOW - 901, Holder.UNKNOWN, None, "pid 7 on another")
+    lock = lock_verdict(KEY, NOW - 901, UNUSED, elsewhere)
+    assert (lock.verdict, lock.owner) == (Holder.UNKNOWN, "pid 7 on another")
+    assert lock_verdict(KEY, NOW - 3 * 3600 - 1, UNUSED, elsewhere).verdict is Holder.DEAD
 
 
 def test_in_a_used_cache_only_the_longest_compile_proves_death() -> None:

@@ -72,7 +72,7 @@ def lock_verdict(
     if life is not None:
         proof, holder = life
         return Lock(since, Holder.ALIVE, proof, holder)
-    death = _death(module, since, evidence)
+    death = _death(module, since, evidence, elsewhere=owner is not None)
     named = owner.owner if owner is not None else None
     if death is not None:
         return Lock(since, Holder.DEAD, death, named)
@@ -92,14 +92,15 @@ def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
     return None
 
 
-def _death(module: str, since: float, evidence: LockEvidence) -> str | None:
+def _death(module: str, since: float, evidence: LockEvidence, *, elsewhere: bool) -> str | None:
+    """`elsewhere`: its holder is named and cannot be seen from here, so that nobody was seen says nothing of it."""
     if evidence.shared:
         return None
     if evidence.boot is not None and since < evidence.boot:
         return "it is older than the last start of this machine"
     age = evidence.now - since
     unseen = f" ({evidence.unseen} processes could be seen by their command only)" if evidence.unseen else ""
-    if evidence.use is None and age > QUIET_AGE:
+    if evidence.use is None and not elsewhere and age > QUIET_AGE:
         return f"nobody uses this cache and the lock is older than 15 minutes{unseen}"
     if age > evidence.longest_compile:
         return f"no process names the graph, no work folder grows, and no compile took so long yet{unseen}"
