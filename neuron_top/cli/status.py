@@ -10,7 +10,8 @@ else of the last recording.
 JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
 A job that failed says why in the first line; "diagnosis" in the JSON is the answer of `neurontop diagnose`.
 
-exit status: 0 fine · 1 the job failed, or its recording was cut off (a log that just stops is 0) · 3 not found
+exit status: 0 fine · 1 the job failed, or its recording was cut off (a log that just stops, or ends in a wait for a
+lock, is 0) · 3 not found
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.plain import overview_text
 from neuron_top.services.status import status
+from neuron_top.views.overview import Overview
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,5 +38,11 @@ def execute(arguments: argparse.Namespace) -> int:
     view = status(configuration.load()[0], arguments.run, standard_input_bytes(), log_stderr)
     print_json(view) if arguments.json else print_text(overview_text(view))
     ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
-    failed = view.compile.failed > 0 if view.diagnosis is None else view.diagnosis.failed
-    return 0 if ended_well and not failed else 1
+    return 0 if ended_well and not _has_failed(view) else 1
+
+
+def _has_failed(view: Overview) -> bool:
+    """Whether its logs say so; of a log that ends in a wait for a lock nobody knows."""
+    if view.diagnosis is None:
+        return view.compile.failed > 0
+    return view.diagnosis.failed and not view.diagnosis.is_wait

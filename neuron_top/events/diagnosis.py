@@ -100,3 +100,14 @@ class Diagnosis(msgspec.Struct, frozen=True):
     def cause(self) -> Cause | None:
         """The root cause; None where nothing failed."""
         return self.causes[0] if self.failed and self.causes else None
+
+    @property
+    def is_wait(self) -> bool:
+        """Whether all that is wrong is a wait for a lock that the log does not end: the job may still be alive."""
+        cause = self.cause
+        return (
+            cause is not None
+            and self.job_ended is JobEnd.UNKNOWN
+            and cause.cause_class is CauseClass.LOCK_TIMEOUT
+            and cause.confidence is Confidence.LOW
+        )

@@ -103,11 +103,13 @@ def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
     if not over and (first is None or (diagnosis.failed and first.confidence is Confidence.LOW)):
         return None
     severity = Severity.INFO if not diagnosis.failed else Severity.ERROR if over else Severity.WARNING
-    text = one_line(diagnosis)
+    text, reason = one_line(diagnosis), _reason(diagnosis, diagnosis_view(diagnosis))
+    if diagnosis.is_wait:
+        severity, text = Severity.WARNING, reason
     return Headline(
         severity=severity,
         text=text if over or not diagnosis.failed else f"so far {text}",
-        reason=_reason(diagnosis, diagnosis_view(diagnosis)),
+        reason=reason,
         next_step=first.advice if first is not None else "",
     )
 

@@ -295,7 +295,10 @@ def _cut_off(view: Overview) -> tuple[str, str]:
         return " ".join(filter(None, (head.state_text, _after(head)))), ""
     cause = headline(view.diagnosis, over=True)
     was = " ".join(filter(None, (f"no end seen; it was {_STATES[head.phase]}", _after(head))))
-    return " · ".join(filter(None, (was, *_done(view), cause.text if cause is not None else ""))), _NO_END
+    next_step = (
+        cause.next_step if cause is not None and view.diagnosis is not None and view.diagnosis.is_wait else _NO_END
+    )
+    return " · ".join(filter(None, (was, *_done(view), cause.text if cause is not None else ""))), next_step
 
 
 def _done(view: Overview) -> list[str]:

@@ -109,3 +109,18 @@ def test_a_line_end_in_the_name_of_a_log_is_made_visible(log: Path, capsys: pyte
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith("CUT OFF new⏎line.log · ")
     assert [line for line in rest if line.startswith("new⏎line.log · cut off")]
+
+
+def test_a_log_that_ends_in_a_wait_for_a_lock_has_not_failed(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.hlo_module.pb"
+    wait = f"Another process must be compiling {graph}, been waiting for:"
+    log.write_text(
+        f"2026-03-01 10:00:00.000123:  4242  [INFO]: {wait} 1.0 minutes\n"
+        f"2026-03-01 12:00:00.000123:  4242  [INFO]: {wait} 121.0 minutes\n"
+    )
+    assert main(["status", str(log)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("CUT OFF train.log · no end seen; it was waiting after 2 h 00 m · ")
+    assert "a lock of the cache was not released in time" in told
+    assert "failed" not in told
+    assert "says who holds the lock" in told
