@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 from neuron_top.cache import torch_neuron, vllm_neuron
 from neuron_top.cache.model.entry import MODULE
+from neuron_top.cache.model.filenames import SDK_COMPILERS
 
-_COMPILERS = ("neuronxcc-", "USER_neuroncc-")
+_OURS = ".neurontop-"
+"""How trashes are called: what lies there is no cache."""
 _LEVELS = 3
 _FOLDERS = 256
 """How many folders are looked into before the search ends."""
@@ -39,7 +41,7 @@ def caches_below(root: str, most: int) -> list[str]:
 
 def _is_cache(folder: str) -> bool:
     names = [os.path.basename(path) for path in _folders(folder)]
-    if any(name.startswith(_COMPILERS) or MODULE.match(name) for name in names):
+    if any(name.startswith(SDK_COMPILERS) or MODULE.match(name) for name in names):
         return True
     return torch_neuron.is_cache(folder) or vllm_neuron.is_vllm_neuron(folder)
 
@@ -48,7 +50,11 @@ def _folders(path: str) -> Iterator[str]:
     """The folders in `path`, by name; links are not followed."""
     try:
         with os.scandir(path) as members:
-            names = [member.name for member in members if member.is_dir(follow_symlinks=False)]
+            names = [
+                member.name
+                for member in members
+                if member.is_dir(follow_symlinks=False) and not member.name.startswith(_OURS)
+            ]
     except OSError:
         return
     for name in sorted(names, key=_by_number):

@@ -60,6 +60,16 @@ def test_entries_in_the_root_itself_go_and_come_back(root: Path) -> None:
     assert caches.everything(root) == before
 
 
+def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(root: Path) -> None:
+    caches.entry(root, 1, age_days=40)
+    compiler = root / caches.COMPILER
+    plan = planned(compiler, EvictCriteria(older_than=0.0))
+    trash = Trash(compiler)
+    assert trash.folder.parent.parent == root.parent
+    assert not caches.carried_out(plan, trash).refused
+    assert [path.name for path in root.iterdir()] == [caches.COMPILER]
+
+
 def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
     caches.entry(root, 1, age_days=20)
     caches.entry(root, 2, age_days=10)

@@ -27,6 +27,7 @@ def test_other_folders_links_and_places_that_are_none_name_nothing(tmp_path: Pat
     write_entry(tmp_path / "outside", HIT)
     plain = tmp_path / "plain"
     (plain / "data").mkdir(parents=True)
+    write_entry(plain / ".neurontop-trash-0", HIT)
     (plain / "link").symlink_to(tmp_path / "outside")
     assert caches_below(str(plain), 10) == []
     assert caches_below("s3://bucket/prefix", 10) == []

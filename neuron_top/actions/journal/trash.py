@@ -39,6 +39,7 @@ from neuron_top.actions.open_entries import OpenRoot
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
+from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
@@ -70,7 +71,7 @@ class Trash:
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
         self.root: Path = Path(os.path.realpath(root))
         name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
-        self.folder = (Path(folder) if folder else self.root.parent / TRASH) / name
+        self.folder = (Path(folder) if folder else _beside(self.root)) / name
         self.journal = self.folder / "journal.jsonl"
         self.remarks: list[str] = []
 
@@ -423,3 +424,9 @@ def _unfit(place: Path) -> str:
 def _mounted(place: Path) -> str:
     mount = mounted_below(str(place))
     return f"something is mounted at {mount}: unmount it" if mount else ""
+
+
+def _beside(root: Path) -> Path:
+    """The trash beside a cache: not in it, where the SDK may look for graphs. A compiler's folder lies in one."""
+    cache = root.parent if root.name.startswith(SDK_COMPILERS) else root
+    return cache.parent / TRASH

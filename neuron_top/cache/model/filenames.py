@@ -8,6 +8,9 @@ from __future__ import annotations
 
 DEFAULT_ROOT = "/var/tmp/neuron-compile-cache"  # noqa: S108 (the SDK's documented default)
 
+SDK_COMPILERS = ("neuronxcc-", "USER_neuroncc-")
+"""How the SDK's folders of a compiler version begin, in a cache of today and of 2022."""
+
 HLO_NAMES = ("model.hlo_module.pb", "model.hlo.pb")
 FX_GRAPH = "model.fxgraph"
 """A local graph: what a compile process needs, pickled. Never loaded by anything that only looks."""

@@ -15,6 +15,7 @@ import re
 import msgspec
 
 from neuron_top.cache.model.entry import MODULE, is_module_name
+from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import name_text
@@ -58,7 +59,7 @@ def _place(root: str, path: str, reader: NoAtimeReader, found: Discovered, level
     name = path.rpartition("/")[2]
     if name in _NEVER or not _PRINTABLE.match(name):
         found.others.append(path)
-    elif name.startswith(("neuronxcc-", "USER_neuroncc-")):
+    elif name.startswith(SDK_COMPILERS):
         found.compilers.append(path)
     elif level == 1 and name in _GROUPS:
         _descend(root, path, reader, found, _GROUPS[name])
@@ -83,7 +84,7 @@ def _descend(root: str, path: str, reader: NoAtimeReader, found: Discovered, lev
         below = f"{path}/{name}"
         if name in _NEVER or levels == 0 or not _PRINTABLE.match(name):
             found.others.append(below)
-        elif name.startswith(("neuronxcc-", "USER_neuroncc-")):
+        elif name.startswith(SDK_COMPILERS):
             found.compilers.append(below)
         else:
             _descend(root, below, reader, found, levels - 1)

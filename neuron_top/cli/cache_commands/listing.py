@@ -103,7 +103,7 @@ def _row(entry: Entry, now: float, past: UsageHistory) -> tuple[str, ...]:
         _age(written_at(entry), now),
         duration_text(past.compile_seconds(entry)),
         _age(past.last_used(entry), now),
-        entry.compiler,
+        entry.compiler or UNKNOWN,
         visible(remark(entry)),
     )
 

@@ -14,7 +14,7 @@ from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import EntryTally, State
-from neuron_top.units import bytes_text, count_text, counted, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,4 +63,4 @@ def _part(name: str, tallies: dict[str, EntryTally], *, meanings: bool) -> str:
 
 
 def _row(name: str, tally: EntryTally) -> tuple[str, str, str, str]:
-    return name, count_text(tally.entries), bytes_text(tally.bytes), duration_text(tally.compile_seconds)
+    return name or UNKNOWN, count_text(tally.entries), bytes_text(tally.bytes), duration_text(tally.compile_seconds)

@@ -26,7 +26,7 @@ from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import Snapshot
 from neuron_top.services.caches import CacheService
 from neuron_top.services.verification import FindingLevel, Verification, verify_entries
-from neuron_top.units import bytes_text, counted
+from neuron_top.units import UNKNOWN, bytes_text, counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         if verification.findings:
             rows = [
-                (each.level, each.entry.module, each.entry.compiler, visible(each.what))
+                (each.level, each.entry.module, each.entry.compiler or UNKNOWN, visible(each.what))
                 for each in verification.findings
             ]
             print(table(("", "module", "compiler", "what"), rows))

@@ -51,7 +51,7 @@ class CacheActions:
         if len(roots) != 1:
             self._screen.notice("mark entries of one cache only" if roots else NOTHING_SELECTED)
             return
-        paths = [f"{row.compiler}/{row.module}" for row in rows]
+        paths = [row.key.removeprefix(f"{row.root}/") for row in rows]
         self._screen.notice(f"planning for {counted(len(rows), 'entry', 'entries')}")
         self._in_thread(partial(self._make_plan, verb, roots.pop(), paths))
 
