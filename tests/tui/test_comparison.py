@@ -18,7 +18,7 @@ def test_metrics_have_a_head_and_say_how_they_are_known_where_there_is_room(widt
     pair = Pair(name="wall", label="wall time", unit=Unit.SECONDS, a=45.2, b=85.0, change=0.87,
                 a_provenance=Provenance.MEASURED, b_provenance=Provenance.MEASURED)  # fmt: skip
     view = Comparison(a="one", b="other", answer=(), environment=(), metrics=(pair,), memory=(), cores=(4, 4),
-                      curves=(), graphs=(), only_a=0, only_b=0)  # fmt: skip
+                      memory_of=("", ""), curves=(), graphs=(), only_a=0, only_b=0)  # fmt: skip
     lines = [strip.text.rstrip() for strip in comparison_lines(Theme(DARK, UNICODE), view, width)]
     (value,) = [line for line in lines if "wall time" in line]
     head = lines[lines.index(value) - 1]
