@@ -362,17 +362,9 @@ def _nccl(statement: Statement) -> bool:
     return True
 
 
-def _workflow(statement: Statement) -> bool:
-    found = _WORKFLOW.match(statement.text)
-    if found is None:
-        return False
-    statement.level = LogLevel.named(found["level"])
-    statement.text = statement.text[found.end() :]
-    return True
-
-
-def _letter(statement: Statement) -> bool:
-    found = _LETTER.match(statement.text)
+def _level_alone(statement: Statement) -> bool:
+    """A header that tells the level and nothing else: of a workflow's step, or a letter as Tornado has it."""
+    found = _WORKFLOW.match(statement.text) or _LETTER.match(statement.text)
     if found is None:
         return False
     statement.level = LogLevel.named(found["level"])
@@ -489,8 +481,7 @@ def _level(statement: Statement) -> bool:
 _READERS = (
     _glog,
     _nccl,
-    _workflow,
-    _letter,
+    _level_alone,
     _native,
     _compiler,
     _bare_runtime,

@@ -283,20 +283,20 @@ def float8_matrices(compiler: Compiler) -> Any:
     return compiler(program)(torch.randn(32, 64), torch.randn(16, 64))
 
 
-def optimizer_fused(compiler: Compiler) -> Any:
+def _stepped(compiler: Compiler, kind: Any, **options: Any) -> Any:
     model = _perceptron()
-    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    optimizer = kind(model.parameters(), **options)
     model(torch.ones(4, 64)).square().mean().backward()
     compiler(optimizer.step)()
     return list(model.parameters())
+
+
+def optimizer_fused(compiler: Compiler) -> Any:
+    return _stepped(compiler, torch.optim.AdamW, fused=True)
 
 
 def optimizer_capturable(compiler: Compiler) -> Any:
-    model = _perceptron()
-    optimizer = torch.optim.Adam(model.parameters(), capturable=True)
-    model(torch.ones(4, 64)).square().mean().backward()
-    compiler(optimizer.step)()
-    return list(model.parameters())
+    return _stepped(compiler, torch.optim.Adam, capturable=True)
 
 
 def memory_format_of_views(compiler: Compiler) -> Any:
