@@ -212,7 +212,8 @@ def entry_of(bucket: Bucket, key: str) -> tuple[str, str]:
     place, _, name = key.rpartition("/")
     path = place[len(bucket.prefix) :]
     above, _, module = path.rpartition("/")
-    return (path if MODULE.match(module) and (not above or _is_below(above)) and NEVER not in above else ""), name
+    is_entry = MODULE.match(module) and (path == module or _is_below(above)) and NEVER not in above
+    return (path if is_entry else ""), name
 
 
 def _is_below(path: str) -> bool:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -181,6 +182,28 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     assert record.kept == ()
     assert keys(bucket) == before
     assert trash.history_of(plan.identity).state == "restored"
+
+
+def test_an_entry_at_the_top_of_a_bucket_is_found_evicted_and_comes_back(bucket: s3.Bucket, tmp_path: Path) -> None:
+    place = caches.entry(tmp_path, 1)
+    put(bucket, place.parent)
+    before = keys(bucket)
+    (entry,) = s3.take(bucket).snapshot.entries
+    assert (entry.path, entry.compiler, entry.state) == (place.name, "", State.HIT)
+    plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    assert s3_executor.execute(plan, bucket, trash, drain_seconds=0.0, sleep=lambda _: None).done == 1
+    assert keys(bucket) == set()
+    s3_restore.restore(plan.identity, bucket, trash)
+    assert keys(bucket) == before
+
+
+@pytest.mark.parametrize("above", ["", "neuronxcc-2", "a/b"])
+@pytest.mark.parametrize("odd", ["/", "./", "../", "a//"])
+def test_a_key_that_leads_out_of_the_cache_is_no_entrys(above: str, odd: str) -> None:
+    bucket, module = s3.Bucket(cast("Any", None), "caches", "team/"), caches.module(1, caches.FLAGS)
+    path = f"{above}/{module}" if above else module
+    assert s3.entry_of(bucket, f"team/{path}/model.neff") == (path, "model.neff")
+    assert s3.entry_of(bucket, f"team/{odd}{path}/model.neff") == ("", "model.neff")
 
 
 def test_keep_graph_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:

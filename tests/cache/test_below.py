@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_top.cache.below import caches_below
+from neuron_top.cache.model.entry import is_entry_path
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 
 HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
@@ -31,3 +32,10 @@ def test_other_folders_links_and_places_that_are_none_name_nothing(tmp_path: Pat
     (plain / "link").symlink_to(tmp_path / "outside")
     assert caches_below(str(plain), 10) == []
     assert caches_below("s3://bucket/prefix", 10) == []
+
+
+def test_an_entry_may_lie_in_the_root_itself_but_not_above_it() -> None:
+    module = "MODULE_12345678901234567890+abcd1234"
+    assert is_entry_path(module)
+    assert is_entry_path(f"neuronxcc-2/{module}")
+    assert not is_entry_path(f"/{module}")

@@ -206,7 +206,8 @@ def is_module_name(name: str) -> bool:
 
 def is_entry_path(path: str) -> bool:
     """Whether a path below a root has the form that entries have."""
-    return MODULE.match(path.rpartition("/")[2]) is not None or NEFF_FILE.match(path) is not None
+    folder, slash, name = path.rpartition("/")
+    return bool(MODULE.match(name) and (folder or not slash)) or NEFF_FILE.match(path) is not None
 
 
 def key_of_neff(path: str) -> str:
