@@ -7,12 +7,12 @@ one cache per team, a model's folder with its cache in it.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 
 from neuron_top.cache import torch_neuron, vllm_neuron
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.model.filenames import SDK_COMPILERS
+from neuron_top.natural_order import natural_key
 
 _OURS = ".neurontop-"
 """How trashes are called: what lies there is no cache."""
@@ -57,10 +57,5 @@ def _folders(path: str) -> Iterator[str]:
             ]
     except OSError:
         return
-    for name in sorted(names, key=_by_number):
+    for name in sorted(names, key=natural_key):
         yield f"{path}/{name}"
-
-
-def _by_number(name: str) -> list[tuple[int, str]]:
-    """`r10` after `r9`."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]{1,9})", name)]

@@ -14,10 +14,10 @@ from itertools import zip_longest
 import msgspec
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.natural_order import natural_key
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
-from neuron_top.views.natural_order import natural_key
 from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
 from neuron_top.views.states import job_text
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.natural_order import natural_key
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.units import count_text
-from neuron_top.views.natural_order import natural_key
 from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
 
 if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run

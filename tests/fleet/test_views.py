@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.natural_order import natural_key
 from neuron_top.store.fleet_records import JobRecord
 from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
 from neuron_top.views.fleet_differences import differences, slow_selection
 from neuron_top.views.fleet_text import attribute_text, fleet_text, phases_text, steps_text, trouble_text, wait_text
-from neuron_top.views.natural_order import natural_key
 from neuron_top.views.states import JobState
 from tests.fleet.samples import GIB, NOW, job, page, reported
 
