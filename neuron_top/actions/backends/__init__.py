@@ -6,6 +6,7 @@ import os
 
 from neuron_top.actions.backends.base import BackendKind, BackendOptions, CacheBackend
 from neuron_top.cache.location import is_bucket
+from neuron_top.cache.model.filenames import SDK_COMPILERS
 from neuron_top.errors import UsageError
 from neuron_top.escapes import without_secret
 
@@ -34,7 +35,7 @@ def _is_torch_neuron(folder: str) -> bool:
         names = os.listdir(folder)  # noqa: PTH208 (names of 50,000 entries are no paths)
     except OSError:
         return False
-    if any(name.startswith(("neuronxcc-", "USER_neuroncc-", "MODULE_")) for name in names):
+    if any(name.startswith((*SDK_COMPILERS, "MODULE_")) for name in names):
         return False
     if not any(len(name) == 2 or name == "locks" for name in names) and names:
         return False

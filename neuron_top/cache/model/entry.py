@@ -32,7 +32,7 @@ NEFF_FILE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{28})\.neff\Z"
 """Path of an entry of TorchNeuron's cache: it is one file."""
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
-_NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d|^\Z")
+_NEURON = re.compile(rf"(?:^|/)(?:{'|'.join(filenames.SDK_COMPILERS)})|^\d")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -196,7 +196,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def local(self) -> bool:
         """True for a folder of the local compiler, False for the SDK's."""
-        return _NEURON.search(self.compiler) is None or bool(not self.compiler and self.parts & Part.INDUCTOR)
+        if not self.compiler:
+            return bool(self.parts & Part.INDUCTOR)
+        return _NEURON.search(self.compiler) is None
 
 
 def is_module_name(name: str) -> bool:
