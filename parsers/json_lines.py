@@ -7,6 +7,9 @@ shipper's own and says nothing to us.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from neuron_top import escapes
@@ -34,17 +37,13 @@ def lines(text: str) -> list[str]:
     return [text] if message is None else escapes.strip_ansi(message).strip("\n").split("\n")[:_MOST_LINES]
 
 
-def traceback(text: str) -> list[str]:
+def traceback(fields: Mapping[str, Any]) -> list[str]:
     """The lines of the traceback that a structured logger of Python has put into a member of its object; none if none.
 
     Structlog's may be a list instead, of the exceptions of a chain, each with type and value.
     """
-    try:
-        found = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return []
-    below = found.get("error")
-    members = {**below, **found} if isinstance(below, dict) else found
+    below = fields.get("error")
+    members = {**below, **fields} if isinstance(below, dict) else fields
     kept = [members[name] for name in _TRACEBACKS if members.get(name)]
     told = next((each for each in kept if isinstance(each, str) and HEADING in each), None)
     if told is not None:

@@ -192,8 +192,7 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
     text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
     structured = _structured(text) if text.startswith('{"') else None
     if structured is not None:
-        level, words = structured
-        traceback = json_lines.traceback(text)
+        level, words, traceback = structured
         speaker = Speaker.TOOL if not traceback and _is_goes(text) else Speaker.UNKNOWN
         yield Statement(words[:_LONGEST], line, offset, level, speaker)
         yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
@@ -212,8 +211,9 @@ def _of_traceback(text: str, line: int, offset: int, level: LogLevel) -> Stateme
     return Statement(text.strip()[:_LONGEST], line, offset, level, indent=indent, indented=indent > 0)
 
 
-def _structured(text: str) -> tuple[LogLevel, str] | None:
-    """Level and words of an object a line, as structured loggers write it; None where it is something else."""
+def _structured(text: str) -> tuple[LogLevel, str, list[str]] | None:
+    """Level, words and traceback of an object a line, as structured loggers write it; None where it is something
+    else."""
     try:
         fields = msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -223,7 +223,7 @@ def _structured(text: str) -> tuple[LogLevel, str] | None:
     said = [word for word in words if isinstance(word, str) and json_lines.HEADING not in word]
     if not isinstance(level, str) or not said or not LogLevel.named(level) or "\n" in ": ".join(said):
         return None
-    return LogLevel.named(level), ": ".join(said)
+    return LogLevel.named(level), ": ".join(said), json_lines.traceback(fields)
 
 
 def _is_goes(text: str) -> bool:
