@@ -259,9 +259,9 @@ def _is_noise(statement: Statement) -> bool:
     """Whether an error line that nobody knows is none, or what a program complains of while it ends."""
     if NOISE.search(statement.text):
         return True
-    if statement.level is not LogLevel.FATAL and _IGNORED.search(statement.text):
-        return True
-    return statement.level is not LogLevel.FATAL and _FAREWELL.search(statement.text) is not None
+    if statement.level is LogLevel.FATAL:
+        return False
+    return any(pattern.search(statement.text) for pattern in (_IGNORED, _FAREWELL))
 
 
 def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
