@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from neuron_top.actions.reasons import Caveat, CaveatCode
-from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.parallel.collect import graph_file
 from neuron_top.errors import CompilerMissing
 
 _ASK = "from neuron_top.compile.compilers.inductor import directory_name; print(directory_name())"
@@ -50,7 +50,7 @@ def compilers_for(
     """
     found: dict[str, Compiler] = {}
     missing: list[Caveat] = []
-    for name in sorted({graph.name for path in paths if (graph := _graph_file(Path(root, path)))}):
+    for name in sorted({graph.name for path in paths if (graph := graph_file(Path(root, path)))}):
         compiler: Compiler = LocalCompiler() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
         try:
             if soon:
@@ -60,7 +60,3 @@ def compilers_for(
         except CompilerMissing as problem:
             missing.append(Caveat(CaveatCode.COMPILER_MISSING, detail=str(problem), graph=name))
     return found, missing
-
-
-def _graph_file(entry: Path) -> Path | None:
-    return next((entry / name for name in filenames.COMPILED_NAMES if (entry / name).exists()), None)

@@ -125,7 +125,8 @@ class Contents:
 
     def graph(self) -> HloSummary | LocalGraph | str | None:
         """The graph in figures, a sentence about why it cannot be read, or None when there is none."""
-        for name, data in self._hlo(HLO_LIMIT):
+        if (hlo := self._hlo(HLO_LIMIT)) is not None:
+            name, data = hlo
             if len(data) >= HLO_LIMIT:
                 return f"{name} is larger than {HLO_LIMIT} bytes"
             try:
@@ -145,9 +146,9 @@ class Contents:
 
         None when there is no graph, when it cannot be read or is larger than NODES_LIMIT.
         """
-        for _, data in self._hlo(NODES_LIMIT):
+        if (hlo := self._hlo(NODES_LIMIT)) is not None:
             try:
-                return read_nodes(data) if len(data) < NODES_LIMIT else None
+                return read_nodes(hlo[1]) if len(hlo[1]) < NODES_LIMIT else None
             except MalformedHlo:
                 return None
         graph = self.graph()
@@ -155,19 +156,19 @@ class Contents:
 
     def program(self) -> Program | None:
         """What the HLO module computes; None where there is none, it cannot be read or is larger than NODES_LIMIT."""
-        for _, data in self._hlo(NODES_LIMIT):
-            try:
-                return read_program(data) if len(data) < NODES_LIMIT else None
-            except MalformedHlo:
-                return None
-        return None
+        hlo = self._hlo(NODES_LIMIT)
+        try:
+            return read_program(hlo[1]) if hlo is not None and len(hlo[1]) < NODES_LIMIT else None
+        except MalformedHlo:
+            return None
 
-    def _hlo(self, limit: int) -> Iterator[tuple[str, bytes]]:
+    def _hlo(self, limit: int) -> tuple[str, bytes] | None:
         """Name and bytes of the HLO graph, at most `limit` of them, unpacked where it is compressed."""
         for name in (*filenames.HLO_NAMES, *filenames.PACKED_HLO_NAMES):
             data = self._bytes(name, limit)
             if data is not None:
-                yield name, _unpacked(data, limit) if name in filenames.PACKED_HLO_NAMES else data
+                return name, _unpacked(data, limit) if name in filenames.PACKED_HLO_NAMES else data
+        return None
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
         """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""

@@ -50,7 +50,7 @@ def waiting_compilers(root: Path) -> dict[str, set[str]]:
     """Compiler folder → names of graph files that wait there; empty for a root that does not exist."""
     found: dict[str, set[str]] = {}
     for entry in _entries(root):
-        if entry.state in WAITING | FAILURES and (graph := _graph_file(root, entry)) is not None:
+        if entry.state in WAITING | FAILURES and (graph := graph_file(root / entry.path)) is not None:
             found.setdefault(entry.compiler, set()).add(graph.name)
     return found
 
@@ -73,7 +73,7 @@ def collect(
     graphs, failed, remarks, states = [], [], [], []
     others: dict[str, int] = {}
     for entry in _entries(root):
-        graph = _graph_file(root, entry)
+        graph = graph_file(root / entry.path)
         if entry.compiler not in compilers:
             if graph is not None and entry.state in WAITING:
                 others[entry.compiler] = others.get(entry.compiler, 0) + 1
@@ -119,9 +119,9 @@ def _entries(root: Path) -> tuple[Entry, ...]:
         return ()
 
 
-def _graph_file(root: Path, entry: Entry) -> Path | None:
-    folder = root / entry.compiler / entry.module
-    return next((folder / name for name in filenames.COMPILED_NAMES if (folder / name).exists()), None)
+def graph_file(entry: Path) -> Path | None:
+    """The graph in an entry's folder that a compiler reads; None where there is none."""
+    return next((entry / name for name in filenames.COMPILED_NAMES if (entry / name).exists()), None)
 
 
 def _is_claimed(graph: Path) -> bool:
