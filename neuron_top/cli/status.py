@@ -22,7 +22,6 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.cli.plain import overview_text
 from neuron_top.services.status import status
-from neuron_top.views.overview import Overview
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +37,5 @@ def execute(arguments: argparse.Namespace) -> int:
     view = status(configuration.load()[0], arguments.run, standard_input_bytes(), log_stderr)
     print_json(view) if arguments.json else print_text(overview_text(view))
     ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
-    return 0 if ended_well and not _has_failed(view) else 1
-
-
-def _has_failed(view: Overview) -> bool:
-    """Whether its logs say so; of a log that ends in a wait for a lock nobody knows."""
-    if view.diagnosis is None:
-        return view.compile.failed > 0
-    return view.diagnosis.failed and not view.diagnosis.is_wait
+    failed = view.compile.failed > 0 if view.diagnosis is None else view.diagnosis.has_surely_failed
+    return 0 if ended_well and not failed else 1

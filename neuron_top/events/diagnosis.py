@@ -102,6 +102,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
         return self.causes[0] if self.failed and self.causes else None
 
     @property
+    def has_surely_failed(self) -> bool:
+        """Whether the job failed, and does not only wait for a lock: then it may still be alive."""
+        return self.failed and not self.is_wait
+
+    @property
     def is_wait(self) -> bool:
         """Whether all that is wrong is a wait for a lock that the log does not end: the job may still be alive."""
         cause = self.cause

@@ -144,7 +144,7 @@ class Run:
     def failed(self, now: float) -> bool:
         """Whether a job that is known from its logs alone has ended in failure, as far as they show."""
         diagnosis = self.job.diagnosis
-        if diagnosis is None or not diagnosis.failed or diagnosis.is_wait or self._is_heard_of:
+        if diagnosis is None or not diagnosis.has_surely_failed or self._is_heard_of:
             return False
         if diagnosis.job_ended is JobEnd.FAILED and self.quiet(now):
             return True

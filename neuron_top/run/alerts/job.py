@@ -16,8 +16,7 @@ def job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
     diagnosis = run.job.diagnosis
     if run.job.interrupted_by:
         return
-    failed = diagnosis is not None and diagnosis.failed and not diagnosis.is_wait
-    is_diagnosed = failed and (run.over(now) or run.quiet(now))
+    is_diagnosed = diagnosis is not None and diagnosis.has_surely_failed and (run.over(now) or run.quiet(now))
     if is_diagnosed or run.job.ended_as in (JobState.FAILED, JobState.KILLED):
         yield RaisedAlert(
             kind=AlertKind.JOB_FAILED,
