@@ -13,7 +13,7 @@ from neuron_top.cache.model.states import HITS
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, signed_percent_text
 from neuron_top.views.diagnosis import one_line
-from neuron_top.views.memory_place import places_text
+from neuron_top.views.memory_place import places_differ, places_text
 from neuron_top.views.metric import Provenance, Unit, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep
@@ -117,7 +117,7 @@ def compare(a: Report, b: Report) -> Comparison:
     """What differs between two runs."""
     metrics = tuple(_pair(a, b, name) for name in _COMPARED)
     places = memory_of(a), memory_of(b)
-    memory = _memory(a, b, alike=places[0] == places[1])
+    memory = _memory(a, b, alike=not places_differ(*places))
     graphs = _graphs(
         {line.key: (line.result, line.seconds) for line in a.graphs},
         {line.key: (line.result, line.seconds) for line in b.graphs},
@@ -134,7 +134,7 @@ def compare(a: Report, b: Report) -> Comparison:
         memory=memory,
         cores=(len(a.memory), len(b.memory)),
         memory_of=places,
-        curves=_curves(a, b, memory_alike=places[0] == places[1]),
+        curves=_curves(a, b, memory_alike=not places_differ(*places)),
         a_diagnosis=a.diagnosis,
         b_diagnosis=b.diagnosis,
     )
@@ -158,7 +158,7 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
             b=y,
             a_provenance=Provenance.MEASURED,
             b_provenance=Provenance.MEASURED,
-            change=_change(x, y),
+            change=change(x, y),
         )
         for name, label, unit, x, y in (
             ("entries", "entries", "count", first.entries, second.entries),
@@ -201,11 +201,12 @@ def _pair(a: Report, b: Report, name: str) -> Pair:
         b=other.value,
         a_provenance=one.provenance,
         b_provenance=other.provenance,
-        change=_change(one.value, other.value),
+        change=change(one.value, other.value),
     )
 
 
-def _change(a: float | None, b: float | None) -> float | None:
+def change(a: float | None, b: float | None) -> float | None:
+    """(b − a) ÷ a; None where that means nothing."""
     return (b - a) / a if a and b is not None else None
 
 
@@ -231,13 +232,14 @@ def _memory(a: Report, b: Report, *, alike: bool) -> tuple[MemoryPair, ...]:
     pairs = []
     kinds = dict.fromkeys(kind for view in (a, b) for line in view.memory for kind in line.kinds)
     for kind in (TOTAL, *kinds):
-        x, y = _mean_peak(a, kind), _mean_peak(b, kind)
+        x, y = mean_peak(a, kind), mean_peak(b, kind)
         if x is not None or y is not None:
-            pairs.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y) if alike else None))
+            pairs.append(MemoryPair(kind=kind, a=x, b=y, change=change(x, y) if alike else None))
     return tuple(pairs)
 
 
-def _mean_peak(view: Report, kind: str) -> float | None:
+def mean_peak(view: Report, kind: str) -> float | None:
+    """Peak bytes of a kind, the mean over the cores of which it is known."""
     peaks = [line.peak if kind == TOTAL else line.kinds.get(kind) for line in view.memory]
     known = [peak for peak in peaks if peak is not None]
     return mean(known) if known else None
@@ -261,7 +263,7 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair], places: tuple
 
 
 def _memory_sentence(total: MemoryPair, places: tuple[str, str]) -> str:
-    if total.a is None or total.b is None or places[0] == places[1]:
+    if not places_differ(*places):
         return _sentence("Peak memory per core", Unit.BYTES, total.a, total.b, total.change)
     one, other = (
         f"{name}'s is that of {place} ({bytes_text(size)})"

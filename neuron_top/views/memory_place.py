@@ -32,3 +32,8 @@ def gpu_text(core: Core) -> str:
 def places_text(places: Iterable[MemoryPlace]) -> str:
     """Each one once: `GPUs`, `GPUs and the host`; "" for none."""
     return " and ".join(dict.fromkeys(sorted(places)))
+
+
+def places_differ(one: str, other: str) -> bool:
+    """Whether two such texts are of memory that cannot be compared: both are known, and they are not the same."""
+    return bool(one and other) and one != other

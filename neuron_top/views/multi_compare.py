@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import mean
 
 import msgspec
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, signed_percent_text
-from neuron_top.views.compare import failure_sentences, memory_of
+from neuron_top.views.compare import TOTAL, change, failure_sentences, mean_peak, memory_of
+from neuron_top.views.memory_place import places_differ
 from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
 
@@ -55,38 +55,30 @@ def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
     known = {one.name: one for one in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
-    memory, place = _mean([line.peak for line in view.memory]), memory_of(view)
-    alike = first is not None and first.memory_of == place
+    memory, place = mean_peak(view, TOTAL), memory_of(view)
     return ComparedRun(
         title=view.title,
         cores=len(view.memory),
         memory=memory,
         memory_of=place,
-        kinds={kind: size for kind in kinds if (size := _mean([line.kinds.get(kind) for line in view.memory]))},
+        kinds={kind: size for kind in kinds if (size := mean_peak(view, kind))},
         throughput=speed.value,
         throughput_unit=speed.unit,
         step_seconds=known["step_seconds"].value,
         compile_seconds=known["compile_wall"].value,
         graphs=known["graphs"].value,
         loss=known["loss"].value,
-        memory_change=_change(first.memory, memory) if first is not None and alike else None,
-        throughput_change=_change(first.throughput, speed.value) if first is not None else None,
+        memory_change=(
+            change(first.memory, memory) if first is not None and not places_differ(first.memory_of, place) else None
+        ),
+        throughput_change=change(first.throughput, speed.value) if first is not None else None,
         diagnosis=view.diagnosis,
     )
 
 
-def _mean(sizes: Sequence[float | None]) -> float | None:
-    known = [size for size in sizes if size is not None]
-    return mean(known) if known else None
-
-
-def _change(a: float | None, b: float | None) -> float | None:
-    return (b - a) / a if a and b is not None else None
-
-
 def _sentence(row: ComparedRun, first: ComparedRun) -> str:
     memory = _with_change("memory per core", bytes_text(row.memory), row.memory_change)
-    if row.memory_of and first.memory_of not in ("", row.memory_of):
+    if places_differ(first.memory_of, row.memory_of):
         memory = f"memory per core {bytes_text(row.memory)} of {row.memory_of}, that of {first.memory_of} there"
     speed = _with_change("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
     return f"{row.title} against {first.title}: {memory}, {speed}."

@@ -84,6 +84,14 @@ def test_memory_of_a_gpu_and_of_the_host_are_no_rise_or_fall() -> None:
     )
 
 
+def test_memory_that_is_known_of_one_run_only_keeps_its_curve() -> None:
+    known, unknown = report(trained(100 * MIB, 10.0, A), 0.0), report(made([*compiled(A, 10, 0, 9)]), 0.0)
+    view = compare(known, unknown)
+    assert view.memory_of == ("the host", "")
+    assert view.answer[0] == "Peak memory per core is known of one of the two only."
+    assert "memory of the fullest core" in [curves.name for curves in view.curves]
+
+
 def test_one_graph_or_its_regions_are_distinguished_by_operators_and_by_what_equal_blocks_shared() -> None:
     def ran(*operators: int, blocks: int) -> Run:
         keys = (A, B, C)[: len(operators)]

@@ -13,6 +13,7 @@ from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, number_text, signed_percent_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
+from neuron_top.views.memory_place import places_differ
 from neuron_top.views.metric import Unit, value_text
 
 SAME = 0.01
@@ -96,7 +97,7 @@ def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
 
 def _whose(view: Comparison) -> str:
     cores, (one, other) = f"{view.cores[0]} and {view.cores[1]} cores", view.memory_of
-    return f"{cores}; A: that of {one}, B: that of {other}" if one and other and one != other else cores
+    return f"{cores}; A: that of {one}, B: that of {other}" if places_differ(one, other) else cores
 
 
 def _largest(view: Comparison) -> float:
