@@ -122,7 +122,7 @@ class Wrapper:
     def _found_or_refused(self, entry: WritableEntry, graph: GraphToCompile) -> CompiledEntry:
         """The hit, or GraphNotCompiled. A compile by another process is not waited for: this job's accelerators would
         idle."""
-        before = _failure_there(entry)
+        before = self._stored_failure(entry)
         found = self._looked_up(entry, graph.digest, before)
         if found is None and self._fetched(entry, graph.digest).look_again:
             found = self._looked_up(entry, graph.digest, before)
@@ -272,7 +272,7 @@ class Wrapper:
     def _through_cache(
         self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
-        before, waited, asked = _failure_there(entry), 0.0, False
+        before, waited, asked = self._stored_failure(entry), 0.0, False
         while True:
             seen = entry.state()
             found = self._looked_up(entry, graph.digest, before)
@@ -375,7 +375,17 @@ class Wrapper:
 
         `before` is what was stored when it was asked: times say nothing, since clocks jump and differ.
         """
-        return self.options.retry_failed and _failure_there(entry) in (None, before)
+        return self.options.retry_failed and self._stored_failure(entry) in (None, before)
+
+    def _stored_failure(self, entry: WritableEntry) -> _StoredFailure | None:
+        """None where there is none; and where it is not retried, so that nobody needs to know which it is."""
+        if not self.options.retry_failed:
+            return None
+        try:
+            facts = entry.failure.stat()
+        except OSError:
+            return None
+        return _StoredFailure(facts.st_ino, facts.st_mtime_ns)
 
     def _set_aside(self, entry: WritableEntry, digest: str) -> None:
         lock = EntryLock(entry)
@@ -416,14 +426,6 @@ class Wrapper:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
-
-
-def _failure_there(entry: WritableEntry) -> _StoredFailure | None:
-    try:
-        facts = entry.failure.stat()
-    except OSError:
-        return None
-    return _StoredFailure(facts.st_ino, facts.st_mtime_ns)
 
 
 def _hit(entry: WritableEntry, artifact: StoredArtifact) -> CompiledEntry:
