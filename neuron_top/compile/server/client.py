@@ -52,7 +52,6 @@ class CompileClient:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
         self._environment: dict[str, str] = {}
         """What the server was started with."""
         self._has_worked = False
@@ -87,7 +86,7 @@ class CompileClient:
         """End the server and everything it runs."""
         with self._lock:
             process, self._process = self._process, None
-        if process is not None and self._owner == os.getpid():
+        if process is not None:
             if process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()
@@ -135,12 +134,12 @@ class CompileClient:
             process.stdin.flush()
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """The server, started if there is none in this process (a forked child of the job has its own).
+        """The server, started if there is none (a forked child of the job has let the parent's go).
 
         PyTorch reads settings from the environment as it is imported: a server that has had no work yet is replaced
         where the job's environment has changed since.
         """
-        process = self._process if self._owner == os.getpid() else None
+        process = self._process
         if process is not None and not self._has_worked and _differ(self._environment, _environment()):
             end_group(process)
             process = None
@@ -150,7 +149,7 @@ class CompileClient:
             self._environment = _environment()
             process = _start(self._environment)
             self._have_read(process)
-            self._process, self._owner = process, os.getpid()
+            self._process = process
             atexit.register(self.close)
         return process
 
