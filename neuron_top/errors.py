@@ -59,6 +59,11 @@ class LimitReached(NeuronTopError):
     exit_code = 4
 
 
+def is_no_thread(problem: RuntimeError) -> bool:
+    """Whether Python says that a user may have no more threads."""
+    return str(problem) == "can't start new thread"
+
+
 class GraphNotCompiled(NeuronTopError):
     """The cache has no artifact for a graph, and `NEURONTOP_ON_MISS=error` forbids to compile it here."""
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from neuron_top.cli.command import Command
 from neuron_top.cli.output import HelpFormatter, Parser, log_stderr, prepare_streams
-from neuron_top.errors import LimitReached, NeuronTopError, UsageError
+from neuron_top.errors import LimitReached, NeuronTopError, UsageError, is_no_thread
 
 INTERRUPTED = 130
 
@@ -63,10 +63,6 @@ examples:
 """
 
 
-_NO_THREAD = "can't start new thread"
-"""Python's words where a user may have no more."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; `argv` defaults to the process's own. Returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -89,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(_system_error_text(problem))
         return UsageError.exit_code
     except RuntimeError as problem:
-        if str(problem) != _NO_THREAD:
+        if not is_no_thread(problem):
             raise
         _print_error(f"{problem}: raise the limit of processes (ulimit -u), or end some of this user's")
         return LimitReached.exit_code

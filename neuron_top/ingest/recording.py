@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top import private_files
-from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety
+from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety, is_no_thread
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
 from neuron_top.ingest.live import EventSink, LiveFeed
@@ -119,9 +119,11 @@ class Recording:
         self.feed.publish(started)
         try:
             self.feed.start(changed)
-        except RuntimeError as problem:  # a thread too many
+        except RuntimeError as problem:
             self.job.end_rest()
             self.feed.stop()
+            if not is_no_thread(problem):
+                raise
             raise LimitReached(
                 f"cannot watch {program!r} ({problem}), so it was ended: raise the limit of processes (ulimit -u)"
             ) from None
