@@ -12,27 +12,21 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from tests.compat.programs import Compiler
+from tests.compat.programs import Compiler, trained
 
 
 def _perceptron(*, dropout: float = 0.0) -> nn.Module:
     return nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Dropout(dropout), nn.Linear(128, 32))
 
 
-def _trained(compiler: Compiler, model: nn.Module, *given: Any, **options: Any) -> Any:
-    out = compiler(model, **options)(*given)
-    out.float().square().mean().backward()
-    return out, [value.grad for value in model.parameters()]
-
-
 def autocast_half(compiler: Compiler) -> Any:
     with torch.autocast("cuda", dtype=torch.float16):
-        return _trained(compiler, _perceptron(), torch.randn(16, 64))
+        return trained(compiler, _perceptron(), torch.randn(16, 64))
 
 
 def autocast_bfloat16(compiler: Compiler) -> Any:
     with torch.autocast("cuda", dtype=torch.bfloat16):
-        return _trained(compiler, _perceptron(), torch.randn(16, 64))
+        return trained(compiler, _perceptron(), torch.randn(16, 64))
 
 
 def autocast_inside(compiler: Compiler) -> Any:
@@ -65,7 +59,7 @@ def tensor_float_32(compiler: Compiler) -> Any:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
-        return _trained(compiler, _perceptron(), torch.randn(16, 64))
+        return trained(compiler, _perceptron(), torch.randn(16, 64))
     finally:
         torch.set_float32_matmul_precision(before)
 
@@ -166,11 +160,11 @@ def triton_operator(compiler: Compiler) -> Any:
 
 
 def dropout(compiler: Compiler) -> Any:
-    return _trained(compiler, _perceptron(dropout=0.3), torch.randn(16, 64))
+    return trained(compiler, _perceptron(dropout=0.3), torch.randn(16, 64))
 
 
 def dropout_as_without_a_compiler(compiler: Compiler) -> Any:
-    return _trained(compiler, _perceptron(dropout=0.3), torch.randn(16, 64), options={"fallback_random": True})
+    return trained(compiler, _perceptron(dropout=0.3), torch.randn(16, 64), options={"fallback_random": True})
 
 
 def dropout_repeated(compiler: Compiler) -> Any:
@@ -203,11 +197,11 @@ def cuda_graphs_trained(compiler: Compiler) -> Any:
 def convolution_channels_last(compiler: Compiler) -> Any:
     model = nn.Sequential(nn.Conv2d(8, 16, 3), nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, 8, 3))
     model = model.to(memory_format=torch.channels_last)
-    return _trained(compiler, model, torch.randn(4, 8, 16, 16).to(memory_format=torch.channels_last))
+    return trained(compiler, model, torch.randn(4, 8, 16, 16).to(memory_format=torch.channels_last))
 
 
 def convolution_half(compiler: Compiler) -> Any:
-    return _trained(compiler, nn.Conv2d(8, 16, 3).half(), torch.randn(4, 8, 16, 16).half())
+    return trained(compiler, nn.Conv2d(8, 16, 3).half(), torch.randn(4, 8, 16, 16).half())
 
 
 def recurrent_cudnn(compiler: Compiler) -> Any:
@@ -270,7 +264,7 @@ def sizes_marked_dynamic(compiler: Compiler) -> Any:
 
 def embedding_gradient(compiler: Compiler) -> Any:
     model = nn.Sequential(nn.Embedding(100, 32), nn.Linear(32, 8))
-    return _trained(compiler, model, torch.arange(64) % 7)
+    return trained(compiler, model, torch.arange(64) % 7)
 
 
 def float8_matrices(compiler: Compiler) -> Any:
@@ -318,12 +312,12 @@ def gradient_checkpointing(compiler: Compiler) -> Any:
 
 
 def options_cpp_wrapper(compiler: Compiler) -> Any:
-    return _trained(compiler, _perceptron(), torch.randn(16, 64), options={"cpp_wrapper": True})
+    return trained(compiler, _perceptron(), torch.randn(16, 64), options={"cpp_wrapper": True})
 
 
 def options_of_triton(compiler: Compiler) -> Any:
     options = {"triton.unique_kernel_names": True, "coordinate_descent_tuning": False, "max_fusion_size": 8}
-    return _trained(compiler, _perceptron(), torch.randn(16, 64), options=options)
+    return trained(compiler, _perceptron(), torch.randn(16, 64), options=options)
 
 
 def asserted(compiler: Compiler) -> Any:

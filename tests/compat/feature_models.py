@@ -9,14 +9,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations, parametrize, prune
 
-from tests.compat.programs import Compiler
-
-
-def _trained(compiler: Compiler, model: nn.Module, *given: Any, **options: Any) -> Any:
-    out = compiler(model, **options)(*given)
-    first = out[0] if isinstance(out, tuple) else out
-    first.float().square().mean().backward()
-    return out, [value.grad for value in model.parameters()]
+from tests.compat.programs import Compiler, trained
 
 
 class Tied(nn.Module):
@@ -33,7 +26,7 @@ class Tied(nn.Module):
 
 
 def weight_tying(compiler: Compiler) -> Any:
-    return _trained(compiler, Tied(), torch.arange(6))
+    return trained(compiler, Tied(), torch.arange(6))
 
 
 class Symmetric(nn.Module):
@@ -46,41 +39,41 @@ class Symmetric(nn.Module):
 def parametrization(compiler: Compiler) -> Any:
     model = nn.Linear(6, 6)
     parametrize.register_parametrization(model, "weight", Symmetric())
-    return _trained(compiler, model, torch.randn(4, 6))
+    return trained(compiler, model, torch.randn(4, 6))
 
 
 def weight_norm(compiler: Compiler) -> Any:
-    return _trained(compiler, parametrizations.weight_norm(nn.Linear(6, 3)), torch.randn(4, 6))
+    return trained(compiler, parametrizations.weight_norm(nn.Linear(6, 3)), torch.randn(4, 6))
 
 
 def spectral_norm(compiler: Compiler) -> Any:
-    return _trained(compiler, parametrizations.spectral_norm(nn.Linear(6, 3)), torch.randn(4, 6))
+    return trained(compiler, parametrizations.spectral_norm(nn.Linear(6, 3)), torch.randn(4, 6))
 
 
 def orthogonal(compiler: Compiler) -> Any:
-    return _trained(compiler, parametrizations.orthogonal(nn.Linear(6, 6)), torch.randn(4, 6))
+    return trained(compiler, parametrizations.orthogonal(nn.Linear(6, 6)), torch.randn(4, 6))
 
 
 def pruned(compiler: Compiler) -> Any:
-    return _trained(compiler, prune.l1_unstructured(nn.Linear(6, 3), "weight", amount=0.5), torch.randn(4, 6))
+    return trained(compiler, prune.l1_unstructured(nn.Linear(6, 3), "weight", amount=0.5), torch.randn(4, 6))
 
 
 def batch_norm_buffers(compiler: Compiler) -> Any:
     model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
-    return _trained(compiler, model, torch.randn(2, 3, 8, 8)), list(model.buffers())
+    return trained(compiler, model, torch.randn(2, 3, 8, 8)), list(model.buffers())
 
 
 def lstm(compiler: Compiler) -> Any:
-    return _trained(compiler, nn.LSTM(5, 6, 2), torch.randn(4, 3, 5))
+    return trained(compiler, nn.LSTM(5, 6, 2), torch.randn(4, 3, 5))
 
 
 def gru(compiler: Compiler) -> Any:
-    return _trained(compiler, nn.GRU(5, 6), torch.randn(4, 3, 5))
+    return trained(compiler, nn.GRU(5, 6), torch.randn(4, 3, 5))
 
 
 def transformer_layer(compiler: Compiler) -> Any:
     layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.1, batch_first=True)
-    return _trained(compiler, layer, torch.randn(2, 5, 16))
+    return trained(compiler, layer, torch.randn(2, 5, 16))
 
 
 def transformer_layer_evaluated(compiler: Compiler) -> Any:
@@ -185,12 +178,12 @@ def empty_tensors(compiler: Compiler) -> Any:
 
 def half_precision(compiler: Compiler) -> Any:
     model = nn.Linear(6, 3).half()
-    return _trained(compiler, model, torch.randn(4, 6).half())
+    return trained(compiler, model, torch.randn(4, 6).half())
 
 
 def bfloat16(compiler: Compiler) -> Any:
     model = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU()).bfloat16()
-    return _trained(compiler, model, torch.randn(4, 6).bfloat16())
+    return trained(compiler, model, torch.randn(4, 6).bfloat16())
 
 
 def float8(compiler: Compiler) -> Any:
@@ -198,20 +191,20 @@ def float8(compiler: Compiler) -> Any:
 
 
 def float64(compiler: Compiler) -> Any:
-    return _trained(compiler, nn.Linear(6, 3).double(), torch.randn(4, 6).double())
+    return trained(compiler, nn.Linear(6, 3).double(), torch.randn(4, 6).double())
 
 
 def channels_last(compiler: Compiler) -> Any:
     model = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
-    return _trained(compiler, model, torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last))
+    return trained(compiler, model, torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last))
 
 
 def embedding_bag(compiler: Compiler) -> Any:
-    return _trained(compiler, nn.EmbeddingBag(10, 4), torch.tensor([1, 2, 3, 4]), torch.tensor([0, 2]))
+    return trained(compiler, nn.EmbeddingBag(10, 4), torch.tensor([1, 2, 3, 4]), torch.tensor([0, 2]))
 
 
 def _sized(compiler: Compiler, **options: Any) -> Any:
-    return _trained(compiler, nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)), torch.randn(4, 6), **options)
+    return trained(compiler, nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)), torch.randn(4, 6), **options)
 
 
 def mode_reduce_overhead(compiler: Compiler) -> Any:

@@ -54,6 +54,14 @@ def run(program: Program, backend: str) -> Any:
     return plain(program(Compiler(backend)))
 
 
+def trained(compiler: Compiler, model: torch.nn.Module, *given: Any, **options: Any) -> Any:
+    """What a model gives, and the gradients of its parameters for the mean of the squares of the first result."""
+    out = compiler(model, **options)(*given)
+    first = out[0] if isinstance(out, tuple) else out
+    first.float().square().mean().backward()
+    return out, [value.grad for value in model.parameters()]
+
+
 def plain(value: Any) -> Any:
     """Tensors detached, subclasses and sparse ones as dense: what can be written and compared anywhere."""
     if isinstance(value, torch.Tensor):
