@@ -319,7 +319,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter") { toggleGroup(event); }
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
-    const asked = document.querySelector(".drawer:not(#detail)");  // a plan waits for its answer
+    const asked = document.querySelector(".drawer:not(#detail), dialog[open]");  // a plan or a dialog waits for its answer
     if (typing || asked || event.ctrlKey || event.metaKey || event.altKey) { return; }
     const links = document.querySelectorAll(".top nav a");
     const number = Number(event.key);

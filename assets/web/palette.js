@@ -149,6 +149,8 @@
     box.id = id;
     box.setAttribute("aria-label", name);
     box.addEventListener("click", (event) => { if (event.target === box) { box.close(); } });
+    // A closed dialog keeps the focus until the next frame: a key pressed by then would go into its hidden field.
+    box.addEventListener("beforetoggle", (event) => { if (event.newState === "closed") { document.activeElement.blur(); } });
     document.body.append(box);
     return [box, true];
   }

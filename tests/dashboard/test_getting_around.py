@@ -53,6 +53,24 @@ def test_the_palette_finds_pages_graphs_and_cores_and_closes(browser: Any, feed:
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 
 
+def test_keys_are_for_the_page_unless_a_dialog_is_open(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    focus_after_closing = "() => { document.querySelector('#palette').close(); return document.activeElement.tagName; }"
+    with serving(feed, tmp_path) as served:
+        seen = opened(browser, served.address)
+        seen.page.keyboard.press("Control+k")
+        seen.until("#palette-list", "Cores")
+        assert seen.page.evaluate(focus_after_closing) == "BODY"
+        seen.page.keyboard.press("?")
+        seen.until("#keys", "ctrl K")
+        seen.page.keyboard.press("2")
+        seen.page.keyboard.press("Escape")
+        seen.page.wait_for_function("() => !document.querySelector('#keys').open")
+        assert seen.page.evaluate("() => location.pathname") == "/"
+        seen.page.keyboard.press("2")
+        seen.page.wait_for_function("() => location.pathname !== '/'")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
 def test_one_range_of_time_holds_for_all_charts_and_stands_in_the_address(
     browser: Any, feed: StillFeed, tmp_path: Path
 ) -> None:
