@@ -45,6 +45,7 @@ from neuron_top.compile.graphs import (
     gpus,
     hashing,
     process_groups,
+    quick_linker,
     ready_kernels,
     torch_settings,
     vector_instructions,
@@ -96,6 +97,7 @@ def warm_up() -> None:
 
         tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
     vector_instructions.try_on_demand()
+    quick_linker.use()
     with gpus.counted_elsewhere():
         if torch.cuda.is_available():  # most graphs are for it then; one for the CPU does the rest in its own fork
             _import_compiler(gpus.imported_by_compiles())

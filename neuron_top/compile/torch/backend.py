@@ -37,6 +37,7 @@ from neuron_top.compile.graphs import (
     other_pytorch,
     own_code,
     process_groups,
+    quick_linker,
     torch_settings,
     vector_instructions,
 )
@@ -98,6 +99,7 @@ def neurontop(
     inductor_compile.check_work_folder()
     worker_memory.start()
     vector_instructions.try_on_demand()
+    quick_linker.use()
     patches = _patches(wrapper, options, mode)
     _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
