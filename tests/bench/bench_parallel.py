@@ -1,15 +1,15 @@
-"""Parallel pre-compile of 12 distinct graphs: two workers ÷ one after the other."""
+"""Parallel pre-compile of 12 distinct graphs: two workers ÷ one, and ÷ Inductor, whose job compiles them one by one."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 
-from tests.bench.figures import Figure, own_folders, report, timed
+from tests.bench.figures import Figure, Timed, own_folders, report, timed
 
 GRAPHS = """
 import sys, torch
-count, device = int(sys.argv[1]), sys.argv[2]
+count, device, backend = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 for width in range(count):
     torch._dynamo.reset()
     def step(x, y, width=width):
@@ -19,29 +19,38 @@ for width in range(count):
         return x.sum(-1)
     size = 16 * (width + 2)
     given = torch.ones(8, size, device=device), torch.ones(size, size, device=device)
-    torch.compile(step, backend="neurontop", dynamic=False)(*given)
+    torch.compile(step, backend=backend, dynamic=False)(*given)
 """
 COMPILE = (sys.executable, "-m", "neuron_top", "compile")
 
 
 def measure(repeats: int = 3, *, graphs: int = 12, jobs: int = 2, device: str = "cpu") -> list[Figure]:
-    """Collect once, then compile copies of the collected cache, turn by turn."""
-    seconds: dict[int, list[float]] = {1: [], jobs: []}
-    cpu: dict[int, list[float]] = {1: [], jobs: []}
+    """Collect once, then compile copies of the collected cache, turn by turn with a job of Inductor."""
+    peers = {
+        "one worker": (*COMPILE, "-j", "1", "--compile-only"),
+        "Inductor, one by one": script(graphs, device, "inductor"),
+    }
+    commands = {"ours": (*COMPILE, "-j", str(jobs), "--compile-only"), **peers}
+    taken: dict[str, list[Timed]] = {name: [] for name in commands}
     with own_folders() as (folder, environ):
         (folder / "graphs.py").write_text(GRAPHS)
-        collect = [*COMPILE, "--collect-only", "--", sys.executable, "graphs.py", str(graphs), device]
-        timed(collect, environ, folder)
+        timed([*COMPILE, "--collect-only", "--", *script(graphs, device, "neurontop")], environ, folder)
         shutil.move(folder / "cache", folder / "collected")
         for _ in range(repeats):
-            for beside, found in seconds.items():
+            for name, command in commands.items():
                 with own_folders() as (fresh, own):
                     shutil.copytree(folder / "collected", fresh / "cache")
-                    done = timed([*COMPILE, "-j", str(beside), "--compile-only"], own, fresh)
-                    found.append(done.seconds)
-                    cpu[beside].append(done.cpu_seconds)
-    name = f"parallel pre-compile, {graphs} graphs, -j {jobs}{'' if device == 'cpu' else ', on a GPU'}"
-    return [Figure(name, "one after the other", seconds[jobs], seconds[1], 0.6, cpu[jobs], cpu[1])]
+                    shutil.copy(folder / "graphs.py", fresh)
+                    taken[name].append(timed(command, own, fresh))
+    what = f"parallel pre-compile, {graphs} graphs, -j {jobs}{'' if device == 'cpu' else ', on a GPU'}"
+    wall = {name: [one.seconds for one in all_] for name, all_ in taken.items()}
+    used = {name: [one.cpu_seconds for one in all_] for name, all_ in taken.items()}
+    return [Figure(what, peer, wall["ours"], wall[peer], 0.6, used["ours"], used[peer]) for peer in peers]
+
+
+def script(graphs: int, device: str, backend: str) -> tuple[str, ...]:
+    """The job that has the graphs."""
+    return sys.executable, "graphs.py", str(graphs), device, backend
 
 
 if __name__ == "__main__":
