@@ -147,10 +147,14 @@ def _tables(logs: Sequence[Path], named: Sequence[Path], beside: Callable[[Path]
 
 
 def is_cache_root(path: Path) -> bool:
-    """Whether a folder holds compiler folders with entries, as a compile cache does."""
+    """Whether a folder holds compiler folders with entries, as a compile cache does, or entries and no logs."""
+    from neuron_top.cache.model.entry import MODULE
+
     try:
         inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
-        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
+        if any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir()):
+            return True
+        return any(MODULE.match(entry.name) for entry in inner) and not any(_logs_below(path))
     except OSError:
         return False
 

@@ -105,6 +105,14 @@ def test_a_cache_root_is_distinguished_from_a_folder_of_logs(tmp_path: Path) -> 
     assert not is_cache_root(tmp_path / "nowhere")
 
 
+def test_a_folder_of_entries_is_a_cache_root_unless_a_job_writes_its_logs_there(tmp_path: Path) -> None:
+    (tmp_path / "MODULE_123+0123abcd").mkdir()
+    (tmp_path / "MODULE_123+0123abcd" / "model.log").write_text("the compiler's\n")
+    assert is_cache_root(tmp_path)
+    (tmp_path / "train.log").write_text("the job's\n")
+    assert not is_cache_root(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["capture.json", "monitor.txt", "monitor.jsonl"])
 def test_a_capture_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
