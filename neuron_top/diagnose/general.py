@@ -69,7 +69,7 @@ _OPENING = late_pattern(
 )
 _REPORTED = late_pattern(
     r"(?i)\b(?:encountered|failed with|got|raised|caught|hit|threw) (?:an? |the )?(?:\w+ ){0,2}?(?:error"
-    r"|exception): (?!none\b)\S"
+    r"|exception): (?!none\b|Traceback \()\S"
 )
 """A worker's trouble in its parent's words."""
 _AT_A_PLACE = late_pattern(
@@ -145,7 +145,7 @@ NOISE = late_pattern(
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
-    r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
+    r"|DUE TO JOB REQUEUE|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
@@ -178,7 +178,7 @@ _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
 """How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
 _DONE_AFTER_ALL = (
     (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
-    (("image cannot be pulled",), late_pattern(r"\bSuccessfully pulled image\b")),
+    (("image cannot be pulled", "a container waits for its image"), late_pattern(r"\bSuccessfully pulled image\b")),
     (
         ("a volume cannot be mounted",),
         late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b|\bStarted container\b"),

@@ -25,7 +25,8 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words("cancelled at|: terminated|force terminated|stepd terminated"),
         (
-            r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\bSTEPD TERMINATED ON \S|\btasks? [\d,-]{1,80}: Terminated"
+            r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT(?! \S{1,40} DUE TO JOB REQUEUE)"
+            r"|\bSTEPD TERMINATED ON \S|\btasks? [\d,-]{1,80}: Terminated"
             r"|\bForce Terminated (?:job|StepId)"
         ),
         Confidence.LOW,
@@ -62,11 +63,12 @@ CASCADES: tuple[Recognizer, ...] = (
         "another worker ended",
         CauseClass.COLLECTIVE,
         Weight.CASCADE,
-        words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] "),
+        words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] |/pair.cc:"),
         (
             r"(?i)caused by an exception on one of the ranks?|most likely indicates that another task died"
             r"|an error from this or another task|TCPStore server has shut down too early"
             r"|\[c10d\] (?:send|recv)\w* failed on SocketImpl.{0,400}(?:broken pipe|connection reset)"
+            r"|gloo/transport/\w{1,20}/pair\.cc:\d{1,6}\]\s*$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,
@@ -136,7 +138,7 @@ CASCADES: tuple[Recognizer, ...] = (
         (
             r"^(?:[\w.-]{1,60}: ){0,2}(?i:worker|rank|shard|task|replica|trial|process|node|actor|child|job)s? "
             r"\S{0,40} ?(?:has |have )?(?:failed|died|crashed)(?: to start| unexpectedly)?[.!]?$"
-            r"|^Error executing process > \S"
+            r"|^(?:~ )?Error executing process > \S"
             r"|^(?:-- )?Trial (?:task failed for trial \S|\S{1,200}: Error (?:process|start|stopp|sav|restor)ing\b)"
         ),
         Confidence.LOW,

@@ -22,14 +22,24 @@ EVICTIONS: tuple[Recognizer, ...] = (
         CauseClass.NETWORK,
         Weight.REASON,
         words(
-            "failed to pull image|cannot pull the container image|pulling image|errimagepull|imagepullbackoff"
+            "failed to pull image|cannot pull the container image|pulling image"
             "|pull access denied|manifest unknown|authentication required|to the resource is denied|pull rate limit"
         ),
         (
-            r"[Ff]ailed to pull image|[Cc]annot pull the container image|\b(?:ErrImagePull|ImagePullBackOff)\b"
+            r"[Ff]ailed to pull image|[Cc]annot pull the container image"
             r"|pull access denied|manifest unknown|\bunauthorized: authentication required"
             r"|requested access to the resource is denied|reached your (?:\S{1,30} )?pull rate limit"
         ),
+        any_level=True,
+    ),
+    Recognizer(
+        "a container waits for its image",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("errimagepull|imagepullbackoff"),
+        r"\b(?:ErrImagePull|ImagePullBackOff)\b",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
         any_level=True,
     ),
 )
@@ -80,11 +90,13 @@ CONTAINERS: tuple[Recognizer, ...] = (
         Weight.DEATH,
         words(
             "child |failed to import docker|container start failed|couldn't start container|contents of log file"
-            "|enroot log file|plugin spank_|spank plugin stack|spank_task_init"
+            "|container exited too soon|engine log file|enroot log file"
+            "|plugin spank_|spank plugin stack|spank_task_init"
         ),
         (
             r"^(?:child \d+ failed with error code|failed to import docker image|container start failed with"
-            r"|couldn't start container|printing (?:contents of|enroot) log file|spank: required plugin spank_"
+            r"|couldn't start container|container exited too soon|printing (?:contents of|enroot|engine) log file"
+            r"|spank: required plugin spank_"
             r"|spank_task_init\w* failed|Failed to invoke spank plugin stack)"
         ),
         Confidence.LOW,
@@ -98,13 +110,14 @@ CONTAINERS: tuple[Recognizer, ...] = (
             "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
             "|error response from daemon|create pod sandbox|exec user process caused|container creation failed"
             "|container start failed|cannotpull|cannotstart|cannotcreate|cannotinspect|resourceinitializationerror"
-            "|dockertimeouterror|taskfailedtostart"
+            "|dockertimeouterror|taskfailedtostart|nvidia-container-cli: "
         ),
         (
             r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
             r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
             r"|\b(?:Create|Run)ContainerError\b|[Ff]ailed to create pod sandbox"
-            r"|exec user process caused: |^(?:pyxis: )?container (?:creation|start) failed\b"
+            r"|nvidia-container-cli: \w{1,20} error: |exec user process caused: "
+            r"|^(?:pyxis: )?container (?:creation|start) failed\b"
             r"|\b(?:Cannot(?:Pull|Start|Create|Inspect)(?:ECR)?Container(?:Error)?|ResourceInitializationError"
             r"|DockerTimeoutError|TaskFailedToStart): \S"
         ),

@@ -41,7 +41,8 @@ DEATHS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"
-            '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)|wtermsig 9'
+            '|code: 137|status=9/kill|code = -9|code: -9|code=-9|returncode -9|exitcode": 137|exit (137)'
+            "|status (137)|wtermsig 9"
         ),
         (
             rf"(?:{SHELLS_JOB}[Kk]|^zsh: k)illed\b"

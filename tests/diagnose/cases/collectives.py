@@ -7,6 +7,29 @@ from tests.diagnose.cases.wordings import CCOM
 
 COLLECTIVES = (
     Case(
+        "InfiniBand's error behind NCCL's",
+        "collective",
+        """
+[E ProcessGroupNCCL.cpp:852] [Rank 3] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error
+ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+Last error:
+>>>NET/IB : Got completion from peer 10.1.0.4<4711> with status=12 opcode=0 len=0 vendor err 129
+terminate called after throwing an instance of 'c10::DistBackendError'
+""",
+    ),
+    Case(
+        "a crash that others notice by a closed connection",
+        "script_error",
+        """
+>>>Fatal Python error: PyThreadState_Get: the function must be called with the GIL held
+[TP1] Scheduler hit an exception: Traceback (most recent call last):
+  File "/srv/utils.py", line 9, in send
+    dist.broadcast(size, src=0)
+RuntimeError: [/src/third_party/gloo/gloo/transport/tcp/pair.cc:534]
+Connection closed by peer [127.0.0.1]:5805
+""",
+    ),
+    Case(
         "a collective that hangs",
         "collective",
         """

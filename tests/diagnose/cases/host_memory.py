@@ -22,6 +22,20 @@ Loading checkpoint shards:  66%
 """,
     ),
     Case(
+        "a task of a workflow that is killed at each try",
+        "host_oom",
+        """
+>>>[aa/bb0001] NOTE: Process `align (3)` terminated with an error exit status (137) -- Execution is retried (1)
+ERROR ~ Error executing process > 'align (3)'
+
+Caused by:
+  Process `align (3)` terminated with an error exit status (137)
+
+Command exit status:
+  137
+""",
+    ),
+    Case(
         "exit code 137 of a pod",
         "host_oom",
         """

@@ -28,6 +28,17 @@ srun: error: node-3: task 0: Exited with exit code 143
         "failed",
     ),
     Case(
+        "an allocation whose time is over",
+        "interrupted",
+        """
+ 97%|#########7| 970/1000
+>>>salloc: Job 4411 has exceeded its time limit and its allocation has been revoked.
+srun: forcing job termination
+srun: error: node-7: task 0: Killed
+tcsetattr: Input/output error
+""",
+    ),
+    Case(
         "a pod that is evicted",
         "interrupted",
         """

@@ -20,6 +20,16 @@ Training finished
 """,
     ),
     Case(
+        "a job that Slurm starts again as it asked",
+        "",
+        """
+10:34:59 caught USR1, asking to be queued again
+slurmstepd: error: *** JOB 5150 ON node-3 CANCELLED AT 2026-05-01T10:35:06 DUE TO JOB REQUEUE ***
+10:38:11 restored the checkpoint of step 400
+10:39:11 working
+""",
+    ),
+    Case(
         "errors of a job that goes on",
         "",
         """

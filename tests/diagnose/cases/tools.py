@@ -6,6 +6,46 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "what a container's engine logged before it ended",
+        "tool_error",
+        """
+slurmstepd: error: pyxis: container start failed with error code: 1
+slurmstepd: error: pyxis: container exited too soon
+slurmstepd: error: pyxis: printing engine log file:
+>>>slurmstepd: error: pyxis:     hook: cannot look up the account of this job
+slurmstepd: error: pyxis: couldn't start container
+srun: error: node-2: task 0: Exited with exit code 1
+""",
+    ),
+    Case(
+        "a container's library that does without the driver it needs",
+        "tool_error",
+        """
+$ docker run --rm --gpus all trainer
+exec command: [/usr/bin/nvidia-container-cli --require=cuda>=12.8]
+>>>nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update your driver
+docker: Error response from daemon: failed to create task for container
+""",
+    ),
+    Case(
+        "why an image is waited for",
+        "network",
+        """
+Events:
+  Warning  Failed   6m    kubelet, n1  Error: ImagePullBackOff
+>>>  Warning  Failed   5m    kubelet, n1  Failed to pull image "example.org/train:9": no such tag
+  Warning  Failed   5m    kubelet, n1  Error: ErrImagePull
+""",
+    ),
+    Case(
+        "an image that is waited for",
+        "network",
+        """
+NAME      READY   STATUS             RESTARTS   AGE
+>>>train-0   0/1     ImagePullBackOff   0          3m
+""",
+    ),
+    Case(
         "klog of a device plugin",
         "tool_error",
         """
