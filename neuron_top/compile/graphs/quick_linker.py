@@ -1,22 +1,33 @@
-"""Kernels are linked by the quickest linker that the machine has.
+"""Kernels that call PyTorch's library are linked by a quicker linker than the usual one, where the machine has one.
 
-The C++ compiler calls `ld`, which is GNU's on nearly all machines. A kernel that calls a function of PyTorch's (an
-exponential of four numbers at once, say) costs it 0.26 s, more than a quarter of the kernel's compile: it reads all
-names in `libtorch_cpu.so` for it. Gold takes 0.09 s and LLVM's linker 0.05 s. The machine code is the compiler's,
-whoever links it.
+The C++ compiler calls `ld`, nearly always `ld.bfd`. A kernel that computes exponentials, say, calls functions of
+`libtorch_cpu.so`, and to link it that one reads all names in the library: 0.26 s, more than a quarter of the kernel's
+compile. LLVM's linker takes 0.05 s and gold 0.09 s. The machine code is the compiler's, whoever links it.
 
 PyTorch's own command stands in the names of kernels, so it stays as it is everywhere else: a machine that lacks the
-quick linker finds the same kernels.
+quick linker finds the same kernels. Only compile servers do this; a script that compiles with Inductor by itself gets
+what PyTorch does.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import shlex
 import shutil
 from collections.abc import Callable
 
-LINKERS = ("gold", "lld")
-"""As `-fuse-ld=` of GCC and Clang names them. Gold comes first: it belongs to the assembler that GCC uses."""
+from neuron_top.late_pattern import late_pattern
+
+LINKER_VARIABLE = "NEURONTOP_LINKER"
+"""Names the linker of all kernels, as `-fuse-ld=` does: `bfd` is the usual one."""
+LINKERS = ("lld", "gold")
+"""As `-fuse-ld=` of GCC and Clang names them, the quickest first."""
+_CALLS_PYTORCH = late_pattern(
+    r"\.(?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p)?|erfc?|erfinv|pow|fmod|hypot|lgamma|nextafter)\("
+)
+"""Functions of a vector that are calls into `libtorch_cpu.so`. Gold links kernels without them a little more slowly."""
+_BLAMES_LINKER = late_pattern(r"collect2|linker command failed|fuse-ld|invalid linker name")
 
 _failed: set[str] = set()
 """Linkers that failed at what PyTorch's own command did."""
@@ -32,23 +43,43 @@ def use() -> None:
         return
 
     def run_compile_cmd(cmd_line: str, cwd: str) -> None:
-        linker = _quickest()
-        if not linker or " -shared " not in cmd_line or "-fuse-ld" in cmd_line:
+        linker = linker_for(cmd_line)
+        if not linker:
             return run(cmd_line, cwd)
         try:
-            run(f"{cmd_line} -fuse-ld={linker}", cwd)
-        except CppCompileError:
-            run(cmd_line, cwd)  # the error of a kernel that does not compile names PyTorch's own command
+            run(f"{cmd_line} -fuse-ld={shlex.quote(linker)}", cwd)
+        except CppCompileError as problem:
+            if not _BLAMES_LINKER.search(problem.output):
+                raise
+            run(cmd_line, cwd)
             _failed.add(linker)
 
     cpp_builder.run_compile_cmd = run_compile_cmd
 
 
-def _quickest() -> str:
-    """Empty where there is none."""
-    return next((name for name in _installed() if name not in _failed), "")
+def linker_for(command: str) -> str:
+    """Which linker a compile and link command gets; empty for the usual one."""
+    if " -shared " not in command or "-fuse-ld" in command:
+        return ""
+    if named := os.environ.get(LINKER_VARIABLE):
+        return "" if named in _failed else named
+    linker = next((name for name in _installed() if name not in _failed), "")
+    return linker if linker != "gold" or _calls_pytorch(command) else ""
 
 
 @functools.cache
 def _installed() -> tuple[str, ...]:
     return tuple(name for name in LINKERS if shutil.which(f"ld.{name}"))
+
+
+def _calls_pytorch(command: str) -> bool:
+    """Whether the sources of a command do, as far as their text shows; one that cannot be read does not."""
+    for word in shlex.split(command):
+        if word.endswith(".cpp"):
+            try:
+                with open(word, encoding="utf-8", errors="replace") as source:
+                    if _CALLS_PYTORCH.search(source.read()):
+                        return True
+            except OSError:
+                continue
+    return False

@@ -37,7 +37,6 @@ from neuron_top.compile.graphs import (
     other_pytorch,
     own_code,
     process_groups,
-    quick_linker,
     torch_settings,
     vector_instructions,
 )
@@ -99,7 +98,6 @@ def neurontop(
     inductor_compile.check_work_folder()
     worker_memory.start()
     vector_instructions.try_on_demand()
-    quick_linker.use()
     patches = _patches(wrapper, options, mode)
     _start_compiler(wrapper)  # it imports PyTorch while this process tries the compiler and traces the graph
     if not wrapper.options.extract_only:
