@@ -206,7 +206,8 @@
   });
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); showPalette(); return; }
-    if (event.target.closest("input, textarea, select, [contenteditable], dialog") || event.ctrlKey || event.metaKey || event.altKey) { return; }
+    const asked = document.querySelector("dialog[open]");
+    if (asked || event.target.closest("input, textarea, select, [contenteditable]") || event.ctrlKey || event.metaKey || event.altKey) { return; }
     if (event.key === "?") { event.preventDefault(); showKeys(); }
     if (event.key === "c") { copyLink(); }
     if (event.key === "d") { density(); }
