@@ -152,9 +152,9 @@ def is_cache_root(path: Path) -> bool:
 
     try:
         inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
-        if any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir()):
+        if any(MODULE.match(folder.name) for folder in inner) and not any(_logs_below(path)):
             return True
-        return any(MODULE.match(entry.name) for entry in inner) and not any(_logs_below(path))
+        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
     except OSError:
         return False
 
