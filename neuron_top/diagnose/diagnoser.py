@@ -76,6 +76,8 @@ _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome, or that the program aborts for it."""
 _MOST_MODULES = 64
 _MOST_STARTED = 4096
+_LINES_OF_A_REQUEUE = 20
+"""In which Slurm tells how it ends the steps of a job that it starts again."""
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
@@ -108,6 +110,8 @@ class Diagnoser:
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
+        self._is_of_traceback = False
+        """The line being read belongs to a traceback or announces one: what it means depends on its place."""
         self._report = LauncherReport()
         self._message: CompilerMessage | None = None
         self._shapes: dict[bytes, Finding | None] = {}
@@ -116,6 +120,8 @@ class Diagnoser:
         self._compiling: dict[str, None] = {}
         """Graphs whose compile began in this log: who waits for one waits for its own job."""
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
+        self._queued_again: int | None = None
+        """Line in which Slurm has said that it starts the job again."""
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
         self._wanted: list[_Wanted] = []
@@ -268,8 +274,9 @@ class Diagnoser:
                 known.last_compiles = self._progress.compiles
                 return
         self._here = (block, position)
+        self._is_of_traceback = False
         found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
-        if shape is not None and len(found) <= 1 and not self._spanning:
+        if shape is not None and len(found) <= 1 and not (self._spanning or self._is_of_traceback):
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
             self._shapes[shape] = found[0] if found else None
@@ -293,6 +300,7 @@ class Diagnoser:
                 self._close_message()
         part, raised = self._tracebacks.read(statement)
         if part is TracebackPart.INSIDE:
+            self._is_of_traceback = True
             return None
         if part is TracebackPart.EXCEPTION:
             return self._exception(statement, raised) if raised is not None else None
@@ -309,12 +317,23 @@ class Diagnoser:
         verdict = general.judge(statement)
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
-        return self._add(statement, verdict) if verdict is not None else None
+        if verdict is None or self._ends_to_begin_again(statement, verdict):
+            return None
+        return self._add(statement, verdict)
+
+    def _ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
+        """Whether Slurm says it of a job that it has just queued again."""
+        if self._queued_again is None or statement.speaker is not Speaker.TOOL:
+            return False
+        return verdict.weight is Weight.CASCADE and statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
 
     def _overcomes(self, statement: Statement) -> bool:
         """Whether it says that something goes on, or goes well after all; what was found before is marked so."""
         if general.takes_back(statement):
             self._take_back(statement)
+            return True
+        if general.queues_again(statement):
+            self._queued_again = statement.line
             return True
         rows = general.done_after_all(statement)
         if rows:

@@ -56,7 +56,7 @@ _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
-     "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException"}
+     "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException", "PythonException"}
 )  # fmt: skip
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
@@ -143,9 +143,10 @@ _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERRO
 NOISE = late_pattern(
     r"^[\W\d_]*$|^-- .{1,200} - Failed$"
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
-    r"|pip's dependency resolver)|not a git repository|Error running git command"
+    r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible)"
+    r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
-    r"|DUE TO JOB REQUEUE|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
+    r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
@@ -161,6 +162,8 @@ _OVERCAME = late_pattern(
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
 )
 """What a program says of the error in front of it: that it goes on."""
+_REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
+"""How Slurm says that it stops a job in order to start it again."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
 _FAREWELL = late_pattern(
@@ -277,6 +280,11 @@ def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
 def takes_back(statement: Statement) -> bool:
     """Whether it says that the error which was just reported has been overcome."""
     return _OVERCAME.match(statement.text) is not None
+
+
+def queues_again(statement: Statement) -> bool:
+    """Whether Slurm says that it stops a job in order to start it again."""
+    return _REQUEUED.search(statement.text) is not None
 
 
 def done_after_all(statement: Statement) -> tuple[str, ...]:

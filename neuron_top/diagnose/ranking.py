@@ -170,12 +170,17 @@ def _is_farewell(finding: Finding) -> bool:
 def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
     deaths = [finding for finding in findings if _is_death_with_reason(finding)]
-    ordered = sorted(findings, key=lambda finding: (_explains(finding, deaths), finding.line))
+    ordered = sorted(findings, key=lambda finding: (_explains(finding, deaths), _is_vague(finding), finding.line))
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
         return causes
     return sorted(ordered, key=_says_little)[:1]
+
+
+def _is_vague(finding: Finding) -> bool:
+    """Whether it knows what failed and leaves to another line why."""
+    return finding.weight is Weight.REASON and finding.verdict.reason is ReasonGiven.MISSING
 
 
 def _says_little(finding: Finding) -> tuple[bool, bool]:

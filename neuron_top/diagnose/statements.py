@@ -144,7 +144,7 @@ _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[
 _STAMP = late_pattern(
     r"[\[(]?(?:\d{4}[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d\d"
     r"(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
-    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|#\d{1,4} \d{1,6}\.\d{1,3}(?= )"
     r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
@@ -177,6 +177,8 @@ _BAR = late_pattern(
     r"|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=[^\s,]))"
 )
 """A progress bar that something was printed behind, without a line end between, or in the middle of it."""
+_BETWEEN_BARS = late_pattern(r"(?<=\]) {1,4}(?=(?:[^|\n%\]]{1,60}: {0,2})?\d{1,3}%\|)")
+"""Where each look at a bar was printed behind the one before, on the same line."""
 _JOINED_FRAME = late_pattern(r"\s+(?=File \"[^\"\n]{1,400}\", line \d{1,7}, in \S)")
 _JOINED_BEGIN = ("Traceback (most", 'File "')
 _JOINED_EXCEPTION = late_pattern(r"\s+(?=(?:[A-Za-z_]\w{0,80}\.){0,6}\w{0,80}(?:Error|Exception): \S)")
@@ -242,6 +244,8 @@ def _pieces(text: str) -> list[str]:
             result += frames
         elif "\r" in piece:
             result += filter(None, piece.split("\r"))
+        elif "%|" in piece and ("it/s" in piece or "s/it" in piece):
+            result.append(_BETWEEN_BARS.split(piece)[-1])
         else:
             result.append(piece)
     return result[:_MOST_PIECES]

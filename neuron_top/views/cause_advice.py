@@ -175,6 +175,7 @@ OF_ROWS: dict[str, str] = {
     "ephemeral-storage), keep caches and checkpoints on a volume, then run it again",
     "image cannot be pulled": "Compare name and tag of the image with the registry, and see whether the node may pull "
     "from it (role, region, image pull secret) and reaches it",
+    "a pod's container is not made": "Why stands in the pod's events: `kubectl describe pod`",
     "a container waits for its image": "Why its image cannot be pulled stands in the pod's events: "
     "`kubectl describe pod`",
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",

@@ -25,8 +25,7 @@ CASCADES: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words("cancelled at|: terminated|force terminated|stepd terminated"),
         (
-            r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT(?! \S{1,40} DUE TO JOB REQUEUE)"
-            r"|\bSTEPD TERMINATED ON \S|\btasks? [\d,-]{1,80}: Terminated"
+            r"\bSTEP \S{1,40} ON \S{1,80} CANCELLED AT|\bSTEPD TERMINATED ON \S|\btasks? [\d,-]{1,80}: Terminated"
             r"|\bForce Terminated (?:job|StepId)"
         ),
         Confidence.LOW,
@@ -151,7 +150,8 @@ CASCADES: tuple[Recognizer, ...] = (
         words(
             "enginecore failed|enginecore encountered|enginecore died|enginecore_dp0 died|enginecoreproc"
             "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
-            "|root cause above|rayactorerror|killedworker|actordied|actor died|workercrashed|raytaskerror"
+            "|root cause above|stack trace above|rayactorerror|killedworker|actordied|actor died|workercrashed"
+            "|raytaskerror"
             "|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror|training job failed"
             "|shardcannotstart|shardfailed|webserverfailed"
@@ -160,7 +160,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
             r"|EngineDeadError"
             r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
-            r"|see root cause above"
+            r"|see (?:root cause|stack trace) above"
             r"|RayActorError|\bKilledWorker\b|ActorDied|actor died|WorkerCrashed|engine is dead"
             r"|failed to start workers|worker died"
             r"|ExecuteUserScriptError|AlgorithmError|training job failed"

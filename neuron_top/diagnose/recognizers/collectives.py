@@ -99,7 +99,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
             r"NET/OFI .{0,300}(?:completed with error|\bfail(?:ed|ure)(?: with\b.{0,40})?: "
             r"|\bRC: -?[1-9]\d*, ERROR: )|^libfabric:\S{1,200}<warn> .{0,80}\berr: [1-9]\d*, "
             r"|\bmlx5: \S{1,100}: got completion with error\b"
-            r"|\bNET/IB ?: Got completion .{0,300}\b(?:error|status)[ =]{1,3}[1-9]"
+            r"|\bNET/IB(?:/\w{1,10})? ?: Got completion .{0,300}\b(?:error|status)[ =]{1,3}(?:IBV_WC_\w{1,40}\()?[1-9]"
         ),
         Confidence.MEDIUM,
         any_level=True,

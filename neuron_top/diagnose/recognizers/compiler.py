@@ -14,10 +14,11 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
-            "|failed with -9|failed with 137"
+            "|failed with -9|failed with 137|killed signal terminated program"
         ),
         (
-            r"\[?F137\]?|forcibly killed|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
+            r"\[?F137\]?|forcibly killed|Killed signal terminated program \S"
+            r"|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
             rf"|{_COMPILERS} failed with (?:-9|137)\b"
             rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
         ),

@@ -35,7 +35,7 @@ EVICTIONS: tuple[Recognizer, ...] = (
     Recognizer(
         "a container waits for its image",
         CauseClass.NETWORK,
-        Weight.STATEMENT,
+        Weight.REASON,
         words("errimagepull|imagepullbackoff"),
         r"\b(?:ErrImagePull|ImagePullBackOff)\b",
         Confidence.MEDIUM,
@@ -107,20 +107,32 @@ CONTAINERS: tuple[Recognizer, ...] = (
         CauseClass.TOOL_ERROR,
         Weight.REASON,
         words(
-            "oci runtime|exec format error|start container process|createcontainererror|runcontainererror"
-            "|error response from daemon|create pod sandbox|exec user process caused|container creation failed"
+            "oci runtime|exec format error|start container process|error response from daemon|create pod sandbox"
+            "|exec user process caused|container creation failed"
             "|container start failed|cannotpull|cannotstart|cannotcreate|cannotinspect|resourceinitializationerror"
             "|dockertimeouterror|taskfailedtostart|nvidia-container-cli: "
         ),
         (
             r"Error response from daemon: (?!.{0,200}(?i:no such container|is not running))\S|"
             r"(?i:oci runtime (?:create failed|error))|exec format error|unable to start container process"
-            r"|\b(?:Create|Run)ContainerError\b|[Ff]ailed to create pod sandbox"
-            r"|nvidia-container-cli: \w{1,20} error: |exec user process caused: "
+            r"|[Ff]ailed to create pod sandbox"
+            r"|nvidia-container-cli: (?:requirement|initialization|mount|device|detection) error: "
+            r"|exec user process caused: "
             r"|^(?:pyxis: )?container (?:creation|start) failed\b"
             r"|\b(?:Cannot(?:Pull|Start|Create|Inspect)(?:ECR)?Container(?:Error)?|ResourceInitializationError"
             r"|DockerTimeoutError|TaskFailedToStart): \S"
         ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a pod's container is not made",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("createcontainererror|runcontainererror|createcontainerconfigerror"),
+        r"\b(?:Create|Run)Container(?:Config)?Error\b",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
         any_level=True,
         doubt=Doubt.MUCH,
     ),

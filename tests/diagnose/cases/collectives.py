@@ -13,7 +13,7 @@ COLLECTIVES = (
 [E ProcessGroupNCCL.cpp:852] [Rank 3] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error
 ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
 Last error:
->>>NET/IB : Got completion from peer 10.1.0.4<4711> with status=12 opcode=0 len=0 vendor err 129
+>>>NET/IB : Got completion from peer 10.1.0.4<4711> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) reqSize=0 vendor err 129
 terminate called after throwing an instance of 'c10::DistBackendError'
 """,
     ),

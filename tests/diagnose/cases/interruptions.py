@@ -39,6 +39,15 @@ tcsetattr: Input/output error
 """,
     ),
     Case(
+        "a time limit behind a line of bars",
+        "interrupted",
+        """
+loading
+>>>  0%|          | 0/50 [00:00<?, ?it/s]  2%|▏         | 1/50 [10:38<8:41:21, 638.39s/it]  4%|▍         | 2/50 [21:17<8:30:50, 638.55s/it]slurmstepd: error: *** JOB 41 ON n1 CANCELLED AT 2026-05-01T10:00:00 DUE TO TIME LIMIT ***
+""",
+        "failed",
+    ),
+    Case(
         "a pod that is evicted",
         "interrupted",
         """

@@ -20,6 +20,28 @@ Training finished
 """,
     ),
     Case(
+        "a job with a step that Slurm starts again",
+        "",
+        """
+slurmstepd: error: *** STEP 5150.0 ON node-3 CANCELLED AT 2026-05-01T10:35:06 DUE TO JOB REQUEUE ***
+slurmstepd: error: *** JOB 5150 ON node-3 CANCELLED AT 2026-05-01T10:35:06 DUE TO JOB REQUEUE ***
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+srun: error: node-3: task 0: Killed
+srun: error: node-4: task 1: Terminated
+restored the checkpoint of step 400
+""",
+    ),
+    Case(
+        "what is said of time limits",
+        "",
+        """
+watcher: no job has exceeded its time limit
+A job that exceeded the time limit is queued again.
+[WARN] nvidia-container-cli: ldcache error: open failed, going on
+server started
+""",
+    ),
+    Case(
         "a job that Slurm starts again as it asked",
         "",
         """
@@ -27,6 +49,29 @@ Training finished
 slurmstepd: error: *** JOB 5150 ON node-3 CANCELLED AT 2026-05-01T10:35:06 DUE TO JOB REQUEUE ***
 10:38:11 restored the checkpoint of step 400
 10:39:11 working
+""",
+    ),
+    Case(
+        "tracebacks that were only ignored, again and again",
+        "",
+        "".join(
+            f"""
+({epoch}, 0.{epoch})
+Exception ignored in: <function Loader.__del__ at 0x7f71c0979c{epoch}0>
+Traceback (most recent call last):
+  File "loader.py", line 1604, in __del__
+    self._shutdown()
+AssertionError: not a child of this process
+"""
+            for epoch in range(3)
+        ),
+    ),
+    Case(
+        "packages that pip finds not to fit",
+        "",
+        """
+ERROR: twine 3.1.1 has requirement requests>=2.20, but you'll have requests 2.6.0 which is incompatible.
+Successfully installed requests-2.6.0
 """,
     ),
     Case(

@@ -7,6 +7,27 @@ from tests.diagnose.cases.wordings import CCOM
 
 SCRIPT_ERRORS = (
     Case(
+        "a parent that points to the traceback above",
+        "script_error",
+        """
+CRITICAL 04-09 10:29:26 [executor.py:49] Executor got fatal signal from worker processes, shutting down. See stack trace above for root cause issue.
+(Worker rank=1 pid=336) Traceback (most recent call last):
+(Worker rank=1 pid=336)   File "/srv/run.py", line 3, in step
+>>>(Worker rank=1 pid=336) ValueError: no such layout: 7
+""",
+    ),
+    Case(
+        "an exception of Spark around the worker's own",
+        "script_error",
+        """
+PythonException:
+  An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+  File "udf.py", line 26, in interval
+>>>TypeError: must be a column, got float
+""",
+    ),
+    Case(
         "an exception without its traceback",
         "script_error",
         """

@@ -38,6 +38,33 @@ Events:
 """,
     ),
     Case(
+        "an image that is waited for, after a launcher's complaint",
+        "network",
+        """
+RuntimeError: job did not start
+>>>  train-0   0/1   ImagePullBackOff   0   3m
+  train-1   0/1   ErrImagePull   0   3m
+""",
+    ),
+    Case(
+        "a build in an image, whose lines BuildKit counts",
+        "script_error",
+        """
+#24 23.05 make[2]: Entering directory '/src/kernels'
+>>>#24 23.05 nvcc fatal   : Unsupported gpu architecture 'compute_91'
+#24 23.05 make[2]: *** [/src/kernels/add.o] Error 1
+""",
+    ),
+    Case(
+        "a pod's container that is not made",
+        "host_oom",
+        """
+NAME      READY   STATUS                 RESTARTS   AGE
+train-0   0/1     CreateContainerError   0          3m
+>>>Warning  Failed  90s  kubelet  Error: container create failed: container init was OOM-killed
+""",
+    ),
+    Case(
         "an image that is waited for",
         "network",
         """
