@@ -1,4 +1,4 @@
-"""On a GPU: cold and warm starts ÷ Inductor's, and graphs pre-compiled four at a time ÷ one after the other.
+"""On a GPU: cold and warm starts ÷ Inductor's; graphs pre-compiled four at a time ÷ one, and ÷ a job of Inductor's.
 
 A start is a whole process, from `python` to the end of its first training step. Cold, all caches are empty, those of
 the CUDA driver and of Triton among them; warm, they are what the cold start left. Without a GPU nothing is measured.
