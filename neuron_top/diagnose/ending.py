@@ -24,6 +24,7 @@ _SUCCESS = late_pattern(
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
     r"|\bWEXITSTATUS 0(?!\d)|W&B process to finish\.\.\. \(success\)|Compiled \d+ models?\b"
     r"|successfully compiled [1-9]\d* sub-graphs|^Final loss\b|(?:^|: )PASS(?:ED)?$"
+    r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
 )
 """What programs say at the end when all went well."""
 _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")

@@ -143,7 +143,8 @@ _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERRO
 NOISE = late_pattern(
     r"^[\W\d_]*$|^-- .{1,200} - Failed$"
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
-    r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible)"
+    r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
+    r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
@@ -166,6 +167,8 @@ _REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED A
 """How Slurm says that it stops a job in order to start it again."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
+_PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
+"""What a program of the shell says whose reader has seen enough, `head` say."""
 _FAREWELL = late_pattern(
     r"(?i:\b(?:failed to|failure to|unable to|could not|cannot|error (?:while|during|when)) (?:\w+ ){0,2}?"
     r"(?:disconnect|shut(?:ting)? ?down|clos(?:e|ing)|clean(?:ing)? ?up|tear(?:ing)? ?down|finali[sz]e|unregister"
@@ -271,7 +274,7 @@ def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
     """Whether known words only advise, tell of what is ignored or tried again, or of a connection not closed well."""
     if _TRIED_AGAIN.search(statement.text) or _IGNORED.search(statement.text):
         return True
-    if statement.level is LogLevel.NOTSET and _ADVICE.match(statement.text):
+    if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
         return True
     is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
     return is_of_others and _FAREWELL.search(statement.text) is not None

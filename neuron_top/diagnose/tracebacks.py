@@ -23,6 +23,9 @@ _BEGIN = late_pattern(r"Traceback \(most recent call last\)(?! [a-z])|^Traceback
 _HEADLESS = late_pattern(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
 """A frame; where no traceback is open, one whose heading was cut off."""
 _FRAMES_INDENT = "  "
+_DESTRUCTOR = ", in __del__"
+"""How the outermost frame ends where an object is destroyed: Python ignores what is raised there, and says so in a line
+that others may have printed something behind."""
 _IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in atexit\._run_exitfuncs:")
 """How Python heads the traceback of what it goes on from: an object's end, a line that could not be logged, or what is
 called when the program has ended."""
@@ -140,6 +143,8 @@ class Tracebacks:
         self._lines = 0
         self._ignored: int | None = None
         """Where Python said last that it goes on from what it prints next."""
+        self._ignored_text = ""
+        """The last exception that Python went on from: of several processes the same one comes several times."""
         self._next_in_thread = False
         self._warning: tuple[int, str] = (0, "")
         """The last warning, behind the number of its line."""
@@ -188,7 +193,8 @@ class Tracebacks:
             self._ignored = None
             return TracebackPart.INSIDE, None
         if state is None:
-            return (TracebackPart.INSIDE if self._without_heading(statement) else TracebackPart.OUTSIDE), None
+            is_part = self._is_ignored_again(statement) or self._without_heading(statement)
+            return (TracebackPart.INSIDE if is_part else TracebackPart.OUTSIDE), None
         if self._is_of_torn_heading(state, statement):
             del self._open[key]
             return TracebackPart.INSIDE, None
@@ -201,6 +207,9 @@ class Tracebacks:
             del self._open[key]
             return TracebackPart.OUTSIDE, None
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
+
+    def _is_ignored_again(self, statement: Statement) -> bool:
+        return bool(statement.text) and statement.text == self._ignored_text
 
     def _without_lead(self, statement: Statement) -> None:
         """Take off what stands in front of each line of a traceback, where its heading has shown what that is."""
@@ -338,6 +347,7 @@ class Tracebacks:
             if state.names_source:
                 state.frames += 1
                 state.raised_in = _whose(statement.text)
+                state.ignored = state.ignored or (state.frames == 1 and statement.text.endswith(_DESTRUCTOR))
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
@@ -359,6 +369,7 @@ class Tracebacks:
             state.twin = None
         is_caught = re.search(rf"\b{re.escape(_name(raised))}\b", state.warned_of) is not None
         if state.ignored or is_caught or state.level.is_mild:
+            self._ignored_text = statement.text if state.ignored else self._ignored_text
             del self._open[key]
             return TracebackPart.EXCEPTION, None
         if state.relayed:

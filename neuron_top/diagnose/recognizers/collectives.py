@@ -11,7 +11,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         CauseClass.NETWORK,
         Weight.STATEMENT,
         words("address already in use|eaddrinuse|failed to listen on any|address in use"),
-        r"(?i:address (?:already )?in use)|\bEADDRINUSE\b|failed to listen on any local network address",
+        r"(?i:address (?:already )?in use)|\bEADDRINUSE\b(?! [a-z])|failed to listen on any local network address",
         any_level=True,
         doubt=Doubt.SOME,
     ),

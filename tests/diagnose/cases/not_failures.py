@@ -67,6 +67,44 @@ AssertionError: not a child of this process
         ),
     ),
     Case(
+        "objects that are destroyed in several processes at once",
+        "",
+        """
+Epoch 1 train: 100%
+Traceback (most recent call last):
+Traceback (most recent call last):
+  File "tracker.py", line 80, in __del__
+  File "tracker.py", line 80, in __del__
+    self._stop()
+  File "tracker.py", line 89, in _stop
+  File "tracker.py", line 89, in _stop
+AttributeError: 'RLock' object has no attribute '_count'
+AttributeError: 'RLock' object has no attribute '_count'
+Epoch 1 mIoU 3.1
+""",
+    ),
+    Case(
+        "words of failures in lines that report none",
+        "",
+        """
+INFO port patch applied (EADDRINUSE file-rendezvous)
+ls: write error: Broken pipe
+invoke-rc.d: could not determine current runlevel
+E0912 06:24:12.423666   53703 slow_operation_alarm.cc:140] The operation took 2m31.7s
+[Compiling module jit_scan for GPU] Very slow compile? If you want to file a bug, attach the results.
+still compiling
+""",
+    ),
+    Case(
+        "a runner of tests that ends its workers",
+        "",
+        """
+A worker process has failed to exit gracefully and has been force exited.
+Test Suites: 15 passed, 15 total
+Tests:       32 passed, 32 total
+""",
+    ),
+    Case(
         "packages that pip finds not to fit",
         "",
         """
