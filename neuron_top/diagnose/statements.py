@@ -148,6 +148,7 @@ _STAMP = late_pattern(
     r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
+"""A date, a time or both; BuildKit has a step's number and its seconds instead."""
 _LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
     rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])"
