@@ -16,6 +16,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 from neuron_top.late_pattern import late_pattern
 
@@ -74,12 +75,12 @@ def _installed() -> tuple[str, ...]:
 
 def _calls_pytorch(command: str) -> bool:
     """Whether the sources of a command do, as far as their text shows; one that cannot be read does not."""
-    for word in shlex.split(command):
-        if word.endswith(".cpp"):
-            try:
-                with open(word, encoding="utf-8", errors="replace") as source:
-                    if _CALLS_PYTORCH.search(source.read()):
-                        return True
-            except OSError:
-                continue
-    return False
+    sources = (word for word in shlex.split(command) if word.endswith(".cpp"))
+    return any(_CALLS_PYTORCH.search(_text(source)) for source in sources)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
