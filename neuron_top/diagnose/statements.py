@@ -245,11 +245,16 @@ def _pieces(text: str) -> list[str]:
             result += frames
         elif "\r" in piece:
             result += filter(None, piece.split("\r"))
-        elif "%|" in piece and ("it/s" in piece or "s/it" in piece):
+        elif "%|" in piece and _tells_pace(piece):
             result.append(_BETWEEN_BARS.split(piece)[-1])
         else:
             result.append(piece)
     return result[:_MOST_PIECES]
+
+
+def _tells_pace(text: str) -> bool:
+    """Whether a progress bar may stand in it: the patterns that look for one are dear."""
+    return "it/s" in text or "s/it" in text
 
 
 def _unescaped(text: str) -> list[str]:
@@ -294,7 +299,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
     elif record.shape is base.RUNTIME:
         _read_runtime(statement)
     else:
-        bar = _BAR.match(text) if "it/s" in text or "s/it" in text else None
+        bar = _BAR.match(text) if _tells_pace(text) else None
         if bar is not None:
             statement.text, statement.indent = text[bar.end() :], 0
         _read_header(statement)

@@ -143,7 +143,7 @@ class Tracebacks:
         self._lines = 0
         self._ignored: int | None = None
         """Where Python said last that it goes on from what it prints next."""
-        self._ignored_text = ""
+        self._ignored_text: str | None = None
         """The last exception that Python went on from: of several processes the same one comes several times."""
         self._next_in_thread = False
         self._warning: tuple[int, str] = (0, "")
@@ -193,7 +193,7 @@ class Tracebacks:
             self._ignored = None
             return TracebackPart.INSIDE, None
         if state is None:
-            is_part = self._is_ignored_again(statement) or self._without_heading(statement)
+            is_part = statement.text == self._ignored_text or self._without_heading(statement)
             return (TracebackPart.INSIDE if is_part else TracebackPart.OUTSIDE), None
         if self._is_of_torn_heading(state, statement):
             del self._open[key]
@@ -207,9 +207,6 @@ class Tracebacks:
             del self._open[key]
             return TracebackPart.OUTSIDE, None
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
-
-    def _is_ignored_again(self, statement: Statement) -> bool:
-        return bool(statement.text) and statement.text == self._ignored_text
 
     def _without_lead(self, statement: Statement) -> None:
         """Take off what stands in front of each line of a traceback, where its heading has shown what that is."""
@@ -368,8 +365,9 @@ class Tracebacks:
             self._open.pop(state.twin, None)
             state.twin = None
         is_caught = re.search(rf"\b{re.escape(_name(raised))}\b", state.warned_of) is not None
+        if state.ignored:
+            self._ignored_text = statement.text
         if state.ignored or is_caught or state.level.is_mild:
-            self._ignored_text = statement.text if state.ignored else self._ignored_text
             del self._open[key]
             return TracebackPart.EXCEPTION, None
         if state.relayed:
