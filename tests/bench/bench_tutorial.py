@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.bench.figures import Figure, own_folders, report, timed
+from tests.bench.figures import DEFAULT, Figure, own_folders, report, timed
 
 SCRIPT = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
 RANKS = ("-m", "torch.distributed.run", "--nproc_per_node=4")
@@ -33,7 +33,7 @@ def measure(repeats: int = 2) -> list[Figure]:
     return [
         Figure(
             f"the tutorial, {state}",
-            "Inductor as it comes",
+            DEFAULT,
             wall[state, OURS],
             wall[state, INDUCTOR],
             bound,
