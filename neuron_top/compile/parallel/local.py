@@ -9,18 +9,17 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol
-
-import psutil
 
 from neuron_top.cache.model.record import Stats
 from neuron_top.compile import side_channel
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
 from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
 from neuron_top.compile.parallel.log_lines import ParallelLog
+from neuron_top.compile.spare_resources import available_bytes, resident_bytes
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from neuron_top.events.levels import LogLevel
@@ -153,40 +152,3 @@ class LocalExecutor:
             if not isinstance(problem, NeuronTopError):
                 self._log.remark("".join(traceback.format_exception(problem)), level=LogLevel.ERROR)
             return None, str(problem) or type(problem).__name__
-
-
-_CGROUP = Path("/sys/fs/cgroup")
-
-
-def available_bytes(cgroup: Path = _CGROUP) -> int:
-    """What the kernel says new programs can get, within the limit of our container if it has one."""
-    machine = int(psutil.virtual_memory().available)
-    limit, used = _number(cgroup / "memory.max"), _number(cgroup / "memory.current")
-    if limit is None or used is None:
-        return machine
-    return min(machine, max(0, limit - used))
-
-
-def resident_bytes(pids: Iterable[int]) -> int:
-    """Resident memory of these processes and their descendants; those that are gone count nothing."""
-    total = 0
-    for pid in pids:
-        try:
-            process = psutil.Process(pid)
-            family = [process, *process.children(recursive=True)]
-        except psutil.Error:
-            continue
-        for member in family:
-            try:
-                total += int(member.memory_info().rss)
-            except psutil.Error:
-                continue
-    return total
-
-
-def _number(path: Path) -> int | None:
-    try:
-        text = path.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdecimal() else None

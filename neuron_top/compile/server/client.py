@@ -150,7 +150,6 @@ class CompileClient:
             process = _start(self._environment)
             self._have_read(process)
             self._process = process
-            atexit.register(self.close)
         return process
 
     def _have_read(self, process: subprocess.Popen[bytes]) -> None:
@@ -208,6 +207,12 @@ def _let_go_all() -> None:
 
 
 os.register_at_fork(after_in_child=_let_go_all)
+
+
+@atexit.register  # of this module, not with each server: whoever uses a client registers later, and so is called sooner
+def _close_all() -> None:
+    for client in _clients:
+        client.close()
 
 
 def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -44,6 +44,7 @@ from neuron_top.compile.graphs.directions import BACKWARD, FORWARD, INFERENCE, w
 from neuron_top.compile.torch import (
     before_trace,
     chosen_strides,
+    compile_ahead,
     dispatch_cache,
     equal_blocks,
     in_job,
@@ -305,6 +306,7 @@ def _from_cache_as(
     if runner := loading.known(graph):
         return function(runner)
     machine_locks.let_the_server_go_first(lambda: wrapper.is_begun(graph.key))
+    compile_ahead.asked_for(wrapper, graph.key)
     if direction != FORWARD or hashing.shape_environment(inputs_left) is not None:
         return function(loading.load(wrapper, graph, inputs_left))  # compilers assume things of sizes that may change
     beside = CompileBeside(wrapper, graph)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import ModuleKey, parse_key
 from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import keys_in_force
@@ -146,14 +147,15 @@ class Wrapper:
             return None
 
     def is_begun(self, key: ModuleKey) -> bool:
-        """Whether anything of `key` is in the cache: its artifact, a failure, the lock of whoever compiles it.
+        """Whether the cache has the artifact of `key`, a failure, or the lock of whoever compiles it.
 
         Also True where that cannot be known, or does not matter: the caller then does not wait.
         """
         if self.options.no_cache:
             return True
         with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
-            return self.entry(key).path.exists()
+            entry = self.entry(key)
+            return entry.state() is not Lookup.MISS or entry.lock.exists()
         return True
 
     def extract(self, graph: GraphToCompile) -> bool:
@@ -202,7 +204,7 @@ class Wrapper:
 
     @property
     def expects_misses(self) -> bool:
-        """Whether graphs to come are to be compiled, as far as can be known: one was, or the cache holds nothing."""
+        """Whether graphs to come are to be compiled, as far as can be known: one was, or the cache has no artifact."""
         if self.options.no_cache or self.options.extract_only or self.options.on_miss is OnMiss.ERROR:
             return False
         if self._has_compiled:
@@ -211,9 +213,10 @@ class Wrapper:
             root = self._checked_root()
             if self._fetcher_of(root) is not None:  # what is not here may be there
                 return False
-            if not any(root.glob("*/MODULE_*")):  # the compiler takes up to a second to know its own directory
+            finished = f"MODULE_*/{filenames.DONE}"
+            if not any(root.glob(f"*/{finished}")):  # the compiler takes up to a second to know its own directory
                 return True
-            return not any((root / self.compiler.directory()).glob("MODULE_*"))
+            return not any((root / self.compiler.directory()).glob(finished))
         return False
 
     def start_compiler(self) -> None:
