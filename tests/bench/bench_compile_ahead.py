@@ -1,7 +1,7 @@
 """A job whose graphs a trial run has collected and nobody has compiled, against the same without compiling ahead.
 
-Its graphs have one kernel each, so that a compile keeps one core busy, and the job waits between them, as one that reads
-data does: what idle cores are good for shows only where there are some.
+Its graphs have one kernel each, so that a compile keeps one core busy, and the job waits between them, as one does
+that reads data: what idle cores are good for shows only where there are some.
 """
 
 from __future__ import annotations
