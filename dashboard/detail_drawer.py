@@ -21,9 +21,9 @@ from neuron_top.dashboard.page_diff import outputs_of
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.entry_contents import operators_of
 from neuron_top.services.misses import MissService
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.graphs import GraphPage, graph_page
+from neuron_top.views.graphs import GraphPage, counted_inputs, graph_page
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery, question
 from neuron_top.views.model import LineRef
 from neuron_top.views.operators import Operators
@@ -66,7 +66,7 @@ def graph_facts(page: GraphPage, lines: Sequence[str]) -> Any:
         ("compile time", f"{one.seconds_text} in this run" if one.seconds is not None else UNKNOWN),
         ("compiler", one.compiler or "—"),
         ("flags", " ".join(page.flags) or "—"),
-        ("inputs", "  ".join(page.inputs) or "—"),
+        ("inputs", ", ".join(counted_inputs(page.inputs)) or "—"),
         ("operators", count_text(one.operators)),
         ("graph, artifact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artifact_bytes)}"),
         ("cache entry", f"{page.cache_state or 'not seen by the catalog'} in {page.cache_root or '—'}"),
@@ -129,8 +129,10 @@ def cache_details(
         parts.append(explanation_panel(reasons, title))
     if made_of is not None:
         kinds = [(html.Code(row.name), count_text(row.count), html.Code("  ".join(row.shapes))) for row in made_of.rows]
-        shown = f"{count_text(made_of.total)} operators of {len(kinds)} kinds, read from {made_of.place}"
-        words = f"{shown}; inputs {'  '.join(made_of.inputs[:INPUTS_SHOWN])}" if made_of.inputs else shown
+        shown = f"{counted(made_of.total, 'operator')} of {counted(len(kinds), 'kind')}, read from {made_of.place}"
+        inputs = counted_inputs(made_of.inputs)
+        more = f", and {counted(len(inputs) - INPUTS_SHOWN, 'other kind')}" if len(inputs) > INPUTS_SHOWN else ""
+        words = f"{shown}; inputs {', '.join(inputs[:INPUTS_SHOWN])}{more}" if inputs else shown
         head = ("operator", "count", "commonest results")
         parts.append(panel("Operators", html.P(words), table(head, kinds, caption="Operators", right=(1,))))
     return html.Div(parts) if parts else note("No cache on this machine has this graph.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from operator import itemgetter
 
 import msgspec
@@ -10,7 +12,7 @@ import msgspec
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
-from neuron_top.units import duration_text
+from neuron_top.units import count_text, duration_text
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, settled, waiters
 
 
@@ -202,6 +204,11 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over:
         compiler=_folder(run, graph),
         message=graph.message.strip().partition("\n")[0],
     )
+
+
+def counted_inputs(inputs: Sequence[str]) -> list[str]:
+    """Inputs of a graph for people: equal ones once, with their number (`float32[8, 8] × 12`), as they first appear."""
+    return [one if count == 1 else f"{one} × {count_text(count)}" for one, count in Counter(inputs).items()]
 
 
 def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = None) -> GraphPage | None:

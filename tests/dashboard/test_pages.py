@@ -50,6 +50,7 @@ from neuron_top.views.exhausted import exhausted_memory
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.miss_explanation import MissExplanation, MissReason
+from neuron_top.views.operators import OperatorRow, Operators
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.progress import cache_card
@@ -199,6 +200,14 @@ def test_why_a_graph_missed_is_reported_with_its_causes_or_with_what_to_do() -> 
     )
     assert "batch 8 here, 4 there" in words_of(reported)
     assert "No cache on this machine" in words_of(detail_drawer.cache_details(None, None))
+
+
+def test_operators_of_a_graph_stand_below_its_inputs_counted_and_the_rarest_kinds_only_by_number() -> None:
+    inputs = (*["f32[8]"] * 3, *(f"f32[{size}]" for size in range(10, 10 + 2 * detail_drawer.INPUTS_SHOWN)))
+    row = OperatorRow(name="add", count=2, shapes=("f32[8]",))
+    shown = words_of(detail_drawer.cache_details(None, Operators(place="entry", rows=(row,), inputs=inputs)))
+    assert "2 operators of 1 kind, read from entry; inputs f32[8] × 3, f32[10], f32[11]" in shown
+    assert f"and {detail_drawer.INPUTS_SHOWN + 1} other kinds" in shown
 
 
 def links(component: Any) -> list[str]:

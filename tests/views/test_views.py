@@ -44,7 +44,7 @@ from neuron_top.tui.panels.cores import use_text
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.core_rows import silence_text
 from neuron_top.views.cores import core_page, core_table, visible_words
-from neuron_top.views.graphs import graph_page, graph_table, slowest_rows
+from neuron_top.views.graphs import counted_inputs, graph_page, graph_table, slowest_rows
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.report import report
 from neuron_top.views.runs import run_row
@@ -154,6 +154,12 @@ def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_
     assert [row.module for row in slowest_rows(run, 120.0, 12)] == [C, B, A]
     assert [row.module for row in slowest_rows(run, 120.0, 2)] == [C, B]
     assert slowest_rows(run, 120.0, 12) == tuple(graph_page(run, 120.0, key).row for key in (C, B, A))
+
+
+def test_equal_inputs_of_a_graph_are_counted_where_they_first_appear():
+    assert counted_inputs(["f32[8]", "s32[2]", "f32[8]", "f32[]", "f32[8]"]) == ["f32[8] × 3", "s32[2]", "f32[]"]
+    assert counted_inputs(["f32[1]"] * 1200) == ["f32[1] × 1,200"]
+    assert counted_inputs([]) == []
 
 
 def test_a_core_shows_headroom_peak_and_what_its_worker_reports_its_memory():

@@ -15,7 +15,7 @@ from neuron_top.tui.panels.why import why_lines
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, counted, duration_text, range_text
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
+from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow, counted_inputs
 from neuron_top.views.miss_explanation import MissExplanation
 from neuron_top.views.model import HITS, GraphState, LineRef, Precision
 from neuron_top.views.words import entry_state_words, graph_state_words
@@ -61,7 +61,7 @@ def _in_the_run(theme: Theme, page: GraphPage, width: int) -> list[Strip]:
         ("compiler", row.compiler or ""),
         ("part", row.direction),
         ("operators", count_text(row.operators) if row.operators is not None else ""),
-        ("inputs", ", ".join(page.inputs)),
+        ("inputs", ", ".join(counted_inputs(page.inputs))),
         ("flags", " ".join(page.flags)),
         ("graph size", bytes_text(row.graph_bytes) if row.graph_bytes is not None else ""),
         ("artifact", bytes_text(row.artifact_bytes) if row.artifact_bytes is not None else ""),
