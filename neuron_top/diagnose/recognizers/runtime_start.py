@@ -13,7 +13,7 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         words(
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
             "|devices found|neuron_device|compatible driver|no devices|module neuron|neuron:fw_io"
-            "|device information from|open the device|open the nd|[hal] request"
+            "|device information from|open the device|open the nd|[hal] request|mla device"
         ),
         (
             r"Unable to (?:determine Neuron|read compatible) Driver version|requires Neuron Driver version"
@@ -25,6 +25,7 @@ RUNTIME_START: tuple[Recognizer, ...] = (
             r"|neuron:fw_io_\w+: .{0,40}timed out|(?i:neuron driver (?:is )?not (?:loaded|installed|found))"
             r"|[Mm]odule neuron is (?:in use|not currently loaded)|device information from the driver"
             r"|Could not open the (?:device index|nd)|\[hal\] request .{1,60} timed out"
+            r"|\bBDF \S{1,20} is not an? MLA [Dd]evice"
         ),
     ),
     Recognizer(

@@ -341,6 +341,14 @@ nrtd[1]: [NRTD:InitTongas] Failed to initialize devices, error:2
 """,
     ),
     Case(
+        "a daemon that is given a device of another kind",
+        "runtime_init",
+        """
+>>>nrtd[2]: [TDRV:tdrv_init_mla_phase1] BDF 0000:00:1e.0 is not a MLA Device
+nrtd[2]: [NRTD:InitTongas] Failed to initialize devices, error:2
+""",
+    ),
+    Case(
         "words of the runtime without a blank behind the function",
         "runtime_exec",
         """
