@@ -110,8 +110,9 @@ class Diagnoser:
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
-        self._is_of_traceback = False
-        """The line being read belongs to a traceback or announces one: what it means depends on its place."""
+        self._depends_on_place = False
+        """What the line being read means depends on its place: it belongs to a traceback or announces one, or it tells
+        what became of the lines before it."""
         self._report = LauncherReport()
         self._message: CompilerMessage | None = None
         self._shapes: dict[bytes, Finding | None] = {}
@@ -274,9 +275,9 @@ class Diagnoser:
                 known.last_compiles = self._progress.compiles
                 return
         self._here = (block, position)
-        self._is_of_traceback = False
+        self._depends_on_place = False
         found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
-        if shape is not None and len(found) <= 1 and not (self._spanning or self._is_of_traceback):
+        if shape is not None and len(found) <= 1 and not (self._spanning or self._depends_on_place):
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
             self._shapes[shape] = found[0] if found else None
@@ -300,7 +301,7 @@ class Diagnoser:
                 self._close_message()
         part, raised = self._tracebacks.read(statement)
         if part is TracebackPart.INSIDE:
-            self._is_of_traceback = True
+            self._depends_on_place = True
             return None
         if part is TracebackPart.EXCEPTION:
             return self._exception(statement, raised) if raised is not None else None
@@ -335,6 +336,9 @@ class Diagnoser:
         if general.queues_again(statement):
             self._queued_again = statement.line
             return True
+        if general.restarts_workers(statement):
+            self._depends_on_place = True
+            self._restarted(statement)
         rows = general.done_after_all(statement)
         if rows:
             self._done_after_all(statement, rows)
@@ -346,6 +350,14 @@ class Diagnoser:
             is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
             if is_vague and not finding.terminal:
                 finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+
+    def _restarted(self, statement: Statement) -> None:
+        """Note what was found before workers are started again; what is said once more behind that ended those."""
+        if self._findings.all:
+            self._mark_progress(*self._here)
+        for finding in self._findings.all:
+            if finding.restarted_at <= finding.last_line:
+                finding.restarted_at, finding.restarted_steps = statement.line, self._progress.steps
 
     def _done_after_all(self, statement: Statement, rows: tuple[str, ...]) -> None:
         for finding in self._findings.all:

@@ -39,6 +39,10 @@ class Finding(msgspec.Struct):
     """Graphs whose compile failed."""
     recovered: bool = False
     """Later lines show that it was overcome."""
+    restarted_at: int = 0
+    """Line in which a launcher said last that it starts the workers again."""
+    restarted_steps: int = 0
+    """How far the job was then."""
     demoted: bool = False
     """Another finding says the same and more."""
     terminal: bool = False

@@ -29,7 +29,8 @@ WORDS: tuple[bytes, ...] = (
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"ignoring this", b"skipping this", b"falling back",
     b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
-    b"started container",
+    b"started container", b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker",
+    b"restarting the worker", b"restarting all worker", b"restarting training worker", b"recover training worker",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -165,6 +166,11 @@ _OVERCAME = late_pattern(
 """What a program says of the error in front of it: that it goes on."""
 _REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
 """How Slurm says that it stops a job in order to start it again."""
+_RESTARTS = late_pattern(
+    r"(?i)\b(?:will (?:now )?restart|restarting|(?:attempting|trying) to (?:restart|recover)) "
+    r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
+)
+"""How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
 _PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
@@ -288,6 +294,11 @@ def takes_back(statement: Statement) -> bool:
 def queues_again(statement: Statement) -> bool:
     """Whether Slurm says that it stops a job in order to start it again."""
     return _REQUEUED.search(statement.text) is not None
+
+
+def restarts_workers(statement: Statement) -> bool:
+    """Whether a launcher says that it starts its workers once more; how that went, the lines behind it show."""
+    return _RESTARTS.search(statement.text) is not None
 
 
 def done_after_all(statement: Statement) -> tuple[str, ...]:

@@ -4,7 +4,7 @@
 which the job went on: steps, or many more lines; where there is much doubt, compiles too.
 
 **Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success behind
-it; or at least five steps were made behind it.
+it; at least five steps were made behind it; or a launcher started its workers again, and those made one.
 
 **Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
 known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
@@ -119,6 +119,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
     if finding.verdict.advice == ENDED_BELOW:
         return False
     if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
+        return True
+    if finding.restarted_at > finding.last_line and progress.steps > finding.restarted_steps:
         return True
     steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
     if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:

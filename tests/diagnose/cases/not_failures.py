@@ -254,6 +254,35 @@ W0302 09:18:04.165000 46217 torch/distributed/elastic/agent/server/api.py:708] W
         recovered=True,
     ),
     Case(
+        "a group of workers that its agent starts again, and that trains on",
+        "",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 31, in <module>
+    loss.backward()
+RuntimeError: NCCL error: unhandled system error, NCCL version 2.5.6
+[ERROR] 2026-05-02 10:00:00,201 local_elastic_agent: [default] Worker group failed
+[INFO] 2026-05-02 10:00:00,202 api: [default] Worker group FAILED. 2/5 attempts left; will restart worker group
+[INFO] 2026-05-02 10:00:31,009 api: [default] Starting worker group
+=> restored epoch 4
+epoch 4 step 10 loss 1.93
+""",
+        recovered=True,
+    ),
+    Case(
+        "a group of workers that Ray Train starts again",
+        "",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 31, in <module>
+    rows = next(batches)
+OSError: [Errno 107] the share did not answer
+INFO trainer.py:12 -- Restarting training worker group from latest checkpoint.
+{'loss': 1.93, 'epoch': 4.1}
+""",
+        recovered=True,
+    ),
+    Case(
         "a server that goes on after a bad request",
         "",
         "INFO 03-04 10:00:00 [api_server.py:100] Application startup complete.\n"

@@ -851,4 +851,36 @@ tar: Unexpected EOF in archive
 tar: Error is not recoverable: exiting now
 """,
     ),
+    Case(
+        "workers that are started again and fail as before",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 31, in <module>
+    loss.backward()
+>>>ValueError: label 11 is none of ten classes
+[INFO] 2026-05-02 10:00:00,202 api: [default] Worker group FAILED. 1/1 attempts left; will restart worker group
+epoch 4 step 10 loss 1.93
+Traceback (most recent call last):
+  File "/job/fit.py", line 31, in <module>
+    loss.backward()
+ValueError: label 11 is none of ten classes
+""",
+        "failed",
+    ),
+    Case(
+        "workers that are started again and were not seen to work",
+        "script_error",
+        """
+epoch 3 step 10 loss 1.95
+Traceback (most recent call last):
+  File "/job/fit.py", line 31, in <module>
+    loss.backward()
+>>>ValueError: label 11 is none of ten classes
+epoch 4 step 10 loss 1.93
+[INFO] 2026-05-02 10:00:00,202 api: [default] Worker group FAILED. 1/1 attempts left; will restart worker group
+[INFO] 2026-05-02 10:00:00,203 api: [default] Stopping worker group
+""",
+        "failed",
+    ),
 )
