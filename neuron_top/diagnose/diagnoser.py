@@ -78,6 +78,7 @@ _MOST_MODULES = 64
 _MOST_STARTED = 4096
 _LINES_OF_A_REQUEUE = 20
 """In which Slurm tells how it ends the steps of a job that it starts again."""
+_HEADING = b"Traceback ("
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
@@ -276,11 +277,22 @@ class Diagnoser:
                 return
         self._here = (block, position)
         self._depends_on_place = False
+        if _HEADING in raw:
+            self._read_above(block, position, line)
         found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
         if shape is not None and len(found) <= 1 and not (self._spanning or self._depends_on_place):
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
             self._shapes[shape] = found[0] if found else None
+
+    def _read_above(self, block: bytes, position: int, line: int) -> None:
+        """Show the line above the heading of a traceback to what follows that: it may hold no word of a failure."""
+        before = block[max(0, position - LINE_LIMIT) : position] or self._tail[-LINE_LIMIT:]
+        raw = before.removesuffix(b"\n").rpartition(b"\n")[2]
+        above = next(statements(raw, line - 1, 0, self._indent or 0), None)
+        if above is not None:
+            found = next((each for each in reversed(self._findings.all) if each.last_line == line - 1), None)
+            self._tracebacks.precede(above, found)
 
     def _mark_progress(self, block: bytes, position: int) -> None:
         """Count what the job has done before this place."""

@@ -4,7 +4,8 @@
 which the job went on: steps, or many more lines; where there is much doubt, compiles too.
 
 **Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success behind
-it; at least five steps were made behind it; or a launcher started its workers again, and those made one.
+it; the program that logged it goes on with its ordinary lines; a launcher started its workers again, and those made a
+step; or at least five steps were made behind it.
 
 **Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
 known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
@@ -84,6 +85,8 @@ def diagnosis(
     if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
         # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
         open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
+    if (open_failures or exit_code not in (None, 0)) and all(_leaves_why(finding) for finding in open_failures):
+        open_failures += [finding for finding in real if finding.goes_on_at and finding not in open_failures]
     is_torn = is_torn and not open_failures and exit_code is None
     failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
@@ -118,6 +121,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
         return True
     if finding.verdict.advice == ENDED_BELOW:
         return False
+    if finding.goes_on_at > finding.last_line:
+        return True
     if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
         return True
     if finding.restarted_at > finding.last_line and progress.steps > finding.restarted_steps:
@@ -127,6 +132,11 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
         return True
     is_printed = not finding.terminal and reads_as_exception(finding.text)
     return steps >= (_STEPS_BEHIND_WORDS if is_printed else _STEPS_OF_A_LIVING_JOB)
+
+
+def _leaves_why(finding: Finding) -> bool:
+    """Whether it explains less than an exception that a program logged and seemed to go on from."""
+    return finding.weight in (Weight.MESSAGE, Weight.CASCADE)
 
 
 def _is_short_wait(finding: Finding, findings: list[Finding], *, is_stopped: bool) -> bool:

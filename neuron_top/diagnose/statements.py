@@ -149,6 +149,8 @@ _STAMP = late_pattern(
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
 """A date, a time or both; BuildKit has a step's number and its seconds instead."""
+_LOGGERS_NAME = late_pattern(r"[\w.-]{1,80} {1,8}(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {1,8}\S)")
+"""What Python's loggers are often told to put between stamp and level, without a sign that parts them."""
 _LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
     rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])"
@@ -464,7 +466,8 @@ def _stamp(statement: Statement) -> bool:
     found = found or _STAMP.match(statement.text)
     if found is None or found.end() == len(statement.text):
         return False
-    statement.text = statement.text[found.end() :]
+    name = _LOGGERS_NAME.match(statement.text, found.end()) if "," in found[0] else None
+    statement.text = statement.text[found.end() if name is None else name.end() :]
     return True
 
 

@@ -64,6 +64,18 @@ _LINK_LINES = 12
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 """Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
 _PURGE_EVERY = 50
+_LOGGED_AT = (LogLevel.WARNING, LogLevel.ERROR)
+"""Levels at which programs log an exception that they have caught; one that ends them is logged at these as well."""
+_ORDINARY = (LogLevel.INFO, LogLevel.DEBUG)
+_LINES_OF_A_LIVING_PROCESS = 5
+"""So many ordinary lines right behind a traceback that a program has logged show that it goes on."""
+_ENDING = late_pattern(
+    r"(?i)\b(?:(?:shut(?:ting|s)?|tear(?:ing|s)?)[ _-]?down|clean(?:ing|s|ed)?[ _-]?up|clos(?:e[sd]?|ing)"
+    r"|leav(?:e[sd]?|ing)|releas(?:e[sd]?|ing)|sav(?:e[sd]?|ing)|sync(?:s|ing|ed)?|stop(?:s|ped|ping)?"
+    r"|(?:exit|abort|terminat|kill|destroy|finali[sz]|cancel|disconnect|quit|flush|upload|dump|fail)\w*"
+    r"|errors?|exceptions?|bye|marking)\b"
+)
+"""Words of what a program tells while it ends: what it puts away, and whom it tells that it has failed."""
 
 
 def _whose(frame: str) -> RaisedIn:
@@ -89,6 +101,22 @@ class TracebackPart(Enum):
     INSIDE = 1
     """Heading, frame, or what links two of a chain: says nothing by itself."""
     EXCEPTION = 2
+
+
+class _Logged:
+    """A traceback that a program logged by itself: whether it has ended for it, the lines behind it show."""
+
+    def __init__(self, heading: Finding | None) -> None:
+        self.findings = [] if heading is None else [heading]
+        """What is overcome if it goes on: the line above the traceback, and the exceptions at its ends."""
+        self.ordinary = 0
+
+    def goes_on(self, statement: Statement) -> bool:
+        """Whether this line, the next behind the traceback, completes the proof that the program goes on."""
+        if _ENDING.search(statement.text):
+            self.ordinary = -_LINK_LINES
+        self.ordinary += statement.level in _ORDINARY
+        return self.ordinary == _LINES_OF_A_LIVING_PROCESS
 
 
 class _Open:
@@ -124,6 +152,7 @@ class _Open:
         """An exception that quotes the one to come."""
         self.warned_of = ""
         """The warning right above its heading, which may quote the exception: then whoever warns has caught it."""
+        self.logged: _Logged | None = None
         self.twin: Process | None = None
         """The same traceback, as it reads if what stands in front of its heading stands there once (or always)."""
 
@@ -148,6 +177,8 @@ class Tracebacks:
         self._next_in_thread = False
         self._warning: tuple[int, str] = (0, "")
         """The last warning, behind the number of its line."""
+        self._above: tuple[Statement, Finding | None] | None = None
+        """The line above a heading that is about to be read, and what was found in it."""
         self._leads: dict[str, _Lead] = {}
         self._since_frame: int | None = None
         """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
@@ -167,6 +198,10 @@ class Tracebacks:
         """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one behind it."""
         return self._since_frame is not None and self._since_frame <= 1
 
+    def precede(self, statement: Statement, finding: Finding | None) -> None:
+        """Take the line above a heading, which is read next: a logger's own says that the traceback was logged."""
+        self._above = statement, finding
+
     def read(self, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         """What the statement is; for an exception its parts (None where it is to be ignored)."""
         self._lines += 1
@@ -179,7 +214,9 @@ class Tracebacks:
         state = self._open.get(key)
         begin = _BEGIN.search(statement.text)
         if begin is not None:
+            logged = self._logged(statement)
             self._heading(statement, begin.start())
+            self._note_logged(statement.process, logged)
             return TracebackPart.INSIDE, None
         if _IGNORED.search(statement.text):
             self._ignored = statement.line
@@ -237,6 +274,22 @@ class Tracebacks:
             twin = self._enter(statement)
             twin.ignored = ignored
             self._open[plain].twin, twin.twin = statement.process, plain
+
+    def _logged(self, statement: Statement) -> _Logged | None:
+        """Whether the traceback with this heading is one that a program has logged."""
+        above, self._above = self._above, None
+        if above is None or above[0].line != statement.line - 1 or above[0].process != statement.process:
+            return None
+        is_loggers = above[0].level in _LOGGED_AT and "Warning: " not in above[0].text
+        return _Logged(above[1]) if is_loggers else None
+
+    def _note_logged(self, key: Process, logged: _Logged | None) -> None:
+        """Note it for the traceback that has just begun, however its lines will read."""
+        state = self._open[key]
+        twin = self._open.get(state.twin) if state.twin is not None else None
+        for each in (state, twin):
+            if each is not None:
+                each.logged = logged
 
     def _without_heading(self, statement: Statement) -> bool:
         """Begin with a frame, where the log begins inside a traceback.
@@ -378,6 +431,9 @@ class Tracebacks:
         link = _LINK.search(statement.text)
         if link is None:
             quoted = self._quoted(state, statement)
+            if state.logged is not None and statement.text and state.logged.goes_on(statement):
+                for finding in state.logged.findings:
+                    finding.goes_on_at = statement.line
             return (TracebackPart.OUTSIDE if quoted is None else TracebackPart.EXCEPTION), quoted
         state.in_frames, state.left = True, _MOST_LINES
         state.caused_by = state.previous
@@ -408,6 +464,8 @@ class Tracebacks:
         state = self._open.get(statement.process)
         if state is None:
             return
+        if state.logged is not None:
+            state.logged.findings.append(finding)
         if state.announced is not None:
             state.announced.demoted = True
         state.announced = finding if announces else None

@@ -353,4 +353,23 @@ step 1
 Terminated
 """,
     ),
+    Case(
+        "a server that does without a module, and is killed later",
+        "host_oom",
+        """
+2026-05-02T10:00:00.448329Z  WARN loader: serve::models: the fast kernels are not there
+Traceback (most recent call last):
+  File "/srv/models.py", line 12, in <module>
+    import fast_kernels
+ImportError: the device is not there
+ rank=0
+2026-05-02T10:00:09.977961Z  INFO serve: waiting for shard 0
+2026-05-02T10:00:19.977961Z  INFO serve: waiting for shard 0
+2026-05-02T10:00:29.977961Z  INFO serve: waiting for shard 0
+2026-05-02T10:00:39.977961Z  INFO serve: waiting for shard 0
+2026-05-02T10:00:49.977961Z  INFO serve: waiting for shard 0
+>>>2026-05-02T10:00:51.347050Z ERROR serve: the shard was ended with signal 9
+2026-05-02T10:00:51.362497Z ERROR serve: shard 0 did not start
+""",
+    ),
 )

@@ -283,6 +283,45 @@ INFO trainer.py:12 -- Restarting training worker group from latest checkpoint.
         recovered=True,
     ),
     Case(
+        "a service that logs an exception and goes on",
+        "",
+        """
+2026-05-02 10:00:00,201 planner INFO looked at 40 offers
+2026-05-02 10:00:04,377 planner ERROR no report today: 'price'
+Traceback (most recent call last):
+  File "/srv/planner/report.py", line 88, in tick
+    rows = build(offers)
+KeyError: 'price'
+2026-05-02 10:00:09,204 planner INFO looked at 41 offers
+2026-05-02 10:00:14,209 planner INFO looked at 38 offers
+2026-05-02 10:00:19,201 planner INFO looked at 37 offers
+2026-05-02 10:00:24,203 planner INFO looked at 44 offers
+2026-05-02 10:00:29,207 planner INFO looked at 40 offers
+""",
+        recovered=True,
+    ),
+    Case(
+        "a service in the journal that logs an exception and goes on",
+        "",
+        "".join(
+            f"May 02 10:00:{second:02} box-3 python[4711]: {line}\n"
+            for second, line in enumerate(
+                (
+                    "2026-05-02 10:00:00,377 jobs.planner WARNING no report today",
+                    "Traceback (most recent call last):",
+                    '  File "/srv/planner/report.py", line 88, in tick',
+                    "    rows = build(offers)",
+                    "KeyError: 'price'",
+                    *(
+                        f"2026-05-02 10:00:{second},204 jobs.planner INFO looked at 41 offers"
+                        for second in range(10, 16)
+                    ),
+                )
+            )
+        ),
+        recovered=True,
+    ),
+    Case(
         "a server that goes on after a bad request",
         "",
         "INFO 03-04 10:00:00 [api_server.py:100] Application startup complete.\n"

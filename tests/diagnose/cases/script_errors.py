@@ -883,4 +883,58 @@ epoch 4 step 10 loss 1.93
 """,
         "failed",
     ),
+    Case(
+        "an exception that a program logs before it puts its things away",
+        "script_error",
+        """
+2026-05-02 10:00:04,377 fit ERROR the run has ended early
+Traceback (most recent call last):
+  File "/job/fit.py", line 88, in main
+    rows = build(offers)
+>>>KeyError: 'price'
+2026-05-02 10:00:09,204 fit INFO uploading 3 files to the bucket
+2026-05-02 10:00:14,209 fit INFO destroying the process group
+2026-05-02 10:00:19,201 fit INFO file 1 of 3
+2026-05-02 10:00:24,203 fit INFO file 2 of 3
+2026-05-02 10:00:29,207 fit INFO file 3 of 3
+2026-05-02 10:00:29,208 fit INFO good night
+2026-05-02 10:00:29,209 fit INFO it took 40 seconds
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that a program logs, and the status with which it ends some lines later",
+        "script_error",
+        """
+2026-05-02 10:00:04,377 fit ERROR the run has ended early
+Traceback (most recent call last):
+  File "/job/fit.py", line 88, in main
+    rows = build(offers)
+>>>KeyError: 'price'
+2026-05-02 10:00:09,204 fit INFO 12 epochs
+2026-05-02 10:00:14,209 fit INFO 40 batches
+2026-05-02 10:00:19,201 fit INFO 8 readers
+2026-05-02 10:00:24,203 fit INFO 2 devices
+2026-05-02 10:00:29,207 fit INFO 1 host
+srun: error: box-5: task 0: Exited with exit code 1
+""",
+        "failed",
+    ),
+    Case(
+        "an exception below a warning of Python's own",
+        "script_error",
+        """
+/job/fit.py:3: UserWarning: few rows
+Traceback (most recent call last):
+  File "/job/fit.py", line 88, in main
+    rows = build(offers)
+>>>KeyError: 'price'
+2026-05-02 10:00:09,204 fit INFO 12 epochs
+2026-05-02 10:00:14,209 fit INFO 40 batches
+2026-05-02 10:00:19,201 fit INFO 8 readers
+2026-05-02 10:00:24,203 fit INFO 2 devices
+2026-05-02 10:00:29,207 fit INFO 1 host
+""",
+        "failed",
+    ),
 )
