@@ -17,6 +17,13 @@ DEATHS: tuple[Recognizer, ...] = (
         Confidence.MEDIUM,
     ),
     Recognizer(
+        "a Fortran program ends",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("forrtl: |fortran runtime error"),
+        r"^forrtl: (?:severe|error) \(\d{1,4}\): (?!process (?:killed|interrupted)\b)\S|^Fortran runtime error: \S",
+    ),
+    Recognizer(
         "Python shows where it hangs",
         CauseClass.SCRIPT_ERROR,
         Weight.DEATH,

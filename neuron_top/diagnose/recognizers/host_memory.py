@@ -52,12 +52,13 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|defaultcpuallocator|running out of memory|out of memory allocating"
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
             "|ran out of memory|out_of_me+"
-            "|: out of memory|memory limit|usage hard limit|to free up memory|: badness "
+            "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill(?!_process\+))|Memory cgroup out of memory"
             r"|\bMemoryError\b"
             r"|Cannot allocate memory"
+            r"|\binsufficient virtual memory\b"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
             r"|\bout of memory allocating \d+ bytes"

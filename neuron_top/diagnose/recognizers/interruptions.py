@@ -53,12 +53,14 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         "a signal asked it to end",
         CauseClass.INTERRUPTED,
         Weight.CASCADE,
-        words("signal 15|signal 2|signal 1|signal (|signal: |death signal|interruption notice|termination signal"),
+        words(
+            "signal 15|signal 2|signal 1|signal (|signal: |forrtl: |death signal|interruption notice|termination signal"
+        ),
         (
             r"(?i:(?:received|got|caught|handling) (?:the |a )?(?:termination |interrupt )?signal:? \(?(?:15|2|1)\b"
             r"|signal \((?:15|2|1)\) received"
             r"|received (?:(?:Signals\.)?SIG(?:TERM|INT|HUP)|15|2|1) death signal"
-            r"|received (?:the |a )?termination signal"
+            r"|received (?:the |a )?termination signal|^forrtl: error \(\d{1,4}\): process (?:killed|interrupted)\b"
             r"|spot (?:instance )?interruption notice)"
         ),
         Confidence.LOW,

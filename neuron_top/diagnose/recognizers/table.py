@@ -60,6 +60,7 @@ TERMINAL = frozenset(
         "stopped",
         "killed",
         "crashed",
+        "a Fortran program ends",
         "a Go program crashed",
     }
 )

@@ -1121,4 +1121,14 @@ SLF4J: Defaulting to no-operation (NOP) logger implementation
 wrote 100 rows
 """,
     ),
+    Case(
+        "what Slurm's daemon could not set up for a job that works",
+        "",
+        """
+slurmstepd: error: task/cgroup: unable to add task[pid=3310] to memory cg '(null)'
+slurmstepd: error: Unable to create TMPDIR [/scratch/7]: Permission denied
+slurmstepd: error: Setting TMPDIR to /tmp
+waves: read 12 rows
+""",
+    ),
 )

@@ -937,4 +937,29 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a program of Fortran that crashes, behind what Slurm's daemon could not set up",
+        "script_error",
+        """
+slurmstepd: error: task/cgroup: unable to add task[pid=3310] to memory cg '(null)'
+slurmstepd: error: Unable to create TMPDIR [/scratch/7]: Permission denied
+slurmstepd: error: Setting TMPDIR to /tmp
+>>>forrtl: severe (174): SIGSEGV, segmentation fault occurred
+Image              PC                Routine            Line        Source
+waves              000000000040118E  MAIN__                     12  waves.f90
+forrtl: error (78): process killed (SIGTERM)
+srun: error: box-5: task 0: Exited with exit code 174
+""",
+        "failed",
+    ),
+    Case(
+        "a program of Fortran whose input ends",
+        "script_error",
+        """
+forrtl: error (78): process killed (SIGTERM)
+At line 12 of file waves.f90 (unit = 9, file = 'waves.in')
+>>>Fortran runtime error: End of file
+""",
+        "failed",
+    ),
 )
