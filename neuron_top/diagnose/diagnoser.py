@@ -124,6 +124,8 @@ class Diagnoser:
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._queued_again: int | None = None
         """Line in which Slurm has said that it starts the job again."""
+        self._task = 0
+        """Line in which the last task of Ansible begins."""
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
         self._wanted: list[_Wanted] = []
@@ -348,6 +350,8 @@ class Diagnoser:
         if general.queues_again(statement):
             self._queued_again = statement.line
             return True
+        if self._is_of_task(statement):
+            return True
         if general.restarts_workers(statement):
             self._depends_on_place = True
             self._restarted(statement)
@@ -355,6 +359,17 @@ class Diagnoser:
         if rows:
             self._done_after_all(statement, rows)
         return bool(rows)
+
+    def _is_of_task(self, statement: Statement) -> bool:
+        """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""
+        begins, is_ignored = general.begins_task(statement), general.ignores_task(statement)
+        self._depends_on_place |= begins or is_ignored
+        if begins:
+            self._task = statement.line
+        for finding in self._findings.all if is_ignored else ():
+            if finding.last_line > self._task:
+                finding.goes_on_at = statement.line
+        return begins or is_ignored
 
     def _take_back(self, statement: Statement) -> None:
         """Error lines without a known meaning, of which the program says now that it went on."""

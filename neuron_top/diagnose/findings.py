@@ -40,7 +40,7 @@ class Finding(msgspec.Struct):
     recovered: bool = False
     """Later lines show that it was overcome."""
     goes_on_at: int = 0
-    """Line that shows that the process which logged it goes on."""
+    """Line that shows that the program which said it goes on."""
     restarted_at: int = 0
     """Line in which a launcher said last that it starts the workers again."""
     restarted_steps: int = 0

@@ -31,6 +31,7 @@ WORDS: tuple[bytes, ...] = (
     b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
     b"started container", b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker",
     b"restarting the worker", b"restarting all worker", b"restarting training worker", b"recover training worker",
+    b"...ignoring", b"task [", b"running handler [",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -172,6 +173,10 @@ _RESTARTS = late_pattern(
     r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
 )
 """How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
+_TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
+"""How Ansible heads what it prints of a task."""
+_TASK_IGNORED = "...ignoring"
+"""What it prints below the failure of one that may fail."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
 _PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
@@ -300,6 +305,16 @@ def queues_again(statement: Statement) -> bool:
 def restarts_workers(statement: Statement) -> bool:
     """Whether a launcher says that it starts its workers once more; how that went, the lines behind it show."""
     return _RESTARTS.search(statement.text) is not None
+
+
+def begins_task(statement: Statement) -> bool:
+    """Whether it is the heading of a task of Ansible."""
+    return _TASK.match(statement.text) is not None
+
+
+def ignores_task(statement: Statement) -> bool:
+    """Whether Ansible says that the task which has just failed may fail."""
+    return statement.text == _TASK_IGNORED
 
 
 def done_after_all(statement: Statement) -> tuple[str, ...]:

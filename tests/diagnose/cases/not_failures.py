@@ -1131,4 +1131,21 @@ slurmstepd: error: Setting TMPDIR to /tmp
 waves: read 12 rows
 """,
     ),
+    Case(
+        "a task of Ansible that may fail",
+        "",
+        """
+TASK [look for an old release] *************************************************
+fatal: [box-3]: FAILED! => {
+    "changed": false,
+    "cmd": ["/srv/release", "--version"],
+    "msg": "[Errno 2] No such file or directory: '/srv/release'",
+    "rc": 2
+}
+...ignoring
+
+TASK [copy the release] ********************************************************
+ok: [box-3]
+""",
+    ),
 )

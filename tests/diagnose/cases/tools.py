@@ -411,4 +411,19 @@ srun: error: box-2: task 1: Exited with exit code 1
 ensure CRDs are installed first
 """,
     ),
+    Case(
+        "a task of Ansible that fails behind one that may fail",
+        "missing_dependency",
+        """
+TASK [look for an old release] *************************************************
+fatal: [box-3]: FAILED! => {"changed": false, "msg": "Could not find '/srv/old' on the controller"}
+...ignoring
+
+TASK [install tools] ***********************************************************
+>>>fatal: [box-3]: FAILED! => {"changed": true, "cmd": "./tools.sh", "msg": "non-zero return code", "rc": 100, "stderr": "+ apt-get update\\nE: Unable to locate package mesh-tools", "stdout": ""}
+
+PLAY RECAP *********************************************************************
+box-3                      : ok=1    changed=0    unreachable=0    failed=1    skipped=0    rescued=0    ignored=1
+""",
+    ),
 )
