@@ -34,6 +34,8 @@ _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\
 _BUT = late_pattern(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
 """In front of what would be success: it is said of a time to come."""
+_OF_NOTHING = late_pattern(r"(?i)(?<![\w.])(?:0|no) (?:\w+ )?$")
+"""The same: so many have come to that success (`0 tests completed`)."""
 _NONE = late_pattern(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
 
 
@@ -74,6 +76,6 @@ def _last_success(lines: Sequence[LastLine]) -> int | None:
 
 def _says(text: str) -> bool:
     found = _SUCCESS.search(text)
-    if found is None or _NOT_YET.search(text, 0, found.start()):
+    if found is None or any(pattern.search(text, 0, found.start()) for pattern in (_NOT_YET, _OF_NOTHING)):
         return False
     return not _BUT.search(text) or bool(_NONE.search(text))

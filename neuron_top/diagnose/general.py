@@ -107,8 +107,9 @@ _REPORT = 'ErrorMessage "'
 _PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
 _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
+    r"|\S.{0,300}? \.{3,} ?FAILED$"
 )
-"""`Model export failed.`, `train.py FAILED`."""
+"""`Model export failed.`, `train.py FAILED`, and a check with dots up to its result."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report: the worker that ended is named below it."""
 WHAT = late_pattern(r"what\(\): {1,4}\S")

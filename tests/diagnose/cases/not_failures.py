@@ -1148,4 +1148,14 @@ TASK [copy the release] ********************************************************
 ok: [box-3]
 """,
     ),
+    Case(
+        "a check that fails and is no longer needed",
+        "",
+        """
+looking for mesh.h in /opt/mesh ...... FAILED
+looking for mesh.h in /usr/include ...... ok
+all 2 tests completed
+""",
+        ended="finished",
+    ),
 )

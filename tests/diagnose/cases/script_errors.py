@@ -962,4 +962,17 @@ At line 12 of file waves.f90 (unit = 9, file = 'waves.in')
 """,
         "failed",
     ),
+    Case(
+        "a benchmark that ends, and whose result is wrong",
+        "script_error",
+        """
+W00R2R4        40960   256     1     2              61.17            7.49e+02
+>>>||A*x-b||/(e*||A||*||x||*N) =     41133.2290017 ...... FAILED
+
+Ended          1 tests:
+               0 tests completed and were right,
+               1 tests failed a check
+End of tests.
+""",
+    ),
 )
