@@ -79,6 +79,8 @@ _MOST_STARTED = 4096
 _LINES_OF_A_REQUEUE = 20
 """In which Slurm tells how it ends the steps of a job that it starts again."""
 _HEADING = b"Traceback ("
+_LINES_OF_A_QUOTATION = 60
+"""In which TensorFlow quotes an error that it goes on from, with the stack of the operation that met it."""
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
@@ -124,6 +126,9 @@ class Diagnoser:
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._queued_again: int | None = None
         """Line in which Slurm has said that it starts the job again."""
+        self._quotes_until = 0
+        """Line down to which a program quotes an error that it goes on from, unless a line with a level comes first; 0
+        where none does."""
         self._task = 0
         """Line in which the last task of Ansible begins."""
         self._recommends_pages = False
@@ -157,7 +162,7 @@ class Diagnoser:
 
     def diagnosis(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
-        return self._diagnosis(self._findings, exit_code, is_torn=self._tracebacks.is_torn)
+        return self._diagnosis(self._findings, exit_code, is_torn=self._is_torn())
 
     def so_far(self, exit_code: int | None = None) -> CodedDiagnosis:
         """The diagnosis of a log that is still written, as if it ended behind its last whole line.
@@ -195,6 +200,14 @@ class Diagnoser:
             is_torn=is_torn,
             recommends_pages=self._recommends_pages,
         )
+
+    def _is_torn(self) -> bool:
+        """Whether the log ends inside a traceback; at most the rest of a frame stands behind the last one."""
+        behind = self._lines - self._tracebacks.last_frame + 1
+        if not self._tracebacks.is_torn or behind <= 0:
+            return self._tracebacks.is_torn
+        rest = self._tail.split(b"\n")[-behind:]
+        return sum(bool(line.strip()) for line in rest) <= 1
 
     def _decide(self) -> bytes:
         head, self._head = self._head or b"", None
@@ -258,7 +271,7 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        return self._tracebacks.open or self._message is not None
+        return self._tracebacks.open or self._message is not None or self._quotes_until > 0
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
         """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
@@ -344,6 +357,8 @@ class Diagnoser:
 
     def _overcomes(self, statement: Statement) -> bool:
         """Whether it says that something goes on, or goes well after all; what was found before is marked so."""
+        if self._is_quoted(statement):
+            return True
         if general.takes_back(statement):
             self._take_back(statement)
             return True
@@ -352,6 +367,10 @@ class Diagnoser:
             return True
         if self._is_of_task(statement):
             return True
+        if general.begins_session(statement):
+            self._depends_on_place = True
+            self._quotes_until = statement.line + _LINES_OF_A_QUOTATION
+            return True
         if general.restarts_workers(statement):
             self._depends_on_place = True
             self._restarted(statement)
@@ -359,6 +378,12 @@ class Diagnoser:
         if rows:
             self._done_after_all(statement, rows)
         return bool(rows)
+
+    def _is_quoted(self, statement: Statement) -> bool:
+        """Whether it is part of an error that a program quotes and goes on from; a line with a level is not."""
+        if statement.level is not LogLevel.NOTSET or statement.line > self._quotes_until:
+            self._quotes_until = 0
+        return self._quotes_until > 0
 
     def _is_of_task(self, statement: Statement) -> bool:
         """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""

@@ -31,7 +31,7 @@ WORDS: tuple[bytes, ...] = (
     b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
     b"started container", b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker",
     b"restarting the worker", b"restarting all worker", b"restarting training worker", b"recover training worker",
-    b"...ignoring", b"task [", b"running handler [",
+    b"new session will be created", b"...ignoring", b"task [", b"running handler [",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -174,6 +174,8 @@ _RESTARTS = late_pattern(
     r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
 )
 """How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
+_NEW_SESSION = late_pattern(r"\bsession will be closed and a new session will be created\b")
+"""How TensorFlow heads an error of another task for which it begins anew; what it quotes stands below."""
 _TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
 """How Ansible heads what it prints of a task."""
 _TASK_IGNORED = "...ignoring"
@@ -306,6 +308,11 @@ def queues_again(statement: Statement) -> bool:
 def restarts_workers(statement: Statement) -> bool:
     """Whether a launcher says that it starts its workers once more; how that went, the lines behind it show."""
     return _RESTARTS.search(statement.text) is not None
+
+
+def begins_session(statement: Statement) -> bool:
+    """Whether TensorFlow says that it goes on, in a new session, from the error that it quotes below."""
+    return _NEW_SESSION.search(statement.text) is not None
 
 
 def begins_task(statement: Statement) -> bool:

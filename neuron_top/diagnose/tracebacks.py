@@ -180,6 +180,8 @@ class Tracebacks:
         self._above: tuple[Statement, Finding | None] | None = None
         """The line above a heading that is about to be read, and what was found in it."""
         self._leads: dict[str, _Lead] = {}
+        self.last_frame = 0
+        """The line that holds the last heading or frame."""
         self._since_frame: int | None = None
         """Lines with words behind the last heading or frame; None: its exception has come, or none is open."""
 
@@ -195,7 +197,10 @@ class Tracebacks:
 
     @property
     def is_torn(self) -> bool:
-        """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one behind it."""
+        """Whether what was read ends inside a traceback: with its heading, a frame, or the rest of one behind it.
+
+        Lines behind it count as long as they were read: see `last_frame` for how many there are.
+        """
         return self._since_frame is not None and self._since_frame <= 1
 
     def precede(self, statement: Statement, finding: Finding | None) -> None:
@@ -347,7 +352,7 @@ class Tracebacks:
             state = self._begin(key, statement)
             state.caused_by = caused_by
         state.in_frames, state.left = True, _MOST_LINES
-        self._mark_frame(state)
+        self._mark_frame(state, statement)
         return state
 
     def _is_ignored(self, statement: Statement) -> bool:
@@ -362,10 +367,10 @@ class Tracebacks:
             and general.EXCEPTION.match(statement.text) is not None
         )
 
-    def _mark_frame(self, state: _Open) -> None:
+    def _mark_frame(self, state: _Open, statement: Statement) -> None:
         is_stack = not state.headless or state.frames >= _FRAMES_OF_A_TRACEBACK
         if is_stack and not (state.ignored or state.level.is_mild):
-            self._since_frame = 0
+            self._since_frame, self.last_frame = 0, statement.line
 
     def _begin(self, key: Process, statement: Statement) -> _Open:
         if len(self._open) >= _MOST_PROCESSES:
@@ -401,7 +406,7 @@ class Tracebacks:
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
                 if statement.text:
-                    self._mark_frame(state)
+                    self._mark_frame(state, statement)
                 return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
         is_source, state.names_source = state.names_source, False

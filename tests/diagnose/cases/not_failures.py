@@ -1158,4 +1158,20 @@ all 2 tests completed
 """,
         ended="finished",
     ),
+    Case(
+        "a session of TensorFlow that is made anew when a server of parameters was replaced",
+        "",
+        """
+[2026-05-02 10:00:00,100] [INFO][monitored_session.py:12:run] An error was raised. This may be due to a preemption in a connected worker or parameter server. The current session will be closed and a new session will be created. Error: =====
+Aborted: From /job:ps/replica:0/task:2:
+Session handle is not found: 77ab. Possibly this worker just restarted.
+Unavailable: From /job:worker/replica:0/task:1:
+Error: the other side is gone
+Original stack trace for 'step':
+  File "/job/fit.py", line 9, in fit
+    estimator.train(rows)
+
+[2026-05-02 10:00:02,100] [INFO][session.py:20:restore] Restoring parameters from /models/step-700
+""",
+    ),
 )

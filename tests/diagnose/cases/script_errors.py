@@ -975,4 +975,19 @@ Ended          1 tests:
 End of tests.
 """,
     ),
+    Case(
+        "a session of TensorFlow that is made anew, and fails then",
+        "script_error",
+        """
+INFO:tensorflow:An error was raised. This may be due to a preemption in a connected worker or parameter server. The current session will be closed and a new session will be created. Error: =====
+Aborted: From /job:ps/replica:0/task:2:
+Session handle is not found: 77ab. Possibly this worker just restarted.
+INFO:tensorflow:Restoring parameters from /models/step-700
+Traceback (most recent call last):
+  File "/job/fit.py", line 9, in <module>
+    estimator.train(rows)
+>>>ValueError: the checkpoint is of another model
+""",
+        "failed",
+    ),
 )
