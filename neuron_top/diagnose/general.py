@@ -182,6 +182,15 @@ _TASK_IGNORED = "...ignoring"
 """What it prints below the failure of one that may fail."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
+_KILLS = late_pattern(
+    r"(?i)(?:(?:now |gracefully )?(?:kill|terminat|stopp|interrupt|signall?|end)ing (?!(?:with|on|by|due)\b)\S"
+    r"|send(?:s|ing)? )"
+    r"(?=.{0,200}\b(?:SIG(?:TERM|INT|KILL|HUP)|signal \d))"
+    r"(?!.{0,200}\b(?:time ?limit|wall ?time|preempt\w*|deadline|memory)\b)"
+)
+"""How a program says that it ends others with a signal: it is not the one that was ended."""
+_SIGNALS = ("stopped", "killed")
+"""Rows of signals that ended a process."""
 _PIPE_CLOSED = late_pattern(r"\w{1,20}: (?:write error|standard output|stdout): Broken pipe$")
 """What a program of the shell says whose reader has seen enough, `head` say."""
 _FAREWELL = late_pattern(
@@ -290,6 +299,8 @@ def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
     if _TRIED_AGAIN.search(statement.text) or _IGNORED.search(statement.text):
         return True
     if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
+        return True
+    if row.weight is Weight.STATEMENT and row.name in _SIGNALS and _KILLS.match(statement.text):
         return True
     is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
     return is_of_others and _FAREWELL.search(statement.text) is not None

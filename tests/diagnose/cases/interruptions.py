@@ -263,4 +263,20 @@ Epoch 10:  93%|█████████▎| 18627/20000 [5:43:23<25:18,  0.90
 """,
         "failed",
     ),
+    Case(
+        "a worker that was killed with a signal from outside",
+        "interrupted",
+        """
+working on part 7
+>>>worker 3 was ended by SIGTERM
+""",
+    ),
+    Case(
+        "a scheduler that ends a job for its time",
+        "interrupted",
+        """
+working on part 7
+>>>Terminating job 515 with SIGTERM: it has reached its time limit
+""",
+    ),
 )

@@ -1174,4 +1174,15 @@ Original stack trace for 'step':
 [2026-05-02 10:00:02,100] [INFO][session.py:20:restore] Restoring parameters from /models/step-700
 """,
     ),
+    Case(
+        "a program that ends its own workers when it is done",
+        "",
+        """
+burned for 60 seconds, errors: 0
+Killing workers with SIGTERM (soft kill)
+Sending SIGKILL to 2 workers that are left
+freed the memory of device 0
+device 0: right
+""",
+    ),
 )
