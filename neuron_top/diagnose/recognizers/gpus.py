@@ -56,7 +56,8 @@ GPUS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"
-            "|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli"
+            "|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli|no opencl|no cuda|no rocm"
+            "|no hip |no sycl|no vulkan|no metal|no level|no oneapi|no supported |no suitable |no compatible "
         ),
         (
             r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
@@ -64,6 +65,9 @@ GPUS: tuple[Recognizer, ...] = (
             r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
             r"|No (?:CUDA|HIP|XPU|NPU) GPUs are available|error from cudaGetDeviceCount\(\)|CUDA unknown error"
             r"|nvidia-container-cli: (?:initialization|detection) error"
+            r"|^(?:[\w.]{1,60}: )?(?i:no (?:supported |suitable |compatible )?"
+            r"(?:OpenCL|CUDA|ROCm|HIP|SYCL|Vulkan|Metal|Level[ -]Zero|oneAPI)(?:-capable|-enabled)? "
+            r"(?:devices?|platforms?|GPUs?)(?: (?:was|were|is|are|could be))? (?:found|detected|available))[.!]?$"
         ),
     ),
     Recognizer(

@@ -1185,4 +1185,15 @@ freed the memory of device 0
 device 0: right
 """,
     ),
+    Case(
+        "a program that finds no device and computes on the CPU",
+        "",
+        """
+No OpenCL device found, using the CPU
+WARNING: No CUDA devices found.
+No SYCL devices found
+step 1 loss 3.2
+step 2 loss 3.1
+""",
+    ),
 )

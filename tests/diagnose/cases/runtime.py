@@ -672,4 +672,22 @@ May 02 10:00:21 box-1 systemd[1]: neuron-rtd.service: Main process exited, code=
 """,
         "failed",
     ),
+    Case(
+        "a program that finds no device of OpenCL",
+        "runtime_init",
+        """
+[Boost] [Info] read 1200 rows in 0.8 seconds
+[Boost] [Info] this trains on a GPU
+Met Exceptions:
+>>>No OpenCL device found
+""",
+    ),
+    Case(
+        "a program that finds no platform of Vulkan",
+        "runtime_init",
+        """
+loading the model
+>>>error: no suitable Vulkan devices found
+""",
+    ),
 )
