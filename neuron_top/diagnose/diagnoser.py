@@ -342,12 +342,19 @@ class Diagnoser:
             return None
         if self._overcomes(statement):
             return None
+        return self._judged(statement)
+
+    def _judged(self, statement: Statement) -> Finding | None:
+        """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
         if verdict is None or self._ends_to_begin_again(statement, verdict):
             return None
-        return self._add(statement, verdict)
+        finding = self._add(statement, verdict)
+        if general.is_relayed(statement):
+            self._tracebacks.announce(finding)
+        return finding
 
     def _ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
         """Whether Slurm says it of a job that it has just queued again."""

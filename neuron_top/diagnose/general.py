@@ -227,6 +227,10 @@ _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
 
 
+_RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
+"""How PyTorch raises in the parent what a process or thread of its own has raised; the original stands below."""
+
+
 class RaisedIn(Enum):
     """Whose code raised an exception, by the last frame of its traceback."""
 
@@ -410,7 +414,14 @@ def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
 
 def announces(raised: re.Match[str]) -> bool:
     """Whether an exception only quotes another one, which is printed behind it."""
-    return (raised["text"] or "").rstrip().endswith(":")
+    text = (raised["text"] or "").rstrip()
+    return text.endswith(":") or _RELAYED.match(text) is not None
+
+
+def is_relayed(statement: Statement) -> bool:
+    """Whether a line outside a traceback reads as an exception that only quotes the one below it."""
+    raised = EXCEPTION.match(statement.text)
+    return raised is not None and is_named_as_exception(raised) and announces(raised)
 
 
 def is_probe(raised: re.Match[str]) -> bool:

@@ -179,6 +179,8 @@ class Tracebacks:
         """The last warning, behind the number of its line."""
         self._above: tuple[Statement, Finding | None] | None = None
         """The line above a heading that is about to be read, and what was found in it."""
+        self._relayed: tuple[int, Finding] | None = None
+        """An exception without a traceback that announces one, behind the number of its line."""
         self._leads: dict[str, _Lead] = {}
         self.last_frame = 0
         """The line that holds the last heading or frame."""
@@ -219,9 +221,7 @@ class Tracebacks:
         state = self._open.get(key)
         begin = _BEGIN.search(statement.text)
         if begin is not None:
-            logged = self._logged(statement)
-            self._heading(statement, begin.start())
-            self._note_logged(statement.process, logged)
+            self._begin_below(statement, begin.start())
             return TracebackPart.INSIDE, None
         if _IGNORED.search(statement.text):
             self._ignored = statement.line
@@ -288,13 +288,22 @@ class Tracebacks:
         is_loggers = above[0].level in _LOGGED_AT and "Warning: " not in above[0].text
         return _Logged(above[1]) if is_loggers else None
 
-    def _note_logged(self, key: Process, logged: _Logged | None) -> None:
-        """Note it for the traceback that has just begun, however its lines will read."""
-        state = self._open[key]
+    def announce(self, finding: Finding) -> None:
+        """Take an exception whose traceback the log does not hold, and which quotes the one that follows."""
+        self._relayed = finding.last_line, finding
+
+    def _begin_below(self, statement: Statement, start: int) -> None:
+        """Begin with a heading, and note for the traceback what stands right above."""
+        logged = self._logged(statement)
+        relayed, self._relayed = self._relayed, None
+        self._heading(statement, start)
+        state = self._open[statement.process]
         twin = self._open.get(state.twin) if state.twin is not None else None
-        for each in (state, twin):
+        for each in (state, twin):  # its lines may read in either way
             if each is not None:
                 each.logged = logged
+                if relayed is not None and relayed[0] == statement.line - 1:
+                    each.announced = relayed[1]
 
     def _without_heading(self, statement: Statement) -> bool:
         """Begin with a frame, where the log begins inside a traceback.

@@ -863,4 +863,33 @@ W0502 10:00:00.000000 11 torch/distributed/elastic/multiprocessing/api.py:9] Sen
 >>>{"event":"run failed","level":"error","timestamp":"2026-05-01T10:00:02Z","exception":[{"exc_type":"TypeError","exc_value":"unsupported operand","syntax_error":null,"is_cause":false,"frames":[{"filename":"/app/t.py","lineno":3,"name":"<module>"}]}]}
 """,
     ),
+    Case(
+        "what a reader of data has raised, in a log that begins with what its parent says",
+        "script_error",
+        """
+KeyError: Caught KeyError in DataLoader worker process 3.
+Original Traceback (most recent call last):
+  File "/opt/v/torch/utils/data/_utils/worker.py", line 3, in _worker_loop
+    data = fetcher.fetch(index)
+  File "/job/data.py", line 7, in __getitem__
+    return self.rows[index]
+>>>KeyError: 17
+""",
+        "failed",
+    ),
+    Case(
+        "what a copy of the model has raised, with the traceback of its parent",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/job/fit.py", line 4, in <module>
+    out = model(rows)
+ValueError: Caught ValueError in replica 1 on device 1.
+Original Traceback (most recent call last):
+  File "/job/model.py", line 7, in forward
+    raise ValueError(size)
+>>>ValueError: 40 rows do not fit 32
+""",
+        "failed",
+    ),
 )
