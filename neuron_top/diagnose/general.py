@@ -406,6 +406,12 @@ def is_named_as_exception(raised: re.Match[str]) -> bool:
     return _NAMED.search(raised["type"]) is not None
 
 
+def names_exception(raised: re.Match[str]) -> bool:
+    """Whether a name behind frames without a heading is an exception's: by its end, or a class with its modules."""
+    modules, _, name = raised["type"].rpartition(".")
+    return is_named_as_exception(raised) or (bool(modules) and name[:1].isupper())
+
+
 def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
     """Whether an exception only says that the other side of a connection has gone."""
     is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]

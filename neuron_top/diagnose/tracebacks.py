@@ -419,7 +419,7 @@ class Tracebacks:
                 return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
         is_source, state.names_source = state.names_source, False
-        if state.headless and not is_source and (raised is None or not general.is_named_as_exception(raised)):
+        if state.headless and not is_source and (raised is None or not general.names_exception(raised)):
             del self._open[key]  # no traceback, or that of another process
             return TracebackPart.OUTSIDE, None
         if raised is None:

@@ -282,6 +282,8 @@ OF_ROWS: dict[str, str] = {
     "caught it: look at what it did last, above",
     "Python shows where it hangs": "The program did nothing for that long: the stacks below say where each "
     "thread waits",
+    "a kernel needs more than a GPU has": "The kernel needs more shared memory or registers than this GPU has: smaller "
+    "blocks, fewer stages (num_stages) or warps, or settings that were tuned for this kind of GPU",
     "a Fortran program ends": "The program's own run-time library ended it, for the reason that the line names: "
     "compile with -g -traceback (ifort, ifx) or -g -fbacktrace (gfortran) to see where",
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "

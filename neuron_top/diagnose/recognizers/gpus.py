@@ -32,6 +32,14 @@ GPUS: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "a kernel needs more than a GPU has",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("out of resource: |uses too much shared data"),
+        r"\bout of resource: \S|\buses too much shared data\b",
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "an assertion on a GPU",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

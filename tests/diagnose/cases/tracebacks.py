@@ -892,4 +892,30 @@ Original Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a log that begins inside a traceback and ends inside another",
+        "compile_error",
+        """
+    self._load()
+  File "/opt/v/tiles/compiler.py", line 85, in _load
+    raise OutOfResources(needed, limit)
+>>>tiles.errors.OutOfResources: out of resource: shared memory, Required: 99000, Hardware limit: 65536
+
+[2026-05-02 10:00:00 TP3] the worker has met an exception: Traceback (most recent call last):
+  File "/opt/v/serve/worker.py", line 93, in run
+    worker = Worker(
+""",
+        "failed",
+    ),
+    Case(
+        "a log that begins with frames of a stack, and a logger behind them",
+        "",
+        """
+    self._load()
+  File "/opt/v/tiles/compiler.py", line 85, in _load
+    show_stack()
+tiles.compiler: loaded in 3 seconds
+done
+""",
+    ),
 )
