@@ -14,12 +14,12 @@ import ahocorasick_rs
 import msgspec
 
 from neuron_top.diagnose import ending, general, messages, ranking, recognizers, steps_and_compiles
-from neuron_top.diagnose.advice import CodedDiagnosis
+from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
-from neuron_top.diagnose.recognizers import ReasonGiven, Weight
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
@@ -510,10 +510,20 @@ class Diagnoser:
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True
             self._announced(statement)
+        if verdict.row is not None and verdict.row.name == recognizers.NCCL_WITHOUT_REASON:
+            self._warned_by_nccl(statement)
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:
             self._add_evidence(finding, block)
         return finding
+
+    def _warned_by_nccl(self, statement: Statement) -> None:
+        """What NCCL warned of first is the reason of the status that it returns, which names none."""
+        warned = (each for each in self._findings.all if each.verdict.advice == NCCL_WARNED)
+        first = min((each for each in warned if each.line < statement.line), key=lambda each: each.line, default=None)
+        if first is not None:
+            verdict = first.verdict
+            first.verdict = verdict._replace(weight=Weight.STATEMENT, reason=ReasonGiven.STATED, doubt=Doubt.SOME)
 
     def _waits(self, statement: Statement, finding: Finding) -> bool:
         """Whether it says how long a process has waited for another one's compile: the longest wait is what counts."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE
+from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -132,6 +132,8 @@ _NCCL_FAILED = late_pattern(
     r"|closed|refused|timed? ?out|timeout|mismatch|unhandled|not found|no socket interface)\b"
 )
 """What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
+_PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\b")
+"""The same where another worker has gone, which NCCL is the first to notice: no reason by itself."""
 _ROOTS = late_pattern(r"^\d+ root error\(s\) found")
 """TensorFlow's heading of the errors that follow, each with its number."""
 _ROOT = late_pattern(
@@ -285,7 +287,8 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.function == NCCL and statement.level is LogLevel.NOTSET:
         if _NCCL_FAILED.search(statement.text) is None:
             return None
-        return _consequence(CauseClass.COLLECTIVE)
+        is_of_peer = _PEER_LEFT.search(statement.text) is not None
+        return _consequence(CauseClass.COLLECTIVE, "" if is_of_peer else NCCL_WARNED)
     return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
 
 

@@ -11,6 +11,7 @@ from neuron_top.diagnose.advice import (
     ADAPTER_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
+    NCCL_WARNED,
     TORN_TRACEBACK,
     CauseAdvice,
     CodedDiagnosis,
@@ -40,6 +41,8 @@ OF_ROWS: dict[str, str] = {
     "a stage of the compiler failed": _READ_COMPILER_LOG,
     ADAPTER_FAILED: "A network adapter of this host does not work as it should: see whether fi_info -p efa (or "
     "ibv_devinfo) lists it, then reload its driver or replace the host",
+    NCCL_WARNED: "NCCL could not do what the line names, on this host: give the container more shared memory "
+    "(docker run --shm-size) where it is about that, else look at the interface or file that it names",
     "the kernel looks for what to kill": "The host ran out of memory; the kernel's next lines say which process it "
     "ended. Fewer processes or workers of the data loader, or a larger host",
     "compiler interrupted": "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",

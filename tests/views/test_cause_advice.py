@@ -8,6 +8,7 @@ from neuron_top.diagnose.advice import (
     ADAPTER_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
+    NCCL_WARNED,
     TORN_TRACEBACK,
     CauseAdvice,
     Remark,
@@ -18,7 +19,7 @@ from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
 ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
-STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, TORN_TRACEBACK}
+STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, TORN_TRACEBACK}
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+NCCL_WITHOUT_REASON = "NCCL states no reason"
+"""Row of the statuses that NCCL returns where it has warned of the reason before, or not at all."""
 GPUS: tuple[Recognizer, ...] = (
     Recognizer(
         "GPU memory",
@@ -109,7 +111,7 @@ GPUS: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
-        "NCCL states no reason",
+        NCCL_WITHOUT_REASON,
         CauseClass.COLLECTIVE,
         Weight.STATEMENT,
         words(

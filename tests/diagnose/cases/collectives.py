@@ -377,4 +377,22 @@ network error, NCCL version 2.26.2
 box-1: Test NCCL failure wide.cu:5 'unhandled system error (run with NCCL_DEBUG=INFO for details) / '
 """,
     ),
+    Case(
+        "a file that NCCL cannot make, and the status that it returns",
+        "collective",
+        """
+box-3:97:183 [0] NCCL INFO NET/Socket : Using [0]eth0
+>>>box-3:97:183 [0] include/shm.h:48 NCCL WARN Error while creating the segment nccl-shm-recv-77ab (size 4096)
+box-3:97:183 [0] NCCL INFO transport.cc:30 -> 2
+2026-05-02 10:00:00 ERROR fit NCCL error in: /opt/v/ProcessGroupNCCL.cpp:7, unhandled system error, NCCL version 2.5.6
+""",
+    ),
+    Case(
+        "a worker whose end NCCL notices, and the status that it returns",
+        "collective",
+        """
+box-3:97:183 [0] include/socket.h:48 NCCL WARN Net : Connection closed by the remote side, an error
+>>>2026-05-02 10:00:00 ERROR fit NCCL error in: /opt/v/ProcessGroupNCCL.cpp:7, unhandled system error, NCCL version 2.5.6
+""",
+    ),
 )
