@@ -31,7 +31,8 @@ _IGNORED = late_pattern(r"Exception ignored in|^--- Logging error ---$|^Error in
 called when the program has ended."""
 _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
 """How Python's threads head the traceback of what ended them; the process goes on."""
-COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?neuronx?cc/")
+COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
+"""Of the compiler, or of what converts a model's operators for it."""
 _STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"

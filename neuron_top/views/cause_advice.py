@@ -66,6 +66,8 @@ OF_ROWS: dict[str, str] = {
     "compile gave up": _READ_COMPILER_LOG,
     "nothing of a model was compiled": "Every part that was given to the compiler failed: read the file that the "
     "lines above name (`log file is at`)",
+    "no operator was compiled": "Either the model has no operator that the compiler supports, or converting it failed: "
+    "the lines above list its operators and say what failed",
     "compiler failed, told by PyTorch/XLA's service": _READ_COMPILER_LOG,
     "a runtime call failed, told by the service": _RUNTIME_LINES,
     "a graph is refused, told by the service": _REPORT,
@@ -304,6 +306,7 @@ SAY_NOT_STATED = frozenset(
         "native compile failed without a message",
         "compile gave up",
         "nothing of a model was compiled",
+        "no operator was compiled",
         "a stage of the compiler failed",
         "compiler failed, told by PyTorch/XLA's service",
         "compiler failed",

@@ -165,12 +165,12 @@ COMPILER: tuple[Recognizer, ...] = (
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
         words(
-            "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
+            "internal tensorizer error|internal transformation|backend exited with|compiler assertion"
             "|failed assertion check"
         ),
         (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
-            r"|No operations were successfully partitioned|\binst failed assertion check: \S"
+            r"|\binst failed assertion check: \S"
         ),
     ),
     Recognizer(
@@ -196,6 +196,15 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words("compilation error occurred"),
         r"Compilation error occurred on Neuron",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
+        "no operator was compiled",
+        CauseClass.COMPILE_ERROR,
+        Weight.CASCADE,
+        words("partitioned and"),
+        r"No operations were successfully partitioned",
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),

@@ -147,6 +147,30 @@ INFO:Neuron:There are 3 ops of 1 different types in the TorchScript
 """,
     ),
     Case(
+        "the conversion that failed before a trace without a single operator",
+        "compile_error",
+        """
+INFO:Neuron:PyTorch to TF conversion failed to resolve function on aten::expand with inputs [1, 2]
+WARNING:Neuron:torch.neuron.trace failed on _NeuronGraph$12; falling back to native python function call
+ERROR:Neuron:Dimensions 3 and 4 of the expanded operand do not agree
+Traceback (most recent call last):
+  File "/opt/site-packages/torch_neuron/convert.py", line 41, in op_converter
+    neuron_function = self.subgraph_compiler(
+  File "/opt/site-packages/torch_neuron/ops/aten.py", line 25, in expand
+    raise ValueError(str(e))
+>>>ValueError: Dimensions 3 and 4 of the expanded operand do not agree
+INFO:Neuron:The neuron partitioner created 1 sub-graphs
+INFO:Neuron:Neuron successfully compiled 0 sub-graphs, Total fused subgraphs = 1
+INFO:Neuron:Compiled these operators (and operator counts) to Neuron:
+INFO:Neuron:Not compiled operators (and operator counts) to Neuron:
+INFO:Neuron: => aten::expand: 4 [supported]
+Traceback (most recent call last):
+  File "trace.py", line 9, in <module>
+    torch.neuron.trace(model, example)
+RuntimeError: No operations were successfully partitioned and compiled to neuron for this model - aborting trace!
+""",
+    ),
+    Case(
         "a compile that the launcher's parent reports",
         "compile_error",
         """
