@@ -202,10 +202,12 @@ _FAREWELL = late_pattern(
 )
 """What a program complains of while it ends: it ends all the same."""
 _IGNORED = late_pattern(
-    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?"
+    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on) (?:the )?[\w-]{1,40}"
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
 """How a program ends that says of something that it does without."""
+_DONE_WITHOUT = late_pattern(r"^Error caught was: No module named ")
+"""How xFormers says what it does without, behind what that costs."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
 """How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
 _DONE_AFTER_ALL = (
@@ -303,7 +305,7 @@ def _is_noise(statement: Statement) -> bool:
 
 def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
     """Whether known words only advise, tell of what is ignored or tried again, or of a connection not closed well."""
-    if _TRIED_AGAIN.search(statement.text) or _IGNORED.search(statement.text):
+    if any(pattern.search(statement.text) for pattern in (_TRIED_AGAIN, _IGNORED, _DONE_WITHOUT)):
         return True
     if statement.level is LogLevel.NOTSET and (_ADVICE.match(statement.text) or _PIPE_CLOSED.match(statement.text)):
         return True

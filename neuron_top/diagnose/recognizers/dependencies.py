@@ -37,7 +37,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|cannot open shared object file"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
-            r"|ModuleNotFoundError|ImportError|PackageNotFoundError"
+            r"|ModuleNotFoundError|ImportError(?! while (?:import|load)ing (?:test module|conftest) )"
+            r"|PackageNotFoundError"
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?(?:neuronx?-\w+"
             r"|libneuronpjrt-path)['\"]"
@@ -51,8 +52,11 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         "a lazy import failed",
         CauseClass.MISSING_DEPENDENCY,
         Weight.DEATH,
-        words("because of the following error"),
-        r"Failed to import \S{1,200} because of the following error",
+        words("because of the following error|importerror while "),
+        (
+            r"Failed to import \S{1,200} because of the following error"
+            r"|^ImportError while (?:importing|loading) (?:test module|conftest) '"
+        ),
         Confidence.LOW,
         ReasonGiven.MISSING,
     ),

@@ -934,6 +934,32 @@ throughput 1021 samples/s
 """,
     ),
     Case(
+        "a plug-in that is not there, and whoever looks for it says that it goes on",
+        "",
+        """
+[node-3:4711] repository_open: unable to open plm_queue: libqueue.so: cannot open shared object file: No such file or directory (ignored)
+throughput 1021 samples/s
+""",
+    ),
+    Case(
+        "a processor in the place of a GPU that cannot be used",
+        "",
+        """
+# WARNING:2026-03-04 05:06:07,089:wide.bridge:12: A GPU may be there, but a CUDA-enabled widelib is not installed. Falling back to cpu.
+result 0.25
+""",
+    ),
+    Case(
+        "a package for speed that is not there",
+        "",
+        """
+A matching Triton is not available, some optimizations will not be enabled.
+Error caught was: No module named 'triton'
+attention.fast:    unavailable
+attention.plain:   available
+""",
+    ),
+    Case(
         "a trial that a study goes on from, its warning above the traceback",
         "",
         """

@@ -49,6 +49,22 @@ FAILED tests/test_ops.py::test_add - AssertionError: assert 3 == 4
 """,
     ),
     Case(
+        "tests that pytest could not collect",
+        "missing_dependency",
+        """
+collecting ... collected 3 items / 1 error
+_____________________ ERROR collecting tests/test_layers.py _____________________
+ImportError while importing test module '/job/tests/test_layers.py'.
+Hint: make sure your test modules/packages have valid Python names.
+Traceback:
+tests/test_layers.py:3: in <module>
+    from layers import Wide
+>>>E   ModuleNotFoundError: No module named 'layers'
+ERROR tests/test_layers.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+""",
+    ),
+    Case(
         "glog",
         "script_error",
         """
