@@ -11,8 +11,10 @@ from tests.diagnose.cases.collectives import COLLECTIVES
 from tests.diagnose.cases.compiles import COMPILES
 from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
+from tests.diagnose.cases.logged_exceptions import LOGGED_EXCEPTIONS
 from tests.diagnose.cases.network import NETWORK
 from tests.diagnose.cases.not_failures import NOT_FAILURES
+from tests.diagnose.cases.overcome import OVERCOME
 from tests.diagnose.cases.runtime import RUNTIME
 from tests.diagnose.cases.script_errors import SCRIPT_ERRORS
 from tests.diagnose.cases.tools import TOOLS
@@ -32,5 +34,7 @@ CASES = (
     *HOST_MEMORY,
     *NETWORK,
     *INTERRUPTIONS,
+    *LOGGED_EXCEPTIONS,
+    *OVERCOME,
     *NOT_FAILURES,
 )
