@@ -11,8 +11,9 @@
 First the command runs in graph-extraction mode (NEURON_EXTRACT_GRAPHS_ONLY=1): its graphs are stored in the cache and
 nothing is computed, so its losses, metrics and checkpoints are INVALID. Run only a few steps, with other output paths
 than those of the real run. Then all collected graphs are compiled, as many at a time as cores and memory allow. After
-an interruption, call it again: it compiles the graphs that are left. If the Neuron SDK's neuron_parallel_compile is on
-the PATH, that tool is run, with the same progress display.
+an interruption, call it again: it compiles the graphs that are left. A job that is run instead compiles those of
+PyTorch ahead of itself, on idle cores. If the Neuron SDK's neuron_parallel_compile is on the PATH, that tool is run,
+with the same progress display.
 
 With --on slurm or --on ray every graph is a job of the site's scheduler, the longest first; graphs and artifacts
 travel through the cache root, which all nodes must see. Interrupted, what was submitted is canceled. Nodes need no
