@@ -13,13 +13,14 @@ from typing import NamedTuple
 import ahocorasick_rs
 import msgspec
 
-from neuron_top.diagnose import ending, general, messages, ranking, recognizers, steps_and_compiles
+from neuron_top.diagnose import ending, general, messages, ranking, recognizers, recovery, steps_and_compiles
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
+from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
@@ -39,6 +40,7 @@ _FAILURES = tuple(
         (
             *recognizers.WORDS,
             *general.WORDS,
+            *recovery.WORDS,
             b"failed compilation with",
             b"cached failed neff",
             b"in the previous run",
@@ -70,17 +72,11 @@ _BEFORE, _BEHIND = 3, 5
 """Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
-_POD = late_pattern(r"\bpod/[\w.-]{1,253}")
-"""Where events of several pods stand in one table, each names its pod."""
-_LINES_TO_TAKE_BACK = 2
-"""Between an error line and the one which says that it was overcome, or that the program aborts for it."""
+_LINES_TO_ABORT = 2
+"""Between an error line and the one which says that the program aborts for it."""
 _MOST_MODULES = 64
 _MOST_STARTED = 4096
-_LINES_OF_A_REQUEUE = 20
-"""In which Slurm tells how it ends the steps of a job that it starts again."""
 _HEADING = b"Traceback ("
-_LINES_OF_A_QUOTATION = 60
-"""In which TensorFlow quotes an error that it goes on from, with the stack of the operation that met it."""
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
 
@@ -113,6 +109,7 @@ class Diagnoser:
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
+        self._recovery = Recovery(self._findings, self._steps_made)
         self._depends_on_place = False
         """What the line being read means depends on its place: it belongs to a traceback or announces one, or it tells
         what became of the lines before it."""
@@ -124,13 +121,6 @@ class Diagnoser:
         self._compiling: dict[str, None] = {}
         """Graphs whose compile began in this log: who waits for one waits for its own job."""
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
-        self._queued_again: int | None = None
-        """Line in which Slurm has said that it starts the job again."""
-        self._quotes_until = 0
-        """Line down to which a program quotes an error that it goes on from, unless a line with a level comes first; 0
-        where none does."""
-        self._task = 0
-        """Line in which the last task of Ansible begins."""
         self._recommends_pages = False
         """The runtime has recommended a larger Scratchpad page."""
         self._wanted: list[_Wanted] = []
@@ -271,7 +261,7 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        return self._tracebacks.open or self._message is not None or self._quotes_until > 0
+        return self._tracebacks.open or self._message is not None or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
         """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
@@ -309,6 +299,11 @@ class Diagnoser:
             found = next((each for each in reversed(self._findings.all) if each.last_line == line - 1), None)
             self._tracebacks.precede(above, found)
 
+    def _steps_made(self) -> int:
+        """How far the job has come up to the line that is being read."""
+        self._mark_progress(*self._here)
+        return self._progress.steps
+
     def _mark_progress(self, block: bytes, position: int) -> None:
         """Count what the job has done before this place."""
         steps, compiles = self._steps_and_compiles(block)
@@ -340,7 +335,9 @@ class Diagnoser:
             self._close_message()
             self._message = CompilerMessage(statement, is_cached=False)
             return None
-        if self._overcomes(statement):
+        is_overcome = self._recovery.read(statement)
+        self._depends_on_place |= self._recovery.depends_on_place
+        if is_overcome:
             return None
         return self._judged(statement)
 
@@ -349,85 +346,17 @@ class Diagnoser:
         verdict = general.judge(statement)
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
-        if verdict is None or self._ends_to_begin_again(statement, verdict):
+        if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
             return None
         finding = self._add(statement, verdict)
         if general.is_relayed(statement):
             self._tracebacks.announce(finding)
         return finding
 
-    def _ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
-        """Whether Slurm says it of a job that it has just queued again."""
-        if self._queued_again is None or statement.speaker is not Speaker.TOOL:
-            return False
-        return verdict.weight is Weight.CASCADE and statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
-
-    def _overcomes(self, statement: Statement) -> bool:
-        """Whether it says that something goes on, or goes well after all; what was found before is marked so."""
-        if self._is_quoted(statement):
-            return True
-        if general.takes_back(statement):
-            self._take_back(statement)
-            return True
-        if general.queues_again(statement):
-            self._queued_again = statement.line
-            return True
-        if self._is_of_task(statement):
-            return True
-        if general.begins_session(statement):
-            self._depends_on_place = True
-            self._quotes_until = statement.line + _LINES_OF_A_QUOTATION
-            return True
-        if general.restarts_workers(statement):
-            self._depends_on_place = True
-            self._restarted(statement)
-        rows = general.done_after_all(statement)
-        if rows:
-            self._done_after_all(statement, rows)
-        return bool(rows)
-
-    def _is_quoted(self, statement: Statement) -> bool:
-        """Whether it is part of an error that a program quotes and goes on from; a line with a level is not."""
-        if statement.level is not LogLevel.NOTSET or statement.line > self._quotes_until:
-            self._quotes_until = 0
-        return self._quotes_until > 0
-
-    def _is_of_task(self, statement: Statement) -> bool:
-        """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""
-        begins, is_ignored = general.begins_task(statement), general.ignores_task(statement)
-        self._depends_on_place |= begins or is_ignored
-        if begins:
-            self._task = statement.line
-        for finding in self._findings.all if is_ignored else ():
-            if finding.last_line > self._task:
-                finding.goes_on_at = statement.line
-        return begins or is_ignored
-
-    def _take_back(self, statement: Statement) -> None:
-        """Error lines without a known meaning, of which the program says now that it went on."""
-        for finding in self._findings.all:
-            is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
-            if is_vague and not finding.terminal:
-                finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
-
-    def _restarted(self, statement: Statement) -> None:
-        """Note what was found before workers are started again; what is said once more behind that ended those."""
-        if self._findings.all:
-            self._mark_progress(*self._here)
-        for finding in self._findings.all:
-            if finding.restarted_at <= finding.last_line:
-                finding.restarted_at, finding.restarted_steps = statement.line, self._progress.steps
-
-    def _done_after_all(self, statement: Statement, rows: tuple[str, ...]) -> None:
-        for finding in self._findings.all:
-            if finding.verdict.row is not None and finding.verdict.row.name in rows:
-                pod = _POD.search(finding.text)
-                finding.recovered |= pod is None or pod[0] in statement.text
-
     def _announced(self, statement: Statement) -> None:
         """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""
         for finding in self._findings.all:
-            is_near = 0 < statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+            is_near = 0 < statement.line - finding.last_line <= _LINES_TO_ABORT
             if is_near and finding.verdict.row is None and finding.weight is Weight.MESSAGE:
                 finding.verdict = finding.verdict._replace(weight=Weight.STATEMENT)
 
@@ -505,7 +434,7 @@ class Diagnoser:
         finding, is_new = self._findings.add(statement, verdict, self._progress)
         if verdict.row is not None:
             finding.terminal |= verdict.row.name in recognizers.TERMINAL
-            finding.recovered &= verdict.row.name not in general.DONE_LATER
+            finding.recovered &= verdict.row.name not in DONE_LATER
         finding.terminal |= general.ends_process(statement.text)
         if statement.level is LogLevel.FATAL and statement.speaker is Speaker.FRAMEWORK:  # aborts
             finding.terminal = True

@@ -27,11 +27,7 @@ WORDS: tuple[bytes, ...] = (
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
-    b"ret_check failure", b"non-ok-status", b"ignoring this", b"skipping this", b"falling back",
-    b"continuing without", b"continuing anyway", b"successfully assigned", b"successfully pulled", b"h succeeded for v",
-    b"started container", b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker",
-    b"restarting the worker", b"restarting all worker", b"restarting training worker", b"recover training worker",
-    b"new session will be created", b"...ignoring", b"task [", b"running handler [",
+    b"ret_check failure", b"non-ok-status",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -164,24 +160,6 @@ NOISE = late_pattern(
     r"|^(?:\[\[\{\{node \w+\}\}\]\]|\d+ (?:successful operations|derived errors ignored|root error)|Recent warning and)"
 )
 """Error lines that are none."""
-_OVERCAME = late_pattern(
-    r"(?:\[[\w/.: -]{1,40}\] )?(?:(?:Ignoring|Skipping) (?:this|it)\b|Falling back (?:to|on)\b"
-    r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
-)
-"""What a program says of the error in front of it: that it goes on."""
-_REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
-"""How Slurm says that it stops a job in order to start it again."""
-_RESTARTS = late_pattern(
-    r"(?i)\b(?:will (?:now )?restart|restarting|(?:attempting|trying) to (?:restart|recover)) "
-    r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
-)
-"""How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
-_NEW_SESSION = late_pattern(r"\bsession will be closed and a new session will be created\b")
-"""How TensorFlow heads an error of another task for which it begins anew; what it quotes stands below."""
-_TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
-"""How Ansible heads what it prints of a task."""
-_TASK_IGNORED = "...ignoring"
-"""What it prints below the failure of one that may fail."""
 _ADVICE = late_pattern(r"If (?:you|this|the)\b|(?:Please|Make sure|Note|Hint|Tip)\b")
 """How sentences begin that say what to do about something."""
 _KILLS = late_pattern(
@@ -210,16 +188,6 @@ _DONE_WITHOUT = late_pattern(r"^Error caught was: No module named ")
 """How xFormers says what it does without, behind what that costs."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
 """How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
-_DONE_AFTER_ALL = (
-    (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
-    (("image cannot be pulled", "a container waits for its image"), late_pattern(r"\bSuccessfully pulled image\b")),
-    (
-        ("a volume cannot be mounted",),
-        late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b|\bStarted container\b"),
-    ),
-)
-"""What Kubernetes prints when it could do later what these rows say that it could not."""
-DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -313,41 +281,6 @@ def _is_of_no_weight(statement: Statement, row: Recognizer) -> bool:
         return True
     is_of_others = row.cause_class in (CauseClass.NETWORK, CauseClass.COLLECTIVE)
     return is_of_others and _FAREWELL.search(statement.text) is not None
-
-
-def takes_back(statement: Statement) -> bool:
-    """Whether it says that the error which was just reported has been overcome."""
-    return _OVERCAME.match(statement.text) is not None
-
-
-def queues_again(statement: Statement) -> bool:
-    """Whether Slurm says that it stops a job in order to start it again."""
-    return _REQUEUED.search(statement.text) is not None
-
-
-def restarts_workers(statement: Statement) -> bool:
-    """Whether a launcher says that it starts its workers once more; how that went, the lines behind it show."""
-    return _RESTARTS.search(statement.text) is not None
-
-
-def begins_session(statement: Statement) -> bool:
-    """Whether TensorFlow says that it goes on, in a new session, from the error that it quotes below."""
-    return _NEW_SESSION.search(statement.text) is not None
-
-
-def begins_task(statement: Statement) -> bool:
-    """Whether it is the heading of a task of Ansible."""
-    return _TASK.match(statement.text) is not None
-
-
-def ignores_task(statement: Statement) -> bool:
-    """Whether Ansible says that the task which has just failed may fail."""
-    return statement.text == _TASK_IGNORED
-
-
-def done_after_all(statement: Statement) -> tuple[str, ...]:
-    """The rows of what could not be done before, and has been done now; empty if there is none."""
-    return next((rows for rows, shape in _DONE_AFTER_ALL if shape.search(statement.text)), ())
 
 
 def rest_of_banner(statement: Statement) -> CauseVerdict | None:

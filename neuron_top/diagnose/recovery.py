@@ -1,0 +1,147 @@
+"""What lines say of the failures in front of them: that a program goes on, begins anew, or has managed after all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from neuron_top.diagnose.findings import Findings
+from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.statements import Speaker, Statement
+from neuron_top.events.levels import LogLevel
+from neuron_top.late_pattern import late_pattern
+
+WORDS: tuple[bytes, ...] = (
+    b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
+    b"successfully assigned", b"successfully pulled", b"h succeeded for v", b"started container",
+    b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
+    b"restarting all worker", b"restarting training worker", b"recover training worker",
+    b"new session will be created", b"...ignoring", b"task [", b"running handler [",
+)  # fmt: skip
+"""A line without any of these says nothing of the kind; Slurm's words for it are among those of its failures."""
+
+_OVERCAME = late_pattern(
+    r"(?:\[[\w/.: -]{1,40}\] )?(?:(?:Ignoring|Skipping) (?:this|it)\b|Falling back (?:to|on)\b"
+    r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
+)
+"""What a program says of the error in front of it: that it goes on."""
+_LINES_TO_TAKE_BACK = 2
+"""Between an error line and the one which says that it was overcome."""
+_REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
+"""How Slurm says that it stops a job in order to start it again."""
+_LINES_OF_A_REQUEUE = 20
+"""In which Slurm tells how it ends the steps of such a job."""
+_RESTARTS = late_pattern(
+    r"(?i)\b(?:will (?:now )?restart|restarting|(?:attempting|trying) to (?:restart|recover)) "
+    r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
+)
+"""How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
+_NEW_SESSION = late_pattern(r"\bsession will be closed and a new session will be created\b")
+"""How TensorFlow heads an error of another task for which it begins anew; what it quotes stands below."""
+_LINES_OF_A_QUOTATION = 60
+"""In which it quotes that error, with the stack of the operation that met it."""
+_TASK = late_pattern(r"(?:TASK|RUNNING HANDLER) \[.{1,300}\] \*{3}")
+"""How Ansible heads what it prints of a task."""
+_TASK_IGNORED = "...ignoring"
+"""What it prints below the failure of one that may fail."""
+_DONE_AFTER_ALL = (
+    (("no node for a pod", "no Neuron device for a pod"), late_pattern(r"\bSuccessfully assigned \S+ to \S")),
+    (("image cannot be pulled", "a container waits for its image"), late_pattern(r"\bSuccessfully pulled image\b")),
+    (
+        ("a volume cannot be mounted",),
+        late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b|\bStarted container\b"),
+    ),
+)
+"""What Kubernetes prints when it could do later what these rows say that it could not."""
+DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
+_POD = late_pattern(r"\bpod/[\w.-]{1,253}")
+"""Where events of several pods stand in one table, each names its pod."""
+
+
+class Recovery:
+    """Reads the lines of one log outside tracebacks, and marks the findings before them that were overcome."""
+
+    def __init__(self, findings: Findings, steps_made: Callable[[], int]) -> None:
+        """`steps_made`: how far the job has come up to the line that is being read."""
+        self._findings, self._steps_made = findings, steps_made
+        self._queued_again: int | None = None
+        """Line in which Slurm has said that it starts the job again."""
+        self._quotes_until = 0
+        """Line down to which a program quotes an error that it goes on from, unless a line with a level comes first; 0
+        where none does."""
+        self._task = 0
+        """Line in which the last task of Ansible begins."""
+        self.depends_on_place = False
+        """Whether what the last line means depends on the lines before it: a copy of it may mean something else."""
+
+    @property
+    def is_quoting(self) -> bool:
+        """Whether the next line may belong to an error that a program quotes."""
+        return self._quotes_until > 0
+
+    def read(self, statement: Statement) -> bool:
+        """Whether the line says that something goes on, or goes well after all, or is part of what is so quoted."""
+        self.depends_on_place = False
+        if self._is_quoted(statement):
+            return True
+        if _OVERCAME.match(statement.text) is not None:
+            self._take_back(statement)
+            return True
+        if _REQUEUED.search(statement.text) is not None:
+            self._queued_again = statement.line
+            return True
+        if self._is_of_task(statement):
+            return True
+        if _NEW_SESSION.search(statement.text) is not None:
+            self.depends_on_place = True
+            self._quotes_until = statement.line + _LINES_OF_A_QUOTATION
+            return True
+        if _RESTARTS.search(statement.text) is not None:
+            self.depends_on_place = True
+            self._note_restart(statement)
+        return self._is_done_after_all(statement)
+
+    def ends_to_begin_again(self, statement: Statement, verdict: CauseVerdict) -> bool:
+        """Whether Slurm says it of a job that it has just queued again."""
+        if self._queued_again is None or statement.speaker is not Speaker.TOOL:
+            return False
+        return verdict.weight is Weight.CASCADE and statement.line - self._queued_again <= _LINES_OF_A_REQUEUE
+
+    def _is_quoted(self, statement: Statement) -> bool:
+        """Whether it is part of an error that a program quotes and goes on from; a line with a level is not."""
+        if statement.level is not LogLevel.NOTSET or statement.line > self._quotes_until:
+            self._quotes_until = 0
+        return self._quotes_until > 0
+
+    def _take_back(self, statement: Statement) -> None:
+        """Error lines without a known meaning, of which the program says now that it went on."""
+        for finding in self._findings.all:
+            is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
+            if is_vague and not finding.terminal:
+                finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+
+    def _is_of_task(self, statement: Statement) -> bool:
+        """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""
+        begins, is_ignored = _TASK.match(statement.text) is not None, statement.text == _TASK_IGNORED
+        self.depends_on_place = begins or is_ignored
+        if begins:
+            self._task = statement.line
+        for finding in self._findings.all if is_ignored else ():
+            if finding.last_line > self._task:
+                finding.goes_on_at = statement.line
+        return begins or is_ignored
+
+    def _note_restart(self, statement: Statement) -> None:
+        """Note what was found before workers are started again; what is said once more behind that ended those."""
+        for finding in self._findings.all:
+            if finding.restarted_at <= finding.last_line:
+                finding.restarted_at, finding.restarted_steps = statement.line, self._steps_made()
+
+    def _is_done_after_all(self, statement: Statement) -> bool:
+        """Whether Kubernetes says that it could do now what it could not before."""
+        rows = next((rows for rows, shape in _DONE_AFTER_ALL if shape.search(statement.text)), ())
+        for finding in self._findings.all if rows else ():
+            if finding.verdict.row is not None and finding.verdict.row.name in rows:
+                pod = _POD.search(finding.text)
+                finding.recovered |= pod is None or pod[0] in statement.text
+        return bool(rows)
