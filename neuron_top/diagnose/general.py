@@ -184,8 +184,10 @@ _IGNORED = late_pattern(
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
 """How a program ends that says of something that it does without."""
-_DONE_WITHOUT = late_pattern(r"^Error caught was: No module named ")
-"""How xFormers says what it does without, behind what that costs."""
+_DONE_WITHOUT = late_pattern(
+    r"^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
+)
+"""How xFormers says what it does without, and optimum-neuron which graph the hub does not have: it is compiled."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
 """How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
 _TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")

@@ -377,6 +377,17 @@ result 0.25
 """,
     ),
     Case(
+        "a graph that the hub does not have, and that is compiled",
+        "",
+        """
+neuronxcc-2.20.1.0+0a1b2c3d/MODULE_0123456789abcdef0123 not found in wide-org/neuron-cache: 404 Client Error. (Request ID: Root=1-0a1b2c3d;4e5f)
+
+Entry Not Found for url: https://huggingface.co/api/models/wide-org/neuron-cache/tree/main/neuronxcc-2.20.1.0%2B0a1b2c3d.
+The model will be recompiled.
+throughput 1021 samples/s
+""",
+    ),
+    Case(
         "a package for speed that is not there",
         "",
         """
