@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.errors import CompilerKilled
 
 GRAPH = GraphToCompile(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
 
@@ -53,6 +55,26 @@ class Copying:
         for path in task.outputs.values():
             path.write_bytes(graph_header.body(task.graph.read_bytes()) * 2)
         return CompileOutcome(seconds=self._delay)
+
+
+class Gated(Copying):
+    """Begins a compile whenever it is asked, and ends it when it is allowed to; closed, as one that was killed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began: list[str] = []
+        self.allowed, self.closed = threading.Event(), False
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        self.began.append(task.module)
+        assert self.allowed.wait(600)
+        if self.closed:
+            raise CompilerKilled("it was ended", module=task.module)
+        return super().compile(task, began=began)
+
+    def close(self) -> None:
+        self.closed = True
+        self.allowed.set()
 
 
 def server_command(folder: Path, script: str) -> tuple[str, ...]:

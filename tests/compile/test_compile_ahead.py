@@ -38,27 +38,6 @@ for number in range(4):
 """
 
 
-class Gated(fakes.Copying):
-    """Begins a compile whenever it is asked, and ends it when it is allowed to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.began: list[str] = []
-        self.allowed = threading.Event()
-        self.closed = False
-
-    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
-        self.began.append(task.module)
-        assert self.allowed.wait(LONG)
-        if self.closed:
-            raise CompileError("it was ended", module=task.module)
-        return super().compile(task, began=began)
-
-    def close(self) -> None:
-        self.closed = True
-        self.allowed.set()
-
-
 @pytest.fixture(autouse=True)
 def _own_machine(own_caches: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine_locks, "folder", lambda: tmp_path / "locks")
@@ -96,7 +75,7 @@ def always_room(_running: int) -> bool:
 
 
 def test_what_was_collected_after_the_missed_graph_is_compiled_in_that_order(tmp_path: Path) -> None:
-    compiler = Gated()
+    compiler = fakes.Gated()
     compiler.allowed.set()
     graphs = [graph(number) for number in (7, 3, 9, 1)]
     wrapper = collected(tmp_path, compiler, *graphs)
@@ -110,7 +89,7 @@ def test_what_was_collected_after_the_missed_graph_is_compiled_in_that_order(tmp
 
 
 def test_graphs_of_other_flags_and_those_that_are_settled_or_under_way_are_left_alone(tmp_path: Path) -> None:
-    compiler = Gated()
+    compiler = fakes.Gated()
     first, done, failed, locked, last = map(graph, range(5))
     wrapper = collected(tmp_path, compiler, first, done, failed, locked, last)
     collected(tmp_path, compiler, first, graph(5, ["-O3"]), flags=["-O3"])
@@ -129,7 +108,7 @@ def test_graphs_of_other_flags_and_those_that_are_settled_or_under_way_are_left_
 
 
 def test_as_many_are_ahead_of_the_job_as_there_are_cores(tmp_path: Path) -> None:
-    compiler = Gated()
+    compiler = fakes.Gated()
     compiler.allowed.set()
     graphs = [graph(number) for number in range(6)]
     wrapper = collected(tmp_path, compiler, *graphs)
@@ -147,7 +126,7 @@ def test_as_many_are_ahead_of_the_job_as_there_are_cores(tmp_path: Path) -> None
 
 
 def test_no_compile_begins_without_room(tmp_path: Path) -> None:
-    compiler, beside, room = Gated(), [], threading.Event()
+    compiler, beside, room = fakes.Gated(), [], threading.Event()
 
     def is_room(running: int) -> bool:
         beside.append(running)
@@ -166,7 +145,7 @@ def test_no_compile_begins_without_room(tmp_path: Path) -> None:
 
 
 def test_the_end_of_the_job_ends_them_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    compiler = Gated()
+    compiler = fakes.Gated()
     graphs = [graph(number) for number in range(4)]
     wrapper = collected(tmp_path, compiler, *graphs)
     ahead = CompileAhead(wrapper, cores=2, is_room=always_room)
@@ -198,7 +177,7 @@ def test_a_graph_that_does_not_compile_is_a_failure_for_whoever_asks_and_the_nex
 
 
 def test_one_process_of_a_machine_does_it_at_a_time(tmp_path: Path) -> None:
-    first, second = Gated(), Gated()
+    first, second = fakes.Gated(), fakes.Gated()
     graphs = [graph(number) for number in range(3)]
     wrapper, other = collected(tmp_path, first, *graphs), fakes.wrapper(tmp_path, second)
     ahead = CompileAhead(wrapper, cores=1, is_room=always_room)

@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 import pytest
 
-from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.torch.compile_beside import CompileBeside
-from neuron_top.errors import CompileError, CompilerKilled
+from neuron_top.errors import CompileError
 from tests.compile import fakes
 
 LONG = 600.0
 
 
-class Slow(fakes.Copying):
-    """Compiles when it is allowed to; closed, its compile ends as one that was killed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.allowed, self.closed = threading.Event(), False
-
-    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
-        assert self.allowed.wait(LONG)
-        if self.closed:
-            raise CompilerKilled("it was ended", module=task.module)
-        return super().compile(task, began=began)
-
-    def close(self) -> None:
-        self.closed = True
-        self.allowed.set()
-
-
 def test_the_job_goes_on_while_its_graph_is_compiled(tmp_path: Path) -> None:
-    compiler, threads = Slow(), []
+    compiler, threads = fakes.Gated(), []
 
     def data() -> bytes:
         threads.append(threading.current_thread())
@@ -64,7 +45,7 @@ def test_a_hit_is_there_at_once(tmp_path: Path) -> None:
 
 def test_a_compile_of_somebody_else_is_waited_for_before_the_job_goes_on(tmp_path: Path) -> None:
     """Whoever compiles the forward graph goes on to the backward one; the others do not race them to it."""
-    compiler = Slow()
+    compiler = fakes.Gated()
     first = CompileBeside(fakes.wrapper(tmp_path, compiler), fakes.GRAPH)
     first.start()
     second = CompileBeside(fakes.wrapper(tmp_path), fakes.GRAPH)
@@ -107,7 +88,7 @@ def test_interrupted_once_more_while_it_ends_a_compile_the_job_can_compile_again
     def again(self: CompileBeside) -> NoReturn:
         raise KeyboardInterrupt
 
-    compiler = Slow()
+    compiler = fakes.Gated()
     wrapper = fakes.wrapper(tmp_path, compiler)
     beside = CompileBeside(wrapper, fakes.GRAPH)
     beside.start()
@@ -119,7 +100,7 @@ def test_interrupted_once_more_while_it_ends_a_compile_the_job_can_compile_again
 
 
 def test_an_ended_compile_leaves_no_failure_and_the_next_one_runs(tmp_path: Path) -> None:
-    wrapper = fakes.wrapper(tmp_path, Slow())
+    wrapper = fakes.wrapper(tmp_path, fakes.Gated())
     beside = CompileBeside(wrapper, fakes.GRAPH)
     beside.start()
     beside.end()
