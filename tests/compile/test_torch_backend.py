@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 
 from tests.compile.compile_forks import forks_at_work
 from tests.compile.parallel import jobs
+from tests.inductor_folder import inductor_folder
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
@@ -168,6 +169,12 @@ def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def without_kernels(folder: Path) -> dict[str, str]:
+    """The environment of a job whose compiles take their time: with kernels at hand they end before one has looked."""
+    work = inductor_folder(folder / "inductor")
+    return {**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_CACHE_DIR": str(work)}
+
+
 def test_collected_then_compiled_then_every_graph_is_a_hit(own_caches: Path) -> None:
     trial = run(TRAIN, NEURON_EXTRACT_GRAPHS_ONLY="1")
     assert trial.returncode == 0, trial.stderr
@@ -304,13 +311,15 @@ def test_regional_compilation_of_accelerate_works() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches: Path, number: signal.Signals) -> None:
+def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(
+    own_caches: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     job = subprocess.Popen(
         [sys.executable, "-c", TRAIN],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env=without_kernels(tmp_path),
     )
     jobs.until(lambda: job.poll() is not None or forks_at_work(job.pid))
     assert job.poll() is None, job.communicate()
@@ -340,13 +349,15 @@ WritableEntry.publishing = end
     assert not list(own_caches.rglob("*.tmp"))
 
 
-def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(own_caches: Path) -> None:
+def test_a_killed_compile_process_is_reported_tried_once_more_and_no_failure_of_the_graph(
+    own_caches: Path, tmp_path: Path
+) -> None:
     job = subprocess.Popen(
         [sys.executable, "-c", TRAIN],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env=without_kernels(tmp_path),
     )
     forks: list[psutil.Process] = []
     jobs.until(lambda: job.poll() is not None or forks.extend(forks_at_work(job.pid)) or forks)
