@@ -207,8 +207,8 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator, *, over:
 
 
 def counted_inputs(inputs: Sequence[str]) -> list[str]:
-    """Inputs of a graph for people: equal ones once, with their number (`float32[8, 8] × 12`), as they first appear."""
-    return [one if count == 1 else f"{one} × {count_text(count)}" for one, count in Counter(inputs).items()]
+    """Inputs of a graph for people: equal ones once, with their number (`f32[8,8]×12`), as they first appear."""
+    return [one if count == 1 else f"{one}×{count_text(count)}" for one, count in Counter(inputs).items()]
 
 
 def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = None) -> GraphPage | None:

@@ -206,7 +206,7 @@ def test_operators_of_a_graph_stand_below_its_inputs_counted_and_the_rarest_kind
     inputs = (*["f32[8]"] * 3, *(f"f32[{size}]" for size in range(10, 10 + 2 * detail_drawer.INPUTS_SHOWN)))
     row = OperatorRow(name="add", count=2, shapes=("f32[8]",))
     shown = words_of(detail_drawer.cache_details(None, Operators(place="entry", rows=(row,), inputs=inputs)))
-    assert "2 operators of 1 kind, read from entry; inputs f32[8] × 3, f32[10], f32[11]" in shown
+    assert "2 operators of 1 kind, read from entry; inputs f32[8]×3, f32[10], f32[11]" in shown
     assert f"and {detail_drawer.INPUTS_SHOWN + 1} other kinds" in shown
 
 

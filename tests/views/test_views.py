@@ -157,8 +157,8 @@ def test_the_slowest_graphs_are_those_that_failed_and_then_the_longest_compiles_
 
 
 def test_equal_inputs_of_a_graph_are_counted_where_they_first_appear():
-    assert counted_inputs(["f32[8]", "s32[2]", "f32[8]", "f32[]", "f32[8]"]) == ["f32[8] × 3", "s32[2]", "f32[]"]
-    assert counted_inputs(["f32[1]"] * 1200) == ["f32[1] × 1,200"]
+    assert counted_inputs(["f32[8]", "s32[2]", "f32[8]", "f32[]", "f32[8]"]) == ["f32[8]×3", "s32[2]", "f32[]"]
+    assert counted_inputs(["f32[1]"] * 1200) == ["f32[1]×1,200"]
     assert counted_inputs([]) == []
 
 
