@@ -27,6 +27,11 @@ _SUCCESS = late_pattern(
     r"|^Tests?(?: Suites)?: +(?:\d+ \w+, )?\d+ passed, \d+ total$|^Successfully (?:built|tagged) \S+$"
 )
 """What programs say at the end when all went well."""
+_SCRIPTS = late_pattern(
+    r"(?i)^\W*(?:(?:the|this|your|my|test|slurm|pbs|batch) ){0,2}job(?: \S{1,40})? (?:is |was |has )?"
+    r"(?:complete|completed|finished|done)\b(?!.{0,80}success)"
+)
+"""What batch scripts print last, whether their programs did well or not."""
 _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
 """What a shell prints when a command has ended, well or not."""
 
@@ -52,6 +57,8 @@ class End(NamedTuple):
 
     success_line: int | None = None
     """The last line that says that all went well."""
+    programs_line: int | None = None
+    """The last of them that is no batch script's, which goes on behind a program that has ended in an error."""
     timed: bool = False
     """The shell has printed how long the command took."""
     last: LastLine | None = None
@@ -67,11 +74,13 @@ def read(tail: bytes, first_line: int, offset: int) -> End:
         offset += len(raw) + 1
     lines = lines[-_LAST_LINES:]
     timed = any(_TIME.match(line.text) for line in lines[-4:])
-    return End(_last_success(lines), timed, lines[-1] if lines else None)
+    successes = [line for line in lines if _says(line.text)]
+    of_programs = [line for line in successes if not _SCRIPTS.match(line.text)]
+    return End(_last_number(successes), _last_number(of_programs), timed, lines[-1] if lines else None)
 
 
-def _last_success(lines: Sequence[LastLine]) -> int | None:
-    return next((line.number for line in reversed(lines) if _says(line.text)), None)
+def _last_number(lines: Sequence[LastLine]) -> int | None:
+    return lines[-1].number if lines else None
 
 
 def _says(text: str) -> bool:

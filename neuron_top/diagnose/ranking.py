@@ -123,7 +123,8 @@ def _overcome(finding: Finding, progress: JobProgress, end: End, exit_code: int 
         return False
     if finding.goes_on_at > finding.last_line:
         return True
-    if end.success_line is not None and (end.success_line > finding.last_line or _is_farewell(finding)):
+    success_line = end.programs_line if finding.terminal else end.success_line
+    if success_line is not None and (success_line > finding.last_line or _is_farewell(finding)):
         return True
     if finding.restarted_at > finding.last_line and progress.steps > finding.restarted_steps:
         return True

@@ -7,6 +7,14 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "an error that a program logs before its job is finished",
+        "",
+        """
+ERROR: the plot of step 3 has no points
+Job finished
+""",
+    ),
+    Case(
         "a job with a step that Slurm starts again",
         "",
         """

@@ -46,6 +46,20 @@ _TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch
 ELASTIC = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
 TRACEBACKS = (
     Case(
+        "a batch script that goes on behind its program, and says that its job is finished",
+        "script_error",
+        """
+Job started on node-7
+Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+    import wide
+  File "/opt/site-packages/wide/__init__.py", line 12, in <module>
+    TABLE = make(int_kind)
+>>>TypeError: make() takes no arguments
+Job finished
+""",
+    ),
+    Case(
         "an uncaught exception",
         "script_error",
         """
