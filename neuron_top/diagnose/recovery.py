@@ -36,7 +36,7 @@ _RESTARTS = late_pattern(
     r"(?:(?:the|all|training) ){0,2}worker(?: ?groups?|s)\b"
 )
 """How an elastic launcher says that it begins anew with workers in the place of those that failed: all of them."""
-_NEW_SESSION = late_pattern(r"\bsession will be closed and a new session will be created\b")
+_NEW_SESSION = "session will be closed and a new session will be created"
 """How TensorFlow heads an error of another task for which it begins anew; what it quotes stands below."""
 _LINES_OF_A_QUOTATION = 60
 """In which it quotes that error, with the stack of the operation that met it."""
@@ -87,16 +87,16 @@ class Recovery:
         if _OVERCAME.match(statement.text) is not None:
             self._take_back(statement)
             return True
-        if _REQUEUED.search(statement.text) is not None:
+        if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
             return True
         if self._is_of_task(statement):
             return True
-        if _NEW_SESSION.search(statement.text) is not None:
+        if _NEW_SESSION in statement.text:
             self.depends_on_place = True
             self._quotes_until = statement.line + _LINES_OF_A_QUOTATION
             return True
-        if _RESTARTS.search(statement.text) is not None:
+        if "orker" in statement.text and _RESTARTS.search(statement.text) is not None:
             self.depends_on_place = True
             self._note_restart(statement)
         return self._is_done_after_all(statement)
