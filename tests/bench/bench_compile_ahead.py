@@ -6,12 +6,12 @@ that reads data: what idle cores are good for shows only where there are some.
 
 from __future__ import annotations
 
-import shutil
 import sys
 
-from tests.bench.figures import Figure, Timed, own_folders, report, timed
+from tests.bench.collected_graphs import JOB, Run, cpu_seconds, seconds, timed_in_turns
+from tests.bench.figures import Figure, report
 
-JOB = """
+SCRIPT = """
 import sys, time, torch
 for number in range(int(sys.argv[1])):
     torch._dynamo.reset()
@@ -19,27 +19,15 @@ for number in range(int(sys.argv[1])):
     torch.compile(lambda x, number=number: (x * (number + 1.5)).relu().cumsum(0), backend="neurontop")(x)
     time.sleep(0.5)
 """
-COLLECT = (sys.executable, "-m", "neuron_top", "compile", "--collect-only", "--")
 PEER = "NEURONTOP_COMPILE_AHEAD=0"
 
 
 def measure(repeats: int = 3, *, graphs: int = 12) -> list[Figure]:
     """Collect once, then run the job on copies of the cache, turn by turn with and without."""
-    job = (sys.executable, "job.py", str(graphs))
-    taken: dict[str, list[Timed]] = {"ours": [], PEER: []}
-    with own_folders() as (folder, environ):
-        (folder / "job.py").write_text(JOB)
-        timed([*COLLECT, *job], environ, folder)
-        shutil.move(folder / "cache", folder / "collected")
-        for _ in range(repeats):
-            for name in taken:
-                with own_folders() as (fresh, own):
-                    shutil.copytree(folder / "collected", fresh / "cache")
-                    shutil.copy(folder / "job.py", fresh)
-                    more = dict([PEER.split("=")]) if name == PEER else {}
-                    taken[name].append(timed(job, {**own, **more}, fresh))
-    wall = {name: [one.seconds for one in all_] for name, all_ in taken.items()}
-    used = {name: [one.cpu_seconds for one in all_] for name, all_ in taken.items()}
+    job = (sys.executable, JOB, str(graphs))
+    runs = {"ours": Run(job), PEER: Run(job, dict([PEER.split("=")]))}
+    taken = timed_in_turns(SCRIPT, job, runs, repeats)
+    wall, used = seconds(taken), cpu_seconds(taken)
     what = f"a job of {graphs} collected graphs, compiled ahead"
     return [Figure(what, PEER, wall["ours"], wall[PEER], 1.0, used["ours"], used[PEER])]
 

@@ -5,10 +5,10 @@ Ours is the compile alone: collecting the graphs and loading the artifacts is no
 
 from __future__ import annotations
 
-import shutil
 import sys
 
-from tests.bench.figures import Figure, Timed, own_folders, report, timed
+from tests.bench.collected_graphs import COMPILE, JOB, Run, cpu_seconds, seconds, timed_in_turns
+from tests.bench.figures import Figure, report
 
 GRAPHS = """
 import sys, torch
@@ -24,7 +24,6 @@ for width in range(count):
     given = torch.ones(8, size, device=device), torch.ones(size, size, device=device)
     torch.compile(step, backend=backend, dynamic=False)(*given)
 """
-COMPILE = (sys.executable, "-m", "neuron_top", "compile")
 WORKER, INDUCTOR = "one worker", "Inductor, one by one"
 BOUNDS = {WORKER: 0.9, INDUCTOR: 0.6}
 """One worker compiles kernels beside each other already, so two on two cores gain little."""
@@ -32,28 +31,17 @@ BOUNDS = {WORKER: 0.9, INDUCTOR: 0.6}
 
 def measure(repeats: int = 3, *, graphs: int = 12, jobs: int = 2, device: str = "cpu") -> list[Figure]:
     """Collect once, then compile copies of the collected cache, turn by turn with a job of Inductor."""
-    peers = {WORKER: (*COMPILE, "-j", "1", "--compile-only"), INDUCTOR: script(graphs, device, "inductor")}
-    commands = {"ours": (*COMPILE, "-j", str(jobs), "--compile-only"), **peers}
-    taken: dict[str, list[Timed]] = {name: [] for name in commands}
-    with own_folders() as (folder, environ):
-        (folder / "graphs.py").write_text(GRAPHS)
-        timed([*COMPILE, "--collect-only", "--", *script(graphs, device, "neurontop")], environ, folder)
-        shutil.move(folder / "cache", folder / "collected")
-        for _ in range(repeats):
-            for name, command in commands.items():
-                with own_folders() as (fresh, own):
-                    shutil.copytree(folder / "collected", fresh / "cache")
-                    shutil.copy(folder / "graphs.py", fresh)
-                    taken[name].append(timed(command, own, fresh))
+    peers = {WORKER: Run((*COMPILE, "-j", "1", "--compile-only")), INDUCTOR: Run(script(graphs, device, "inductor"))}
+    runs = {"ours": Run((*COMPILE, "-j", str(jobs), "--compile-only")), **peers}
+    taken = timed_in_turns(GRAPHS, script(graphs, device, "neurontop"), runs, repeats)
     what = f"parallel pre-compile, {graphs} graphs, -j {jobs}{'' if device == 'cpu' else ', on a GPU'}"
-    wall = {name: [one.seconds for one in all_] for name, all_ in taken.items()}
-    used = {name: [one.cpu_seconds for one in all_] for name, all_ in taken.items()}
+    wall, used = seconds(taken), cpu_seconds(taken)
     return [Figure(what, peer, wall["ours"], wall[peer], BOUNDS[peer], used["ours"], used[peer]) for peer in peers]
 
 
 def script(graphs: int, device: str, backend: str) -> tuple[str, ...]:
     """The job that has the graphs."""
-    return sys.executable, "graphs.py", str(graphs), device, backend
+    return sys.executable, JOB, str(graphs), device, backend
 
 
 if __name__ == "__main__":
