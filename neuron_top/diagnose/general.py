@@ -199,8 +199,6 @@ _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")
 """Functions that give back what was taken: what they complain of follows from what failed before."""
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
-
-
 _RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
 """How PyTorch raises in the parent what a process or thread of its own has raised; the original stands below."""
 

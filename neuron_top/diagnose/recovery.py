@@ -133,9 +133,10 @@ class Recovery:
 
     def _note_restart(self, statement: Statement) -> None:
         """Note what was found before workers are started again; what is said once more behind that ended those."""
-        for finding in self._findings.all:
-            if finding.restarted_at <= finding.last_line:
-                finding.restarted_at, finding.restarted_steps = statement.line, self._steps_made()
+        before = [finding for finding in self._findings.all if finding.restarted_at <= finding.last_line]
+        steps = self._steps_made() if before else 0
+        for finding in before:
+            finding.restarted_at, finding.restarted_steps = statement.line, steps
 
     def _is_done_after_all(self, statement: Statement) -> bool:
         """Whether Kubernetes says that it could do now what it could not before."""
