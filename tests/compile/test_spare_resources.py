@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 import pytest
 
-from neuron_top.compile import spare_resources
 from neuron_top.compile.spare_resources import IdleCores, available_bytes
 
 
@@ -25,7 +25,7 @@ class Machine:
         self.now, self.times = 100.0, [Core(0.0, 0.0)] * 4
         monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {1, 2, 3})
         monkeypatch.setattr(psutil, "cpu_times", lambda percpu: self.times)
-        monkeypatch.setattr(spare_resources.time, "monotonic", lambda: self.now)  # type: ignore[attr-defined]
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def pass_seconds(self, seconds: float, *idle: float) -> None:
         """Time goes by, of which each core was idle so many seconds."""
