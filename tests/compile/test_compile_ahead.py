@@ -20,11 +20,13 @@ from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.torch import compile_ahead, machine_locks
 from neuron_top.compile.torch.compile_ahead import CompileAhead
 from neuron_top.compile.wrapper.compiling import GraphToCompile
+from neuron_top.compile.wrapper.flags import OnMiss
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError
 from tests.compile import fakes
+from tests.compile.parallel import jobs
 
-MANY, LONG = 99, 60.0
+MANY = 99
 FOUR_GRAPHS = """
 import torch
 from neuron_top.compile import spare_resources
@@ -59,15 +61,8 @@ def collected(root: Path, compiler: fakes.Copying, *graphs: GraphToCompile, flag
 
 def asked(ahead: CompileAhead, wrapper: Wrapper, one: GraphToCompile) -> None:
     entry = wrapper.entry(one.key)
-    found = compile_ahead.Collected(entry.graph.stat().st_mtime_ns, entry.path, one.key)
+    found = compile_ahead.TrialGraph(entry.graph.stat().st_mtime_ns, entry.path, one.key)
     ahead.asked_for(found, missing=entry.state() is Lookup.MISS)
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LONG
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def always_room(_running: int) -> bool:
@@ -81,7 +76,7 @@ def test_what_was_collected_after_the_missed_graph_is_compiled_in_that_order(tmp
     wrapper = collected(tmp_path, compiler, *graphs)
     ahead = CompileAhead(wrapper, cores=MANY, is_room=lambda running: running == 0)
     asked(ahead, wrapper, graphs[1])
-    eventually(lambda: not ahead.is_at_work)
+    jobs.until(lambda: not ahead.is_at_work)
     assert compiler.began == [graphs[2].key.name, graphs[3].key.name]
     assert wrapper.get_or_compile(graphs[2]).hit
     assert wrapper.entry(graphs[0].key).state() is Lookup.MISS
@@ -101,9 +96,9 @@ def test_graphs_of_other_flags_and_those_that_are_settled_or_under_way_are_left_
     wrapper.entry(locked.key).lock.touch()
     ahead = CompileAhead(wrapper, cores=MANY, is_room=always_room)
     asked(ahead, wrapper, first)
-    eventually(lambda: bool(compiler.began))
+    jobs.until(lambda: bool(compiler.began))
     compiler.allowed.set()
-    eventually(lambda: wrapper.entry(last.key).state() is Lookup.HIT)
+    jobs.until(lambda: wrapper.entry(last.key).state() is Lookup.HIT)
     assert compiler.began == [last.key.name]
 
 
@@ -114,13 +109,13 @@ def test_as_many_are_ahead_of_the_job_as_there_are_cores(tmp_path: Path) -> None
     wrapper = collected(tmp_path, compiler, *graphs)
     ahead = CompileAhead(wrapper, cores=2, is_room=always_room)
     asked(ahead, wrapper, graphs[0])
-    eventually(lambda: len(compiler.began) == 2)
+    jobs.until(lambda: len(compiler.began) == 2)
     time.sleep(2 * compile_ahead.LOOK_SECONDS)
     assert {*compiler.began} == {one.key.name for one in graphs[1:3]}
     asked(ahead, wrapper, graphs[1])
-    eventually(lambda: len(compiler.began) == 3)
+    jobs.until(lambda: len(compiler.began) == 3)
     asked(ahead, wrapper, graphs[4])
-    eventually(lambda: wrapper.entry(graphs[5].key).state() is Lookup.HIT)
+    jobs.until(lambda: wrapper.entry(graphs[5].key).state() is Lookup.HIT)
     assert wrapper.entry(graphs[4].key).state() is Lookup.MISS, "the job asks for it itself"
     ahead.end()
 
@@ -136,12 +131,12 @@ def test_no_compile_begins_without_room(tmp_path: Path) -> None:
     wrapper = collected(tmp_path, compiler, *graphs)
     ahead = CompileAhead(wrapper, cores=MANY, is_room=is_room)
     asked(ahead, wrapper, graphs[0])
-    eventually(lambda: beside.count(1) > 1)
+    jobs.until(lambda: beside.count(1) > 1)
     assert compiler.began == [graphs[1].key.name]
     room.set()
-    eventually(lambda: len(compiler.began) == 2)
+    jobs.until(lambda: len(compiler.began) == 2)
     compiler.allowed.set()
-    eventually(lambda: wrapper.entry(graphs[2].key).state() is Lookup.HIT)
+    jobs.until(lambda: wrapper.entry(graphs[2].key).state() is Lookup.HIT)
 
 
 def test_the_end_of_the_job_ends_them_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -150,7 +145,7 @@ def test_the_end_of_the_job_ends_them_and_leaves_nothing_behind(tmp_path: Path) 
     wrapper = collected(tmp_path, compiler, *graphs)
     ahead = CompileAhead(wrapper, cores=2, is_room=always_room)
     asked(ahead, wrapper, graphs[0])
-    eventually(lambda: len(compiler.began) == 2)
+    jobs.until(lambda: len(compiler.began) == 2)
     ahead.end()
     left = tmp_path / fakes.Copying().directory()
     assert not [*left.rglob("*.lock"), *left.rglob("model.log"), *left.rglob("*.tmp")]
@@ -172,8 +167,8 @@ def test_a_graph_that_does_not_compile_is_a_failure_for_whoever_asks_and_the_nex
     graphs = [graph(number) for number in range(3)]
     wrapper = collected(tmp_path, Picky(), *graphs)
     asked(CompileAhead(wrapper, cores=MANY, is_room=always_room), wrapper, graphs[0])
-    eventually(lambda: wrapper.entry(graphs[2].key).state() is Lookup.HIT)
-    eventually(lambda: wrapper.entry(graphs[1].key).state() is Lookup.FAILED)
+    jobs.until(lambda: wrapper.entry(graphs[2].key).state() is Lookup.HIT)
+    jobs.until(lambda: wrapper.entry(graphs[1].key).state() is Lookup.FAILED)
 
 
 def test_one_process_of_a_machine_does_it_at_a_time(tmp_path: Path) -> None:
@@ -182,16 +177,16 @@ def test_one_process_of_a_machine_does_it_at_a_time(tmp_path: Path) -> None:
     wrapper, other = collected(tmp_path, first, *graphs), fakes.wrapper(tmp_path, second)
     ahead = CompileAhead(wrapper, cores=1, is_room=always_room)
     asked(ahead, wrapper, graphs[0])
-    eventually(lambda: bool(first.began))
+    jobs.until(lambda: bool(first.began))
     late = CompileAhead(other, cores=MANY, is_room=always_room)
     asked(late, other, graphs[0])
-    eventually(lambda: not late.is_at_work)
+    jobs.until(lambda: not late.is_at_work)
     assert not second.began
     ahead.end()
     asked(late, other, graphs[0])
-    eventually(lambda: len(second.began) == 2)
+    jobs.until(lambda: len(second.began) == 2)
     second.allowed.set()
-    eventually(lambda: not late.is_at_work)
+    jobs.until(lambda: not late.is_at_work)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +194,7 @@ def test_one_process_of_a_machine_does_it_at_a_time(tmp_path: Path) -> None:
     [
         ({"no_cache": True}, ""),
         ({"extract_only": True}, ""),
-        ({"on_miss": compile_ahead.OnMiss.ERROR}, ""),
+        ({"on_miss": OnMiss.ERROR}, ""),
         ({}, "0"),
     ],
 )

@@ -32,7 +32,7 @@ from neuron_top.cache.model.states import Lookup
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.parallel.compile_queue import FIRST_GUESS
 from neuron_top.compile.torch import machine_locks
-from neuron_top.compile.wrapper.flags import OnMiss
+from neuron_top.compile.wrapper.flags import is_switched_off
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import NeuronTopError
 from neuron_top.events.levels import LogLevel
@@ -42,7 +42,7 @@ _LOCK = "ahead.lock"
 LOOK_SECONDS, _END_SECONDS, _AGAIN_SECONDS = 0.5, 5.0, 0.2
 
 
-class Collected(NamedTuple):
+class TrialGraph(NamedTuple):
     """A graph that lies in the cache; `stored`: when a trial run stored it, nanoseconds of its file's last change."""
 
     stored: int
@@ -52,15 +52,12 @@ class Collected(NamedTuple):
 
 def asked_for(wrapper: Wrapper, key: ModuleKey) -> None:
     """The job asks for `key` now: begin with what was collected after it, or go on."""
-    options = wrapper.options
-    if os.environ.get(AHEAD_VARIABLE, "").lower() in ("0", "false", "no", "off"):
-        return
-    if options.no_cache or options.extract_only or options.on_miss is OnMiss.ERROR:
+    if is_switched_off(AHEAD_VARIABLE) or not wrapper.keeps_compiles:
         return
     with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
         entry = wrapper.entry(key)
         stored = entry.graph.stat().st_mtime_ns
-        _of(wrapper).asked_for(Collected(stored, entry.path, key), missing=entry.state() is Lookup.MISS)
+        _of(wrapper).asked_for(TrialGraph(stored, entry.path, key), missing=entry.state() is Lookup.MISS)
 
 
 class CompileAhead:
@@ -71,11 +68,11 @@ class CompileAhead:
         self._wrapper, self._cores, self._is_room = wrapper, cores, is_room
         self._changed = threading.Condition()
         self._asked = 0
-        """When the graph was stored that the job asked for last, see `Collected`."""
+        """When the graph was stored that the job asked for last, see `TrialGraph`."""
         self._stored: dict[ModuleKey, int] = {}
         """The same of the graphs that were found waiting: a compile may write a graph's file anew."""
         self._thread: threading.Thread | None = None
-        self._compiles: list[tuple[Collected, threading.Thread]] = []
+        self._compiles: list[tuple[TrialGraph, threading.Thread]] = []
         self._ended = False
 
     @property
@@ -83,7 +80,7 @@ class CompileAhead:
         """Whether graphs are being compiled, or wait for the job to come closer."""
         return self._thread is not None and self._thread.is_alive()
 
-    def asked_for(self, graph: Collected, *, missing: bool) -> None:
+    def asked_for(self, graph: TrialGraph, *, missing: bool) -> None:
         """The job asks for `graph`, which has to be compiled where it is `missing`."""
         with self._changed:
             self._asked = max(self._asked, self._stored.get(graph.key, graph.stored))
@@ -107,7 +104,7 @@ class CompileAhead:
         finally:
             self._wrapper.go_on()
 
-    def _work(self, asked: Collected) -> None:
+    def _work(self, asked: TrialGraph) -> None:
         """What the thread does."""
         handle = machine_locks.open_lock(_LOCK)
         if handle is None:
@@ -123,7 +120,7 @@ class CompileAhead:
         finally:
             machine_locks.give_back(handle)
 
-    def _collected_after(self, asked: Collected) -> list[Collected]:
+    def _collected_after(self, asked: TrialGraph) -> list[TrialGraph]:
         """What waits in the same folder under the same flags, in the order in which it was stored."""
         found = []
         for path in asked.path.parent.iterdir():
@@ -131,14 +128,14 @@ class CompileAhead:
             if key is None or key.flags != asked.key.flags:
                 continue
             with contextlib.suppress(OSError):
-                graph = Collected((path / self._wrapper.compiler.graph_name).stat().st_mtime_ns, path, key)
+                graph = TrialGraph((path / self._wrapper.compiler.graph_name).stat().st_mtime_ns, path, key)
                 if graph.stored > asked.stored and not self._wrapper.is_begun(key):
                     found.append(graph)
         with self._changed:
             self._stored = {graph.key: graph.stored for graph in found}
         return sorted(found)
 
-    def _compile_all(self, graphs: list[Collected]) -> None:
+    def _compile_all(self, graphs: list[TrialGraph]) -> None:
         if graphs:
             self._wrapper.log.remark(
                 f"Collected graphs that come after this one are compiled ahead on idle cores: {len(graphs)}",
@@ -152,7 +149,7 @@ class CompileAhead:
                 thread.start()
                 self._compiles.append((graph, thread))
 
-    def _wait_for_room(self, graph: Collected) -> bool:
+    def _wait_for_room(self, graph: TrialGraph) -> bool:
         """Wait until `graph` may begin, or the job asks for it itself; False once the job ends."""
         with self._changed:
             while not self._ended and graph.stored > self._asked:
@@ -164,7 +161,7 @@ class CompileAhead:
                 self._changed.wait(LOOK_SECONDS if has_turn else None)
             return not self._ended
 
-    def _compile(self, graph: Collected) -> None:
+    def _compile(self, graph: TrialGraph) -> None:
         # What goes wrong stands in the log and in the entry; whoever asks for the graph meets it there.
         with contextlib.suppress(NeuronTopError, NotSerializable, OSError, KeyboardInterrupt):
             self._wrapper.compile_entry(graph.path)

@@ -37,6 +37,7 @@ from neuron_top.compile.graphs import hashing, own_code, torch_functions, torch_
 from neuron_top.compile.graphs.hashing import NotCacheable
 from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory, written_inputs
 from neuron_top.compile.torch.loading import Runner, load_known
+from neuron_top.compile.wrapper.flags import is_switched_off
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 7"
@@ -45,7 +46,7 @@ _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 def wanted() -> bool:
     """Whether warm starts may skip the trace: unless the user says no."""
-    return os.environ.get(SKIP_TRACE_VARIABLE, "").lower() not in ("0", "false", "no", "off")
+    return not is_switched_off(SKIP_TRACE_VARIABLE)
 
 
 @dataclasses.dataclass(eq=False)

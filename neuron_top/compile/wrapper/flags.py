@@ -217,6 +217,11 @@ def _variable_warnings(environ: Mapping[str, str]) -> list[str]:
     return found
 
 
+def is_switched_off(variable: str, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a variable says no to something that is done unless somebody does."""
+    return environ.get(variable, "").lower() in ("0", "false", "no", "off")
+
+
 def look_alikes(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that are set here, look like one that is read, and are read by nothing."""
     return tuple(name for name in _LOOK_ALIKES if environ.get(name))

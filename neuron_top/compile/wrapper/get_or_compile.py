@@ -203,9 +203,15 @@ class Wrapper:
         return cache.entry(key, graph_name=self.compiler.graph_name, artifact_names=self.compiler.artifact_names)
 
     @property
+    def keeps_compiles(self) -> bool:
+        """Whether a graph that the cache does not have is compiled for this process, and kept there."""
+        options = self.options
+        return not (options.no_cache or options.extract_only or options.on_miss is OnMiss.ERROR)
+
+    @property
     def expects_misses(self) -> bool:
         """Whether graphs to come are to be compiled, as far as can be known: one was, or the cache has no artifact."""
-        if self.options.no_cache or self.options.extract_only or self.options.on_miss is OnMiss.ERROR:
+        if not self.keeps_compiles:
             return False
         if self._has_compiled:
             return True
