@@ -59,6 +59,23 @@ def seen(*arguments: str, **environment: str) -> tuple[list[int], list[int], lis
     return named, after, result
 
 
+def test_threads_that_name_the_back_end_at_the_same_time_all_get_it() -> None:
+    """PyTorch registers what each of them finds, and asserts that a name is registered once."""
+    threads = """
+import concurrent.futures, threading, torch
+together = threading.Barrier(3)
+
+def compiled(factor):
+    together.wait()
+    return torch.compile(lambda x: x * factor, backend="neurontop")(torch.ones(2)).tolist()
+
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    print(list(pool.map(compiled, (2.0, 3.0, 4.0))))
+"""
+    done = subprocess.run([sys.executable, "-c", threads], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[[2.0, 2.0], [3.0, 3.0], [4.0, 4.0]]"
+
+
 def test_the_server_that_was_started_early_compiles_the_first_graph() -> None:
     """A build of PyTorch for GPUs sets a variable of Triton's when it first compiles: that is no other setting."""
     named, after, result = seen("with ptxas")

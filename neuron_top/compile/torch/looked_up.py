@@ -6,7 +6,27 @@ up. Until the script has built its model and its first graph is captured, the se
 
 from __future__ import annotations
 
+from typing import Any
+
+from torch._dynamo.backends import registry
+
 from neuron_top.compile.torch import backend
+
+_NAME = "neurontop"
+
+
+class _Registered(dict[str, Any]):
+    """PyTorch's back ends by name, of which ours can be registered again.
+
+    Threads that look a name up at the same time all load its entry point and register what they got, and PyTorch
+    raises AssertionError for all but the first: it asks here whether the name is taken.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return name != _NAME and super().__contains__(name)
+
+
+registry._COMPILER_FNS = _Registered(registry._COMPILER_FNS)
 
 neurontop = backend.neurontop
 backend.prepare()
