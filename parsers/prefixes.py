@@ -7,9 +7,9 @@ Kubernetes' `[0]:`, TorchX's `trainer/0 [3]:`, kubectl's `[pod/…]`, Ray's and 
 TorchServe's `2024-01-02 10:00:00,123 [INFO ] W-9000-bert_1.0-stdout MODEL_LOG -`,
 docker compose's `name-1  |` and SageMaker's `algo-1-x2y4z  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, the
 trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, its tables'
-`| 1679087716684 |`, Kaggle's seconds and line number, the number of a line in front of a rank, `[1744] [rank0]:`, the
-journal's `Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, the bare `INFO: ` of the vendor's pages, and
-a report's margin, `| [rank0]:`.
+`| 1679087716684 |`, Kaggle's seconds and line number, the number of a line in front of a rank (`[1744] [rank0]:`,
+`44 [rank0]:`), the journal's `Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, the bare `INFO: ` of the
+vendor's pages, and a report's margin, `| [rank0]:`.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ _PREFIX = late_pattern(
     r"|(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP])\s"
     r"|(?:[\w.-]{1,60}-\d{1,4}|algo-\d{1,4}-\w{1,12})\s+\|\s"
     r"|\d{1,7}\.\ds\t\d{1,7}\t"
-    r"|\[\d{1,9}\] (?=\[(?:rank|default)\d{1,6}\]:)"
+    r"|(?:\[\d{1,9}\] |\d{1,7}\s{1,4})(?=\[(?:rank|default)\d{1,6}\]:)"
     r"|\|\s(?:\s{0,2}\d{13}\s{1,3}\|\s|(?=\[(?:rank|default)\d{1,6}\]:))"
     r"|INFO: (?=\s*[{}\"]|\d{4}-\d\d-\d\d )"
-    r"|(?P<task>\d{1,5}): (?=\d{4}-\d\d-\d\d |\.+(?:\d{4}-|\s|$)|Compiler status |\[(?:rank|default)\d{1,6}\]:)"
+    r"|(?P<task>\d{1,5}): (?=\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d |\.+(?:\d{4}-|\s|$)|forrtl: |Compiler status "
+    r"|\[(?:rank|default)\d{1,6}\]:)"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[(?P<unit>\d{1,10})\])?: ?"
     r"|\[(?:INFO|WARNING|ERROR|DEBUG)\|[\w./-]{1,120}:\d{1,6}\] \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} >> ?"
     r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"

@@ -27,7 +27,7 @@ WORDS: tuple[bytes, ...] = (
     b"\ne0", b"\ne1", b"\ne2", b"\nf0", b"\nf1", b"\nf2", b": e0", b": e1", b": e2", b"] e0", b"] e1", b"] e2",
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
-    b"ret_check failure", b"non-ok-status",
+    b"ret_check failure", b"non-ok-status", b"--- fail:",
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -72,10 +72,12 @@ _REPORTED = late_pattern(
 """A worker's trouble in its parent's words."""
 _AT_A_PLACE = late_pattern(
     r"[^\s:]{1,300}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: \S|loc\(.{1,400}\): error: \S"
+    r"|CMake Error(?: at \S{1,300}:\d{1,7} \(\w{1,60}\))?:"
     r"|(?:\w{1,20} )?[Ee]rror:? .{1,300} (?:at|in) (?:line \d{1,7} (?:in|of) (?:file )?|file )?"
     r"\S{1,300}\.(?:c|cc|cpp|cu|cuh|h|hpp|hip)\b"
 )
-"""How compilers of C and of MLIR name what is wrong in a source, and how macros of C name the call that failed."""
+"""How compilers of C and of MLIR and CMake name what is wrong in a source, and how macros of C name the call that
+failed."""
 _MLIR = "loc("
 """How MLIR begins, which is nothing but compilers."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
@@ -100,7 +102,9 @@ _STACK = late_pattern(
 """What XLA prints of the stack at level ERROR, name by name."""
 _REPORT = 'ErrorMessage "'
 """How SageMaker's toolkit quotes the exception that ended the script."""
-_PANIC = late_pattern(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
+_PANIC = late_pattern(
+    r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S|panicked at \S.{0,300}\.rs:\d{1,7}:\d{1,5}:?$"
+)
 _FAILED = late_pattern(
     r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
     r"|\S.{0,300}? \.{3,} ?FAILED$"
@@ -130,15 +134,18 @@ _NCCL_FAILED = late_pattern(
 """What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
 _PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\b")
 """The same where another worker has gone, which NCCL is the first to notice: no reason by itself."""
-_ROOTS = late_pattern(r"^\d+ root error\(s\) found")
-"""TensorFlow's heading of the errors that follow, each with its number."""
+_HEADS = late_pattern(r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'")
+"""How TensorFlow heads the errors that follow, each with its number, and MindSpore those of its device."""
 _ROOT = late_pattern(
     r"\(0\) (?i:cancell?ed|unknown|invalid[ _]?argument|deadline[ _]?exceeded|not[ _]?found|already[ _]?exists"
     r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
     r"|unimplemented|internal|unavailable|data[ _]?loss|unauthenticated): \S"
 )
 """The first of them, with its status."""
-_PYTEST = late_pattern(r"FAILED [\w./-]{1,200}\.py::\S|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+_PYTEST = late_pattern(
+    r"FAILED [\w./-]{1,200}\.py::\S|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)="
+    r"|--- FAIL: \S"
+)
 _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
 """How pytest names a test: in front of how it ended, or behind that."""
 NOISE = late_pattern(
@@ -188,8 +195,8 @@ _DONE_WITHOUT = late_pattern(
     r"^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
 """How xFormers says what it does without, and optimum-neuron which graph the hub does not have: it is compiled."""
-_TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S")
-"""How the client of Hugging Face's hub says what it tries again; when it gives up it raises."""
+_TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
+"""How the client of Hugging Face's hub and NCCL say what they try again; when they give up they say that."""
 _TEST_NAME = late_pattern(r"\w*[Tt]est\w* \((?:[\w<>]+\.)*[\w<>]+\)$")
 """What unittest heads a traceback with, behind `ERROR:` or `FAIL:`: a name, whatever words it holds."""
 _INITIAL = late_pattern(r"(?i)(?:\b|_)init|\bconfig|_open\b|device")
@@ -199,6 +206,8 @@ _ALLOCATION = late_pattern(r"(?i)\balloc|\bmem(?:ory)?\b")
 _TEARDOWN = late_pattern(r"(?:^|_)(?:destroy|deinit|teardown|cleanup|shutdown)(?:_|$)")
 """Functions that give back what was taken: what they complain of follows from what failed before."""
 _TOOL_NAME = late_pattern(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
+_REPRESENTATION = late_pattern(r"[A-Za-z_]\w{0,80}(?:Error|Exception)\(.{0,4000}\)", re.DOTALL)
+"""How PyTorch's RPC shows an exception of another worker above its traceback."""
 _RELAYED = late_pattern(r"Caught \w{1,80} in .{1,200}\.$")
 """How PyTorch raises in the parent what a process or thread of its own has raised; the original stands below."""
 
@@ -313,7 +322,7 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
         return _consequence(cause_class, row.name if row else "")
-    if _ROOTS.match(raised["text"] or ""):
+    if _HEADS.match(raised["text"] or ""):
         return _consequence(CauseClass.SCRIPT_ERROR)
     row = recognize(statement)
     if row is not None:
@@ -365,7 +374,8 @@ def announces(raised: re.Match[str]) -> bool:
 def is_relayed(statement: Statement) -> bool:
     """Whether a line outside a traceback reads as an exception that only quotes the one below it."""
     raised = EXCEPTION.match(statement.text)
-    return raised is not None and is_named_as_exception(raised) and announces(raised)
+    is_announced = raised is not None and is_named_as_exception(raised) and announces(raised)
+    return is_announced or _REPRESENTATION.fullmatch(statement.text) is not None
 
 
 def is_probe(raised: re.Match[str]) -> bool:
@@ -481,7 +491,7 @@ def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
 def _by_opening(statement: Statement) -> CauseVerdict | None:
     text = statement.text
     if _PANIC.match(text) or WHAT.match(text):
-        cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
+        cause_class = CauseClass.TOOL_ERROR if text.startswith("panic:") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if not statement.indented and _ASSERTION.search(text):
         whose = CauseClass.COMPILE_ERROR if COMPILERS_SOURCE.search(text) else CauseClass.SCRIPT_ERROR

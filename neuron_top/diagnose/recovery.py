@@ -13,6 +13,7 @@ from neuron_top.late_pattern import late_pattern
 
 WORDS: tuple[bytes, ...] = (
     b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
+    b"ignore the above", b"ignore the previous",
     b"successfully assigned", b"successfully pulled", b"h succeeded for v", b"started container",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
@@ -23,6 +24,7 @@ WORDS: tuple[bytes, ...] = (
 _OVERCAME = late_pattern(
     r"(?:\[[\w/.: -]{1,40}\] )?(?:(?:Ignoring|Skipping) (?:this|it)\b|Falling back (?:to|on)\b"
     r"|Continuing (?:without|anyway)\b)(?!.{0,300}(?i:fail|error|cannot|could not))"
+    r"|.{0,300}\byou can (?:safely )?ignore the (?:above|previous) (?:error|failure)"
 )
 """What a program says of the error in front of it: that it goes on."""
 _LINES_TO_TAKE_BACK = 2

@@ -131,6 +131,10 @@ _COMPILER_WITHIN = late_pattern(
     r"(?P<level>[A-Z]{4,8})(?: \d{1,20}){0,2}(?: \(\w{1,40}\))? \[(?P<component>[^\]]{1,200})\]: ?"
 )
 """The whole header behind what some launcher puts in front, or behind what the compiler draws of its progress."""
+_COMPILER_WITHOUT_STAMP = late_pattern(
+    r"E{0,20}(?P<level>ERROR|WARNING|INFO|FATAL|CRITICAL) \d{1,20} \[(?P<component>neuronx?-cc|job\.\w[\w.]{0,80})\]: ?"
+)
+"""The header as documents and people show it, whose stamp they have cut off."""
 _TO_ITS_USER = "USER"
 """How the compiler marks what it wants to be read, failures as well: no level of its own."""
 _TOOL = late_pattern(
@@ -396,7 +400,7 @@ def _native(statement: Statement) -> bool:
 
 def _compiler(statement: Statement) -> bool:
     text = statement.text.lstrip()
-    found = _COMPILER.match(text) or _COMPILER_WITHIN.match(text)
+    found = _COMPILER.match(text) or _COMPILER_WITHIN.match(text) or _COMPILER_WITHOUT_STAMP.match(text)
     if found is None:
         return False
     statement.speaker = Speaker.COMPILER

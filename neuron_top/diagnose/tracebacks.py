@@ -62,6 +62,8 @@ _LINES_TO_IGNORED = 20
 """So near below the line that heads it stands a traceback that Python goes on from, others' lines between."""
 _LINK_LINES = 12
 """Lines behind an exception in which its chain may go on."""
+_LINES_TO_ANNOUNCED = 3
+"""So near behind an exception that quotes another one stands the traceback of that."""
 _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 """Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
 _PURGE_EVERY = 50
@@ -361,6 +363,8 @@ class Tracebacks:
             caused_by = state.caused_by if state is not None else None
             state = self._begin(key, statement)
             state.caused_by = caused_by
+        elif state.announced is not None and statement.line - state.announced.last_line > _LINES_TO_ANNOUNCED:
+            state.announced = None
         state.in_frames, state.left = True, _MOST_LINES
         self._mark_frame(state, statement)
         return state

@@ -135,6 +135,10 @@ OF_ROWS: dict[str, str] = {
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "a peer left a collective": "Another worker ended, or the network between the two failed: read the lines of others "
     "first, the one that stopped first is the cause",
+    "a heading of CUDA's error": "The lines below it name the file and the error; run again with "
+    "CUDA_LAUNCH_BLOCKING=1 to see the call that failed",
+    "Ascend's collectives say why": "The line names what the ranks disagree about, or which rank has gone: read "
+    "that rank's log first",
     "ranks disagree": "The ranks do not run the same collectives in the same order: look for a branch that depends on "
     "the rank, and for ranks with fewer batches",
     "collective hangs": "One worker did not come to a collective: look at the logs of the others first, the one "

@@ -66,6 +66,13 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "Ascend's collectives say why",
+        CauseClass.COLLECTIVE,
+        Weight.REASON,
+        words("ei0"),
+        r"(?:^|Error Message: ?|\s)EI\d{4}: \S",
+    ),
+    Recognizer(
         "an endpoint's error",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,

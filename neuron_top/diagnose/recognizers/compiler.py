@@ -147,8 +147,11 @@ COMPILER: tuple[Recognizer, ...] = (
         "compiler's error message",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
-        words("error message:|bir error| inst."),
-        r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ |^Instruction \w{1,60} inst\.\d+: \S",
+        words("error message:|bir error|bir verification| inst."),
+        (
+            r"^Error message: {0,8}(?=\S)(?!Traceback \()|^=+ BIR error =+ "
+            r"|^(?:what\(\): +)?=+ BIR verification failed =|^Instruction \w{1,60} inst\.\d+: \S"
+        ),
     ),
     Recognizer(
         "native compile failed",

@@ -27,7 +27,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
-            "|-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
+            "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -44,7 +44,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|libneuronpjrt-path)['\"]"
             r"|[Mm]odule compiled against A[BP]I version|compiled using NumPy \d"
             r"|^(?:\w+\.){0,9}\w+(?:Error|Exception): (?!.{0,400}(?i:version|upgrade)).{0,400}\bpip3? install [A-Za-z]"
-            r"|version `GLIBC|\bexecve\(\): .{1,300}: No such file or directory|check that neuronx?-cc is installed"
+            r"|version `GLIBC|\bexecv(?:e\(\):|p error on file) .{1,300}No such file or directory"
+            r"|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),

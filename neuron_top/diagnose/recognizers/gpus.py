@@ -42,6 +42,13 @@ GPUS: tuple[Recognizer, ...] = (
         doubt=Doubt.SOME,
     ),
     Recognizer(
+        "a heading of CUDA's error",
+        CauseClass.RUNTIME_EXEC,
+        Weight.STATEMENT,
+        words("cuda error:"),
+        r"^CUDA [Ee]rror:$",
+    ),
+    Recognizer(
         "an assertion on a GPU",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

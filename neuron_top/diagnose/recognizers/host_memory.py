@@ -51,7 +51,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             "|by signal: killed|exceeded memory limit|exceeded job memory limit"
             "|defaultcpuallocator|running out of memory|out of memory allocating"
             "|exceeded limit|term_memlimit|memory usage limit|exceeding memory limits|memory limits. |out_of_memory"
-            "|ran out of memory|out_of_me+"
+            "|ran out of memory|out_of_me+|heap out of memory"
             "|: out of memory|memory limit|usage hard limit|to free up memory|: badness |insufficient virtual"
         ),
         (
@@ -61,7 +61,7 @@ HOST_MEMORY: tuple[Recognizer, ...] = (
             r"|\binsufficient virtual memory\b"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
             r"|[Kk]illed by signal: Killed|[Ee]xceeded (?:job )?memory limit|_ArrayMemoryError"
-            r"|\bout of memory allocating \d+ bytes"
+            r"|\bout of memory allocating \d+ bytes|JavaScript heap out of memory\b"
             r"|DefaultCPUAllocator: (?:not enough|can't allocate) memory"
             r"|\btasks? [\d,-]{1,80}: Out Of Memory$|PBS: job killed: v?mem \S{1,30} exceeded limit"
             r"|\bTERM_(?:MEM|SWAP)LIMIT\b|reaching LSF memory usage limit"

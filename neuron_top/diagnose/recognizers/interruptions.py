@@ -24,7 +24,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
             "|: deadline|state: cancelled|host ec2 (instance"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
-            "| timeout  | cancelled+ | deadline  |wtermsig 1|wtermsig 2"
+            "|sending ctrl-c to| timeout  | cancelled+ | deadline  |wtermsig 1|wtermsig 2"
         ),
         (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
@@ -35,6 +35,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
             r"|(?i:preempted(?!/|,? or\b| node, etc)|spot (?:instance )?interruption|spot training interrupted"
             r"|terminated by user|(?:operation|job|run) was cancell?ed\b|interrupted by user|pod was evicted)"
+            r"|^\[mpiexec@\S{1,200}\] Sending Ctrl-C to processes"
             r"|^Stopp(?:ing - Stopping the|ed - Training) .{0,20}job\b|MaxRuntimeExceeded"
             r"|active longer than specified deadline"
             r"|^(?:\S{1,80}: line \d+: +\d+ )?Terminated(?:$|\s{2,})"
@@ -55,13 +56,14 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
         Weight.CASCADE,
         words(
             "signal 15|signal 2|signal 1|signal (|signal: |forrtl: |death signal|interruption notice|termination signal"
+            "|^c"
         ),
         (
             r"(?i:(?:received|got|caught|handling) (?:the |a )?(?:termination |interrupt )?signal:? \(?(?:15|2|1)\b"
             r"|signal \((?:15|2|1)\) received"
             r"|received (?:(?:Signals\.)?SIG(?:TERM|INT|HUP)|15|2|1) death signal"
             r"|received (?:the |a )?termination signal|^forrtl: error \(\d{1,4}\): process (?:killed|interrupted)\b"
-            r"|spot (?:instance )?interruption notice)"
+            r"|spot (?:instance )?interruption notice)|^\^C$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

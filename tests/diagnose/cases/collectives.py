@@ -395,4 +395,44 @@ box-3:97:183 [0] include/socket.h:48 NCCL WARN Net : Connection closed by the re
 >>>2026-05-02 10:00:00 ERROR fit NCCL error in: /opt/v/ProcessGroupNCCL.cpp:7, unhandled system error, NCCL version 2.5.6
 """,
     ),
+    Case(
+        "connections that NCCL tries again, and the exception when it gives up",
+        "collective",
+        """
+g15:49:56 [0] NCCL INFO socketPollConnect: connect returned Connection refused, retrying (33/34) after sleep for 3300 msec
+g15:49:56 [0] NCCL INFO socketPollConnect: connect returned Connection refused, retrying (34/34) after sleep for 3400 msec
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/srv/ddp.py", line 43, in <module>
+[rank1]:     dist.barrier()
+>>>[rank1]: torch.distributed.DistBackendError: NCCL error in: /opt/NCCLUtils.cpp:7, remote process exited or there was a network error
+[rank1]: Last error:
+[rank1]: socketPollConnect: connect returned Connection refused, exceeded error retry count (35)
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that leaves to its device's block why",
+        "collective",
+        """
+Traceback (most recent call last):
+  File "/srv/feed.py", line 9, in <module>
+    net(rows)
+RuntimeError: Preprocess failed before run graph 3. The details refer to 'Ascend Error Message'.
+
+----------------------------------------------------
+- Ascend Error Message:
+----------------------------------------------------
+>>>EI0005: The arguments of the collective differ between ranks: parameter [count], local [96], remote [95]
+""",
+        "failed",
+    ),
+    Case(
+        "a failure that the next line says to ignore",
+        "collective",
+        """
+[ERROR] QUEUE(16,python):2026-05-02-10:00:00.086.834 [transfer.cpp:9]16 sendTensor: failed to send, result = -1
+[WARNING] DEVICE(16,python):2026-05-02-10:00:00.388.563 [queue.cc:2] Push] The queue was interrupted, you can ignore the above error: 'failed to send...'
+>>>[CRITICAL] DEVICE(16,python):2026-05-02-10:00:00.399.787 [executor.cc:2] RunGraph] Run task error! Ascend Error Message:EI0002: The wait of the notify register timed out.
+""",
+    ),
 )

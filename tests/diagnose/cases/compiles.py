@@ -686,4 +686,30 @@ RuntimeError: Compilation failed for wide_conv with error Command '['neuronx-cc'
 """,
         "failed",
     ),
+    Case(
+        "the compiler's banner whose stamps were cut off",
+        "compile_error",
+        """
+ERROR 103 [neuronx-cc]: ***************************************************************
+ERROR 103 [neuronx-cc]:  An Internal Compiler Error has occurred
+ERROR 103 [neuronx-cc]: ***************************************************************
+ERROR 103 [neuronx-cc]:
+>>>ERROR 103 [neuronx-cc]: Error message:  module 'rows' has no attribute 'scalar'
+ERROR 103 [neuronx-cc]:
+ERROR 103 [neuronx-cc]: Error class:    AttributeError
+ERROR 103 [neuronx-cc]: Error location: Unknown
+EERROR 103 [neuronx-cc]:   File "neuronxcc/driver/Job.py", line 2, in neuronxcc.driver.Job.run
+ERROR 103 [neuronx-cc]: Version information:
+""",
+    ),
+    Case(
+        "a check of the back end's instructions, as C++ ends for it",
+        "compile_error",
+        """
+terminate called after throwing an instance of 'std::runtime_error'
+>>>  what():  === BIR verification failed ===
+Reason: Expect a datatype that the engine has
+Instruction: I-5-0
+""",
+    ),
 )

@@ -372,4 +372,13 @@ ImportError: the device is not there
 2026-05-02T10:00:51.362497Z ERROR serve: shard 0 did not start
 """,
     ),
+    Case(
+        "a heap of JavaScript, told through compose",
+        "host_oom",
+        """
+build_1    | [1:0x7fa9d36693b0]  1605430 ms: Mark-sweep 981.7 (1058.0) -> 968.6 (1058.3) MB
+>>>build_1    | FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory
+app_build_1 exited with code 139
+""",
+    ),
 )

@@ -279,4 +279,25 @@ working on part 7
 >>>Terminating job 515 with SIGTERM: it has reached its time limit
 """,
     ),
+    Case(
+        "a key pressed in a terminal, shown alone",
+        "interrupted",
+        """
+epoch 1 of 40
+>>>^C
+""",
+    ),
+    Case(
+        "a key pressed under MPI's launcher",
+        "interrupted",
+        """
+case 3 of 40 ...... PASSED
+>>>[mpiexec@box-3] Sending Ctrl-C to processes as requested
+[mpiexec@box-3] Press Ctrl-C again to force abort
+
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 77 RUNNING AT box-3
+=   EXIT CODE: 2
+""",
+    ),
 )

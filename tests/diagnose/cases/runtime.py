@@ -690,4 +690,27 @@ loading the model
 >>>error: no suitable Vulkan devices found
 """,
     ),
+    Case(
+        "a block of CUDA's error, and MPI's banner",
+        "runtime_exec",
+        """
+step 99 energy -70.1
+>>>CUDA Error:
+    File:       utilities/rows.cu
+    Line:       117
+    Error code: 700
+    Error text: an illegal memory access was encountered
+
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   KILLED BY SIGNAL: 9 (Killed)
+""",
+    ),
+    Case(
+        "a line of the runtime behind srun's task number",
+        "collective",
+        """
+>>> 3: 2026-Mar-03 10:00:00.123456  900:900  ERROR  TDRV:exec_check                               missing collectives status on Neuron Device 0 NC 1, model 2 - suspected hang in collectives operation 3 out of 90
+srun: error: node1: task 3: Exited with exit code 1
+""",
+    ),
 )

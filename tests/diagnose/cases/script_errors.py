@@ -1006,4 +1006,15 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a panic of Rust whose thread has no name",
+        "script_error",
+        """
+[00:04:29] ##------    2804/61262   Training
+>>>panicked at C:\\rows\\src\\core.rs:1613:18:
+
+thread panicked while processing panic. aborting.
+error: process didn't exit successfully: `target\\train.exe` (exit code: 0xc0000409, STATUS_STACK_BUFFER_OVERRUN)
+""",
+    ),
 )

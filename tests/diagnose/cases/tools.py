@@ -426,4 +426,35 @@ PLAY RECAP *********************************************************************
 box-3                      : ok=1    changed=0    unreachable=0    failed=1    skipped=0    rescued=0    ignored=1
 """,
     ),
+    Case(
+        "MPI's launcher that lacks the program which starts ranks",
+        "missing_dependency",
+        """
+mktemp: failed to create file via template '/scratch/12/tmp.XXXX': No such file or directory
+starting the benchmark...
+>>>[mpiexec@box-3] HYDU_create_process (../../utils/launch/launch.c:825): execvp error on file /usr/bin/srun (No such file or directory)
+""",
+    ),
+    Case(
+        "a configuration of CMake that fails",
+        "script_error",
+        """
+-- Looking for floor - not found
+>>>CMake Error at third/CMakeLists.txt:50 (add_subdirectory):
+  add_subdirectory given source "rows" which is not an existing directory.
+CMake Error at third/CMakeLists.txt:51 (add_subdirectory):
+  add_subdirectory given source "columns" which is not an existing directory.
+-- Configuring incomplete, errors occurred!
+""",
+    ),
+    Case(
+        "a test of Go that fails among others",
+        "script_error",
+        """
+--- PASS: TestPanicsWhenStepFails (0.00s)
+>>>--- FAIL: TestBuild (0.76s)
+--- PASS: TestErrors (0.00s)
+FAIL
+""",
+    ),
 )

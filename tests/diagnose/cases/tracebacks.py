@@ -932,4 +932,50 @@ tiles.compiler: loaded in 3 seconds
 done
 """,
     ),
+    Case(
+        "an exception that ends in a colon, and torchrun's own traceback far below it",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/srv/align.py", line 8, in main
+    trainer.train()
+>>>RuntimeError: MapAdd: condition !(((place) != nullptr)): 
+
+Compiler status PASS
+the other worker is at work
+E0502 10:00:00.561000 58 torch/distributed/elastic/multiprocessing/api.py:8] failed (exitcode: 4) local_rank: 0 (pid: 61) of binary: /opt/v/bin/python
+Traceback (most recent call last):
+  File "/opt/v/torch/distributed/run.py", line 9, in main
+    run(args)
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+""",
+        "failed",
+    ),
+    Case(
+        "an exception of another worker as PyTorch's RPC shows it",
+        "script_error",
+        """
+On WorkerInfo(id=3, name=worker_3):
+ValueError('no rows', 7)
+Traceback (most recent call last):
+  File "/opt/v/torch/distributed/rpc/internal.py", line 2, in _run_function
+    result = udf.func(*udf.args)
+  File "/srv/loop.py", line 24, in run
+    worker.train()
+>>>ValueError: ('no rows', 7)
+""",
+        "failed",
+    ),
+    Case(
+        "ranks behind the numbers of an editor's lines",
+        "script_error",
+        """
+ 11  [rank1]: Traceback (most recent call last):
+ 12  [rank1]:   File "/srv/ddp.py", line 43, in <module>
+ 13  [rank1]:     main()
+>>> 14  [rank1]: ValueError: no rows
+127  srun: error: g15: task 1: Exited with exit code 1
+""",
+        "failed",
+    ),
 )
