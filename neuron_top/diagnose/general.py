@@ -257,7 +257,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.level.is_mild or _is_support(statement) or _is_noise(statement):
         return None
     raised = EXCEPTION.match(statement.text)
-    if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
+    if raised is not None and _SURELY.search(raised["type"]) and not _is_mere_name(statement, raised["type"]):
         return exception(statement, raised)
     if _ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
@@ -269,6 +269,11 @@ def judge(statement: Statement) -> CauseVerdict | None:
         is_of_peer = _PEER_LEFT.search(statement.text) is not None
         return _consequence(CauseClass.COLLECTIVE, "" if is_of_peer else NCCL_WARNED)
     return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
+
+
+def _is_mere_name(statement: Statement, name: str) -> bool:
+    """Whether what reads as an exception's type is that of a warning, or the name of a field in an indented block."""
+    return _WARNING.search(name) is not None or (statement.indented and name == "Error")
 
 
 def _is_noise(statement: Statement) -> bool:

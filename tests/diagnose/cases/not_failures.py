@@ -516,4 +516,18 @@ step 1 loss 3.2
 step 2 loss 3.1
 """,
     ),
+    Case(
+        "a block of Open MPI's that says what it does without",
+        "",
+        """
+--------------------------------------------------------------------------
+Open MPI met an unusual answer of a network library (fi_domain); your job may behave unpredictably after this.
+
+  Local host: box-3
+  Error: Function not implemented (38)
+--------------------------------------------------------------------------
+ Processing patch           1
+ Processing patch           2
+""",
+    ),
 )
