@@ -43,6 +43,7 @@ _NAMED = late_pattern(
 )
 """How the names of exceptions end."""
 _WARNING = late_pattern(r"\w*Warning$")
+_ENDS_IN_ERRNO = late_pattern(r" \(\d{1,3}\)$")
 _SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
 _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]$")
@@ -257,7 +258,7 @@ def judge(statement: Statement) -> CauseVerdict | None:
     if statement.level.is_mild or _is_support(statement) or _is_noise(statement):
         return None
     raised = EXCEPTION.match(statement.text)
-    if raised is not None and _SURELY.search(raised["type"]) and not _is_mere_name(statement, raised["type"]):
+    if raised is not None and _SURELY.search(raised["type"]) and not _is_mere_name(statement, raised):
         return exception(statement, raised)
     if _ROOT.match(statement.text) and statement.level is LogLevel.NOTSET:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
@@ -271,9 +272,10 @@ def judge(statement: Statement) -> CauseVerdict | None:
     return _by_check(statement) or _by_driver(statement) or _by_level(statement) or _by_opening(statement)
 
 
-def _is_mere_name(statement: Statement, name: str) -> bool:
-    """Whether what reads as an exception's type is that of a warning, or the name of a field in an indented block."""
-    return _WARNING.search(name) is not None or (statement.indented and name == "Error")
+def _is_mere_name(statement: Statement, raised: re.Match[str]) -> bool:
+    """Whether what reads as an exception's type is that of a warning, or a field's name in a block of Open MPI's."""
+    is_field = statement.indented and raised["type"] == "Error" and _ENDS_IN_ERRNO.search(raised["text"] or "")
+    return _WARNING.search(raised["type"]) is not None or bool(is_field)
 
 
 def _is_noise(statement: Statement) -> bool:
