@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +63,22 @@ def test_a_lock_is_taken_where_the_file_system_has_no_hard_links(
     assert protocol.owner_of(folder, LOCK) == owner
 
 
+def test_a_lock_is_ours_where_the_answer_to_the_link_was_lost(
+    folder: EntryFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NFS makes the link, its answer is lost, and the second try finds it there."""
+    link = os.link
+
+    def linked_twice(record: Path, lock: str, dst_dir_fd: int | None = None) -> None:
+        for _ in range(2):
+            link(record, lock, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "link", linked_twice)
+    assert protocol.take(folder, LOCK, record(tmp_path, lock_owner.current()))
+    monkeypatch.undo()
+    assert not protocol.take(folder, LOCK, record(tmp_path, lock_owner.current()))
+
+
 def test_a_record_that_is_gone_takes_no_lock(folder: EntryFolder, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         protocol.take(folder, LOCK, tmp_path / "gone")
@@ -102,3 +119,19 @@ def test_who_takes_over_is_alone(folder: EntryFolder, tmp_path: Path) -> None:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(other)
+
+
+def test_a_child_that_was_forked_while_somebody_took_over_keeps_nobody_away(
+    folder: EntryFolder, tmp_path: Path
+) -> None:
+    other = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    with protocol.taking_over(folder):
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(other)

@@ -62,12 +62,21 @@ def take(folder: EntryFolder, lock: str, record: str | Path) -> bool:
     try:
         os.link(record, folder.prefix + lock, dst_dir_fd=folder.handle)
     except FileExistsError:
-        return False
+        return _is_linked(folder, lock, record)
     except OSError as problem:
         if problem.errno not in _NO_HARD_LINKS:
             raise
         return _create(folder, lock, record)
     return True
+
+
+def _is_linked(folder: EntryFolder, lock: str, record: str | Path) -> bool:
+    """Whether the lock is the link that was asked for: NFS says "exists" where the answer to a first try was lost."""
+    try:
+        found = os.stat(folder.prefix + lock, dir_fd=folder.handle, follow_symlinks=False)
+        return os.path.samestat(found, os.lstat(record))
+    except OSError:
+        return False
 
 
 def owner_of(folder: EntryFolder, lock: str) -> LockOwner | None:
@@ -122,10 +131,10 @@ def taking_over(folder: EntryFolder) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        with contextlib.suppress(OSError):  # a child that was forked meanwhile has it open, and with it the lock
+            fcntl.flock(handle, fcntl.LOCK_UN)
         if folder.handle is None:
             os.close(handle)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
