@@ -91,6 +91,11 @@ def machine_id(root: Path = Path("/")) -> str:
     return _first_line(root / "proc/sys/kernel/random/boot_id") or _first_line(root / "etc/machine-id")
 
 
+def lasting_machine_id(root: Path = Path("/")) -> str:
+    """What this machine keeps through boots: the EC2 instance id, else the id in /etc/machine-id; "" without either."""
+    return instance_id(root) or _first_line(root / "etc/machine-id")
+
+
 def _usable(value: str) -> str:
     """The name without blanks around it; "" for one that no row can be labeled with."""
     name = value.strip()

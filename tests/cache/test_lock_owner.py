@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from neuron_top.cache.locks import lock_owner, protocol
 from neuron_top.cache.locks.protocol import EntryFolder
@@ -49,6 +50,15 @@ def test_another_host_or_namespace_cannot_be_judged() -> None:
 
 def test_nobody_survives_a_reboot() -> None:
     assert lock_owner.is_alive(msgspec.structs.replace(lock_owner.current(), boot_id="before")) is False
+
+
+@pytest.mark.parametrize(("there", "alive"), [("i-0123456789abcdef0", None), ("", False), ("here", False)])
+def test_another_boot_is_a_reboot_unless_the_machine_is_known_to_be_another(
+    monkeypatch: pytest.MonkeyPatch, there: str, alive: bool | None
+) -> None:
+    monkeypatch.setattr(lock_owner, "lasting_machine_id", lambda: "here")
+    owner = msgspec.structs.replace(lock_owner.current(), boot_id="before", machine=there)
+    assert lock_owner.is_alive(owner) is alive
 
 
 def test_the_sdks_empty_lock_names_nobody(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Who holds one of our entry locks, and whether that process still lives.
 
-A process is its pid *and* its start time (pids are reused), on one boot of one host, in one pid namespace:
-from anywhere else its life cannot be judged, and the answer is None, never a guess. The SDK's locks are
-empty files without an owner: `read_record` gives None for them.
+A process is its pid *and* its start time (pids are reused), on one boot of one machine, in one pid namespace:
+from anywhere else its life cannot be judged, and the answer is None, never a guess. Two machines can have one host
+name, as pods of two clusters do, so a record names the machine too, where that has an id that outlives a boot. Locks of
+the SDK are empty files without an owner: `read_record` gives None for them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import msgspec
 
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.decoders import MALFORMED
+from neuron_top.identity import lasting_machine_id
 
 _LARGEST_RECORD = 4096
 
@@ -33,6 +35,8 @@ class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Differs for each acquisition, so that a process removes only the lock it took itself."""
     claim: str = ""
     """Where its process claimed the key too, so that the claim, not its life, decides; "" where it claimed nothing."""
+    machine: str = ""
+    """The id that its machine keeps through boots; "" where it has none, and in records of before."""
 
 
 _record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/scan/index.py`
@@ -48,12 +52,15 @@ def current(claim: str = "") -> LockOwner:
         pid_namespace=_pid_namespace(),
         token=uuid.uuid4().hex,
         claim=claim,
+        machine=lasting_machine_id(),
     )
 
 
 def is_alive(owner: LockOwner) -> bool | None:
     """True or False where it can be proved from here, None where it cannot (another host, another namespace)."""
     if owner.host != socket.gethostname() or not owner.boot_id:
+        return None
+    if owner.machine and (here := lasting_machine_id()) and owner.machine != here:
         return None
     if owner.boot_id != _boot_id():
         return False if _boot_id() else None
