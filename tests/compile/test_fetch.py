@@ -12,6 +12,7 @@ import pytest
 
 from neuron_top.cache import s3_objects
 from neuron_top.cache.signing import KEY_FILE_VARIABLE
+from neuron_top.compile.claims.node_gate import NodeGate
 from neuron_top.compile.fetch.fetcher import Fetcher, source_at
 from neuron_top.compile.fetch.source import ArtifactSource, FolderSource, SourceFile
 from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
@@ -96,6 +97,18 @@ def test_ranks_of_a_node_are_one_question_and_nobody_compiles(tmp_path: Path, sh
     )
     assert here == there
     assert [rank.said.getvalue().count("Fetched MODULE_") for rank in ranks].count(1) == 1
+
+
+def test_who_waits_for_a_fetch_that_never_ends_takes_what_is_published_meanwhile(tmp_path: Path, shared: Path) -> None:
+    waiting = Rank(tmp_path / "node", FolderSource(shared))
+    entry = waiting.wrapper.entry(GRAPH.key)
+    with NodeGate("n1", f"fetch {shared} {entry.path}") as gate:
+        assert gate.passed()
+        waiting.thread.start()
+        wrapper(tmp_path / "node").get_or_compile(GRAPH)
+        waiting.thread.join(60)
+        assert not waiting.thread.is_alive()
+    assert not waiting.compiler.compiled
 
 
 def test_a_bucket_is_read_in_ranges_by_one_rank_for_all(

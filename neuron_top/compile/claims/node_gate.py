@@ -25,15 +25,19 @@ class NodeGate:
         self._passed = False
         folder = _folder()
         if folder is not None:
-            self._handle = os.open(
-                folder / _name(node, key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-            )
+            how = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            with contextlib.suppress(OSError):  # no room, too many open files: as where there is no folder
+                self._handle = os.open(folder / _name(node, key), how, 0o600)
 
     def __enter__(self) -> NodeGate:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
+            with contextlib.suppress(
+                OSError
+            ):  # a child that was forked meanwhile has the file open, and with it the lock
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
             os.close(self._handle)
 
     def passed(self) -> bool:

@@ -141,7 +141,11 @@ class _Asking:
             return None
         if found.taken_from:
             self._log.remark(f"{name}: the claim of node {found.taken_from} ran out: taken over")
-        return _Lease(self._claims, self._key, self._lease, waited)
+        lease = _Lease(self._claims, self._key, self._lease, waited)
+        if lease.begin():
+            return lease
+        self._log.remark_once("no thread can be started to renew claims; lock files alone protect graphs")
+        return Turn(mine=True, waited=waited)
 
     def _say(self, who: str) -> None:
         now = self._clock()
@@ -160,13 +164,21 @@ class _Lease(Turn):
         self._lost = False
         self._renewing = threading.Thread(target=self._renew, name="claim", daemon=True)
 
-    def __enter__(self) -> _Lease:
-        self._renewing.start()
-        return self
+    def begin(self) -> bool:
+        """Start to renew; where no thread can be started, give the claim back: False then."""
+        try:
+            self._renewing.start()
+        except RuntimeError:
+            self._release()
+            return False
+        return True
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._renewing.join()
+        self._release()
+
+    def _release(self) -> None:
         with contextlib.suppress(ClaimsUnreachable):  # it runs out by itself
             self._claims.release(self._key)
 

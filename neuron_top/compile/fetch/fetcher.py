@@ -30,6 +30,7 @@ from neuron_top.units import bytes_text, duration_text
 
 ABSENT_SECONDS = 60.0
 """How long a node believes that the source does not have an entry."""
+SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 
 
@@ -62,12 +63,19 @@ class Fetcher:
 
         Raises KeyboardInterrupt once `interrupted` says so.
         """
-        began, pause = time.monotonic(), _FIRST_PAUSE
+        began = said = time.monotonic()
+        pause = _FIRST_PAUSE
         key = f"fetch {self.source.place} {entry.path}"
         with NodeGate(self._node, key) as gate:
             while not gate.passed():  # another process of this node fetches it
                 if interrupted():
                     raise KeyboardInterrupt
+                if entry.state() is not Lookup.MISS:
+                    break
+                if time.monotonic() - said >= SAY_EVERY_SECONDS:
+                    said = time.monotonic()
+                    waits = f"another process of this node fetches it; waited {duration_text(said - began)}"
+                    self._log.remark(f"{entry.module}: {waits}", level=LogLevel.INFO)
                 self._sleep(pause)
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
             waited = time.monotonic() - began

@@ -96,7 +96,7 @@ def let_the_server_go_first(is_begun: Callable[[], bool]) -> None:
         while not is_begun() and not try_lock(handle) and time.monotonic() < _head_start_ends():
             time.sleep(_POLL_SECONDS)
     finally:
-        os.close(handle)
+        give_back(handle)
 
 
 @functools.cache

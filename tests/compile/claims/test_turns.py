@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
+import signal
 import threading
 import time
+import uuid
 from pathlib import Path
 
 import msgspec
@@ -13,6 +17,7 @@ import pytest
 from neuron_top.cache.locks import lock_owner
 from neuron_top.compile.claims.choice import claims_for
 from neuron_top.compile.claims.claim import Claimed, ClaimsUnreachable
+from neuron_top.compile.claims.node_gate import NodeGate
 from neuron_top.compile.claims.turns import Turns
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
@@ -164,6 +169,44 @@ def test_without_an_answer_the_lock_file_alone_protects(tmp_path, rows):
     one.claims.answers = False
     assert not one.obtain()
     assert "memory: has gone; lock files alone protect graphs" in one.said.getvalue()
+
+
+def test_where_no_thread_can_be_started_the_lock_file_alone_protects(tmp_path, rows, monkeypatch):
+    node = Node(tmp_path / "cache", rows, "n1")
+
+    def no_more(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_more)
+    assert not node.obtain()
+    assert "no thread can be started to renew claims" in node.said.getvalue()
+    assert rows == {}, "the claim was given back"
+
+
+def test_a_child_that_was_forked_behind_the_gate_keeps_nobody_away():
+    key = f"fork {uuid.uuid4()}"
+    with NodeGate("n1", key) as gate:
+        assert gate.passed()
+        with NodeGate("n1", key) as other:
+            assert not other.passed()
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+    try:
+        with NodeGate("n1", key) as other:
+            assert other.passed()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_without_a_file_for_the_gate_everybody_passes(monkeypatch):
+    def too_many(*_: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "open", too_many)
+    with NodeGate("n1", "key") as gate:
+        assert gate.passed()
 
 
 def test_ranks_of_one_node_ask_once(tmp_path, rows):
