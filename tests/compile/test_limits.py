@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -18,7 +19,7 @@ from neuron_top.compile.server import server
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.compile.torch.compile_beside import CompileBeside
 from neuron_top.compile.wrapper.compile_end import failure
-from neuron_top.errors import CompilerKilled, CompilerMissing
+from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
 from tests.compile import fakes
 
 
@@ -74,6 +75,25 @@ def test_the_line_that_tells_is_quoted_not_the_last() -> None:
     problem = failure(70, log, "MODULE_1+2", [], "the compile process")
     assert type(problem) is CompilerKilled
     assert "vfork" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (-9, CompilerKilled, "signal 9 (SIGKILL): most often the host's memory ran out"),
+        (137, CompilerKilled, "signal 9 (SIGKILL)"),
+        (-signal.SIGRTMIN - 1, CompilerKilled, f"signal {signal.SIGRTMIN + 1}: somebody ended it"),
+        (-11, CompileError, "crashed: signal 11 (SIGSEGV)"),
+        (174, CompileError, "exit status 174"),
+    ],
+)
+def test_how_a_compile_process_ended_is_told_for_every_status(
+    status: int, kind: type[CompileError], words: str
+) -> None:
+    """Of a shell's statuses only those of ordinary signals count: programs have codes of their own behind them."""
+    problem = failure(status, "", "MODULE_1+2", [], "the compile process")
+    assert type(problem) is kind
+    assert words in str(problem)
 
 
 @pytest.mark.parametrize("number", [errno.EAGAIN, errno.EMFILE, errno.ENOMEM])

@@ -30,7 +30,7 @@ _FULL_BYTES = 1 << 20
 """A disk with less than this is full for a compiler: a failure on it proves nothing, whatever its words were."""
 _LOW_BYTES = 16 << 20
 """A disk with less than this is likely the one that a compiler found full: its half-made files are gone by then."""
-_ADVICE = {
+_ADVICE: dict[int, str] = {
     signal.SIGKILL: "most often the host's memory ran out: compile fewer graphs at a time, or free some memory",
 }
 _ENDED = {
@@ -69,7 +69,7 @@ def failure(status: int, log: str, module: str, places: Iterable[Path], process:
 
 def killed(process: str, number: int, module: str | None = None, log: str = "") -> CompilerKilled:
     """A death by a signal from outside, in words."""
-    advice = _ADVICE.get(signal.Signals(number), "somebody ended it")
+    advice = _ADVICE.get(number, "somebody ended it")
     return CompilerKilled(f"{process} was ended by {signal_text(number)}: {advice}", module=module, log=log)
 
 
@@ -123,8 +123,10 @@ def _outside() -> frozenset[int]:
 
 def _signal(status: int) -> int:
     """The signal that ended the process, also where a shell around it reports it (128 + n); 0 for none."""
-    number = -status if status < 0 else status - _SHELL_BASE
-    return number if number in signal.valid_signals() else 0
+    if status < 0:
+        return -status
+    number = status - _SHELL_BASE
+    return number if number in signal.valid_signals() and number < signal.SIGRTMIN else 0
 
 
 def _last_line(log: str, cause: FailureClass | None = None) -> str:
