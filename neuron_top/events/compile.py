@@ -168,6 +168,10 @@ class CompileCause(StrEnum):
     """Killed, and compiled once more."""
     INTERRUPTED = "interrupted"
     DISK_FULL = "disk full"
+    ELSEWHERE = "elsewhere"
+    """Nothing is said of the graph: it is compiled without the cache, or where its claim has gone."""
+    NO_COMPILER = "no compiler"
+    """The compiler is not there, or lacks a part."""
     ERROR = "error"
     """The compiler's own: the graph's fault."""
 
@@ -178,7 +182,12 @@ class CompileCause(StrEnum):
     @property
     def is_last_word(self) -> bool:
         """False where the graph is compiled again, here or elsewhere."""
-        return self not in (CompileCause.RETRIED, CompileCause.INTERRUPTED, CompileCause.DISK_FULL)
+        return self not in (
+            CompileCause.RETRIED,
+            CompileCause.INTERRUPTED,
+            CompileCause.DISK_FULL,
+            CompileCause.ELSEWHERE,
+        )
 
 
 class CompileEnded(Event, frozen=True, kw_only=True):

@@ -21,13 +21,15 @@ from neuron_top.cache.model.keys import ModuleKey
 from neuron_top.cache.model.record import Stats
 from neuron_top.cache.stored_entry import StoredArtifact
 from neuron_top.compile import side_channel
+from neuron_top.compile.claims.turns import ClaimLost
 from neuron_top.compile.compiler import Compiler, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import unusable
+from neuron_top.compile.wrapper.compile_end import is_disk_full
 from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE, WrapperOptions
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
 from neuron_top.compile.wrapper.scratch import Scratch
-from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing, DiskFull
 from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
@@ -96,7 +98,8 @@ class Compiling:
         if lock:
             self._compiler.hold(entry.lock, lock.token)
         entry.make()
-        entry.sweep()
+        if lock:
+            entry.sweep()
         stored = self.store(entry, graph, flags)
         self._describe(entry, graph)
         outputs = {path.name: entry.temporary(path.name) for path in entry.artifacts}
@@ -117,7 +120,8 @@ class Compiling:
             return self._compile_twice(entry, graph, task, confirm)
         except BaseException:
             discard(outputs.values())
-            entry.sweep()  # what a compile that found no room left beside its outputs
+            if lock:
+                entry.sweep()  # what a compile that found no room left beside its outputs
             raise
 
     def _kept(self, flag: str, wanted: str | None) -> Path | None:
@@ -252,8 +256,12 @@ class Compiling:
         except CompilerKilled:
             cause = CompileCause.KILLED if last else CompileCause.RETRIED
             raise
-        except CacheUnusable:
-            cause = CompileCause.DISK_FULL
+        except (CacheUnusable, ClaimLost) as problem:
+            is_full = isinstance(problem, DiskFull) or is_disk_full(problem)
+            cause = CompileCause.DISK_FULL if is_full else CompileCause.ELSEWHERE
+            raise
+        except CompilerMissing:
+            cause = CompileCause.NO_COMPILER
             raise
         except Exception:
             cause = CompileCause.ERROR
