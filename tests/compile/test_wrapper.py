@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import multiprocessing
 import os
@@ -9,8 +11,11 @@ import re
 import signal
 import stat
 import sys
+import threading
 import time
+import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +24,27 @@ import pytest
 
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.keys import module_key
 from neuron_top.cache.model.states import Lookup
+from neuron_top.compile.claims.turns import ClaimLost
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compiling import GraphToCompile
-from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
 from neuron_top.compile.wrapper.log_lines import FORMATS
 from neuron_top.compile.wrapper.persistent_cache import EntryLock
-from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
-from neuron_top.events import CompileBegan, Event, LogGeneration
+from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, CompilerMissing, DiskFull, RefusedForSafety
+from neuron_top.events import CompileBegan, CompileCause, CompileEnded, Event, LogGeneration
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
 
 spawn = multiprocessing.get_context("spawn")
+
+
+def fresh_graph() -> GraphToCompile:
+    """One that no other test has compiled in this process, whose scratch folder they share."""
+    return msgspec.structs.replace(GRAPH, key=module_key(uuid.uuid4().hex[:20], []))
 
 
 def names(path: Path) -> set[str]:
@@ -103,6 +115,25 @@ def test_a_lock_record_that_the_holder_swept_half_written_is_a_lock_not_taken(
     assert not EntryLock(entry).acquire()
     monkeypatch.undo()
     assert EntryLock(entry).acquire()
+
+
+def test_a_graph_is_stored_again_where_a_holder_swept_it_before_it_was_whole(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = wrapper(own_caches)
+    entry, rename, swept = one.entry(GRAPH.key), Path.rename, list[Path]()
+
+    def swept_first(path: Path, target: Path) -> Path:
+        if not swept:
+            swept.append(path)
+            entry.sweep()
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", swept_first)
+    assert one.extract(GRAPH) is False
+    assert swept
+    assert not swept[0].exists()
+    assert entry.holds_graph(GRAPH.digest)
 
 
 def test_a_lock_whose_holder_died_is_taken_over(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,6 +289,69 @@ def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> Non
     assert not own_caches.exists()
 
 
+def test_threads_without_a_cache_leave_each_others_work_alone() -> None:
+    graph, compiler = fresh_graph(), Overlapping()
+    one = wrapper(Path("/nowhere"), compiler, no_cache=True)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(one.get_or_compile, graph)
+        assert compiler.written.wait(60)
+        found = [one.get_or_compile(graph), first.result()]
+    assert [each.entry.artifact.read_bytes() for each in found] == [b"the graphthe graph"] * 2
+    assert compiler.compiled == 2, "no scratch folder was given up for another one"
+
+
+class Overlapping(Copying):
+    """Its first compile has written its artifact before the second one begins, and ends with that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written, self._both = threading.Event(), threading.Barrier(2)
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        outcome = super().compile(task, began=began)
+        self.written.set()
+        self._both.wait(60)
+        return outcome
+
+
+@pytest.mark.parametrize(
+    ("problem", "cause"),
+    [
+        (CompilerMissing("a library is missing"), CompileCause.NO_COMPILER),
+        (CacheUnusable("the graph's file was changed"), CompileCause.ELSEWHERE),
+        (ClaimLost("another node took over"), CompileCause.ELSEWHERE),
+        (DiskFull("no space left"), CompileCause.DISK_FULL),
+        (OSError(errno.ENOSPC, "No space left on device"), CompileCause.DISK_FULL),
+        (CompileError("no such operator"), CompileCause.ERROR),
+    ],
+    ids=lambda value: "" if isinstance(value, CompileCause) else type(value).__name__,
+)
+def test_why_a_compile_ended_is_reported(own_caches: Path, problem: Exception, cause: CompileCause) -> None:
+    class Once(Copying):
+        def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+            raised, self.error = self.error, None
+            if raised is not None:
+                raise raised
+            return super().compile(task, began=began)
+
+    reported: list[Event] = []
+    options = WrapperOptions(cache_url=str(own_caches))
+    compiler = Once(error=problem)
+    with contextlib.suppress(CompileError):
+        Wrapper(compiler, options, emit=reported.append).get_or_compile(GRAPH)
+    ends = [event.cause for event in reported if isinstance(event, CompileEnded)]
+    assert ends[0] is cause
+    assert len(ends) == 1 + compiler.compiled
+
+
+def test_a_compile_that_is_refused_for_no_disks_sake_is_not_tried_on_every_disk() -> None:
+    compiler = Copying(error=CacheUnusable("the graph's file was changed"))
+    one = wrapper(Path("/nowhere"), compiler, no_cache=True)
+    with pytest.raises(CacheUnusable, match="was changed"):
+        one.get_or_compile(fresh_graph())
+    assert compiler.compiled == 1
+
+
 def test_a_graph_that_cannot_travel_is_left_to_its_job_and_leaves_nothing(own_caches: Path) -> None:
     def cannot() -> bytes:
         raise NotSerializable("a lambda")
@@ -283,6 +377,27 @@ def test_an_unwritable_root_costs_a_warning_not_the_job(own_caches: Path, capsys
     own_caches.mkdir()
     own_caches.chmod(0o555)
     assert wrapper(own_caches).get_or_compile(GRAPH).entry.artifact.exists()
+    assert "compiling without the cache" in capsys.readouterr().err
+
+
+def test_an_entry_that_cannot_be_reached_costs_a_warning_not_the_job(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder that another user has closed, or a file system that has gone: to look at a file in it raises then."""
+    one, exists = wrapper(own_caches), Path.exists
+
+    def closed(path: Path) -> bool:
+        if own_caches in path.parents and path.name == filenames.DONE:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", closed)
+    assert one.find_hit(GRAPH.key, "") is None
+    with pytest.raises(CacheUnusable, match="Permission denied"):
+        one.extract(GRAPH)
+    with pytest.raises(CacheUnusable, match="Permission denied"):
+        wrapper(own_caches, on_miss=OnMiss.ERROR).get_or_compile(GRAPH)
+    assert one.get_or_compile(GRAPH).entry.artifact.read_bytes() == b"the graphthe graph"
     assert "compiling without the cache" in capsys.readouterr().err
 
 

@@ -27,7 +27,7 @@ from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.decoders import MALFORMED
-from neuron_top.errors import CompileError, RefusedForSafety
+from neuron_top.errors import CacheUnusable, CompileError, RefusedForSafety
 from neuron_top.events import ArtifactLoaded, GraphDescribed
 
 Runner = Callable[[list[Any]], Any]
@@ -97,7 +97,10 @@ def load(
             if attempt == 2:
                 raise CompileError(f"the artifact cannot be loaded: {problem}", module=graph.key.name) from problem
             if not wrapper.make_room(problem):  # a full disk says nothing about the artifact
-                wrapper.reject(compiled.entry, f"{type(problem).__name__}: {problem}")
+                try:
+                    wrapper.reject(compiled.entry, f"{type(problem).__name__}: {problem}")
+                except CacheUnusable as reason:  # it stays where it is, and would be the next hit
+                    ask = functools.partial(wrapper.compile_without_cache, graph, reason)
             continue
         if not inductor_compile.guards_hold(compiled.guards, inputs, hashing.shape_environment(inputs)):
             raise NotSerializable("its compiled code assumes other sizes")

@@ -13,7 +13,7 @@ warning and the sharing, not the job; so does any other disk that a compile fill
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
 from neuron_top.compile.compiler import Compiler, NotSerializable
 from neuron_top.compile.fetch.fetcher import Fetched, Fetcher, fetcher_for
 from neuron_top.compile.wrapper import log_lines
-from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.compile.wrapper.cache_root import check_root, unusable
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
 from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, GraphToCompile
 from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
@@ -107,16 +107,22 @@ class Wrapper:
         except CacheNotMade as problem:
             if not may_compile:
                 raise
-            return self._without_cache(graph, problem)
+            return self.compile_without_cache(graph, problem)
         self.log.cache_path(self.options.cache_url)
         if not may_compile:
-            return self._found_or_refused(entry, graph)
+            with _reaching(entry):
+                return self._found_or_refused(entry, graph)
         try:
-            return self._with_room(entry, graph)
+            with _reaching(entry):
+                return self._with_room(entry, graph)
         except CacheUnusable as problem:
-            return self._without_cache(graph, problem)
+            return self.compile_without_cache(graph, problem)
 
-    def _without_cache(self, graph: GraphToCompile, problem: CacheUnusable) -> CompiledEntry:
+    def compile_without_cache(self, graph: GraphToCompile, problem: CacheUnusable) -> CompiledEntry:
+        """What `get_or_compile` does where the cache cannot be used: compile for this process alone, with a warning.
+
+        Raises CompileError, NotSerializable.
+        """
         self.log.remark_once(f"{problem}; compiling without the cache")
         return self._compile_apart(graph)
 
@@ -139,11 +145,9 @@ class Wrapper:
             entry = self.entry(key)
         except CacheNotMade:
             return None
-        if entry.state() is not Lookup.HIT:
-            return None
         try:
-            return _hit(entry, entry.load(digest))
-        except Unsound:
+            return _hit(entry, entry.load(digest)) if entry.state() is Lookup.HIT else None
+        except (Unsound, OSError):  # the lookup meets it again, and reports it
             return None
 
     def is_begun(self, key: ModuleKey) -> bool:
@@ -165,13 +169,14 @@ class Wrapper:
         """
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
-        if entry.state() is Lookup.HIT:
-            if not entry.broken_reason(graph.digest):
-                self.log.hit(entry.artifact)
-                return True
-            self._set_aside(entry, graph.digest)
-        if not entry.holds_graph(graph.digest):  # another rank's is as good, and may be compiled right now
-            self._compiling.store(entry, graph)
+        with _reaching(entry):
+            if entry.state() is Lookup.HIT:
+                if not entry.broken_reason(graph.digest):
+                    self.log.hit(entry.artifact)
+                    return True
+                self._set_aside(entry, graph.digest)
+            if not entry.holds_graph(graph.digest):  # another rank's is as good, and may be compiled right now
+                self._compiling.store(entry, graph)
         self.log.extracted(entry.graph)
         return False
 
@@ -191,7 +196,8 @@ class Wrapper:
         digest, body = entry.stored_graph()
         graph = GraphToCompile(key=key, data=lambda: body, digest=digest)
         try:
-            return self._with_room(entry, graph, entry.stored_flags())
+            with _reaching(entry):
+                return self._with_room(entry, graph, entry.stored_flags())
         except NotSerializable as reason:
             why = f"the graph can only be compiled in the job it came from: {reason}"
             raise CompileError(why, module=key.name) from None
@@ -424,7 +430,8 @@ class Wrapper:
             try:
                 return self._compile_in(self._scratch.folder(), graph)
             except CacheUnusable as problem:
-                if not self._moved(problem, scratch):
+                is_of_folder = isinstance(problem, DiskFull) or isinstance(problem.__cause__, OSError)
+                if not is_of_folder or not self._moved(problem, scratch):
                     raise
 
     def _compile_in(self, folder: Path, graph: GraphToCompile) -> CompiledEntry:
@@ -435,6 +442,15 @@ class Wrapper:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
+
+
+@contextlib.contextmanager
+def _reaching(entry: WritableEntry) -> Iterator[None]:
+    """Raise CacheUnusable where the entry cannot be reached: its folder is closed to us, or its file system is gone."""
+    try:
+        yield
+    except OSError as problem:
+        raise unusable(entry.path, problem) from problem
 
 
 def _hit(entry: WritableEntry, artifact: StoredArtifact) -> CompiledEntry:

@@ -142,8 +142,12 @@ class WritableEntry(StoredEntry):
                     path.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:
+        """Write what may be written without the lock: its holder may sweep the temporary file away, once."""
         if not _holds(path, data):
-            self._replace(path, data)
+            try:
+                self._replace(path, data)
+            except FileNotFoundError:
+                self._replace(path, data)
 
     def _replace(self, path: Path, data: bytes) -> None:
         temporary = self.temporary(path.name)
