@@ -57,14 +57,14 @@ def execute(arguments: argparse.Namespace) -> int:
         node.start()
         node.snapshot()
         return _result(node.stop(ONCE_SECONDS))
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
     if arguments.metrics_port >= 0:
         from neuron_top.dashboard.agent_server import serve_agent
 
         node.agent.address = serve_agent(node, settings, arguments.metrics_port).address
         log_stderr(f"neurontop: {node.agent.address}")
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
     node.start()
     try:
         node.wait(stop)
