@@ -41,7 +41,8 @@ WRAPPED_NEFF = "wrapped_neff.hlo"
 
 LOCK_SUFFIX = ".lock"
 OWNER_SUFFIX = ".lock.owner"
-"""JSON beside our locks: `{"host", "boot_id", "pid", "started", "pid_namespace", "token"}`; the SDK's locks have none.
+"""JSON beside our locks: `{"host", "boot_id", "pid", "started", "pid_namespace", "token", "claim",
+"machine"}`; the SDK's locks have none.
 Lock and sidecar are one file under two names (a hard link), so there is no instant at which a lock has no owner."""
 LOCK_NAMES = tuple(name + LOCK_SUFFIX for name in GRAPH_NAMES)
 OWNER_NAMES = tuple(name + OWNER_SUFFIX for name in GRAPH_NAMES)
