@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -35,6 +36,10 @@ VARIABLES = (
 )
 """Environment variables that name a cache or a work folder."""
 _SHELLS = frozenset({"bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh"})
+_TERMINALS = frozenset({"tmux", "screen", "SCREEN", "zellij", "sshd", "mosh-server"})
+"""Programs that keep terminals for others; some of them write more behind their names."""
+_RELAY = ("neuron_top", "processes", "output_relay.py")
+"""How the path ends of what passes a job's output on (`processes/output_relay.py`)."""
 _STARTERS = frozenset({"run", "compile"})
 """Commands of ours that start a job or a compiler; all others only look, or lock what they change."""
 
@@ -70,12 +75,15 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def only_waits(self) -> bool:
-        """True for a shell that waits for a person, and for one of ours that only looks: what they hand on to those
-        that they start is no use of a cache by themselves. A shell that carries out a script may start a job soon."""
+        """True for a shell that waits for a person, for what keeps terminals or passes output on, and for one of ours
+        that only looks: what they hand on to those that they start is no use of a cache by themselves. A shell that
+        carries out a script may start a job soon."""
         words = [os.path.basename(word) for word in self.command]
         if words and words[0].lstrip("-") in _SHELLS:
             return all(word.startswith("-") for word in words[1:])
-        return self.only_looks
+        is_relay = any(Path(word).parts[-len(_RELAY) :] == _RELAY for word in self.command[1:4])
+        keeps_terminals = os.path.basename(self.command[0].partition(":")[0]) in _TERMINALS if words else False
+        return self.only_looks or is_relay or keeps_terminals
 
     @property
     def is_ours(self) -> bool:

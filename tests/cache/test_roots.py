@@ -11,6 +11,7 @@ from neuron_top.cache import roots, s3
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.processes import CacheProcess, bystanders
 from neuron_top.errors import UsageError
+from neuron_top.processes import output_relay
 
 
 def process(pid: int, cwd: Path, **environ: str) -> CacheProcess:
@@ -60,8 +61,19 @@ def test_a_path_is_listed_once_with_everybody_who_uses_it(tmp_path: Path) -> Non
 def test_who_only_waits_or_looks_is_no_user_of_what_its_environment_names(tmp_path: Path) -> None:
     jobs = [process(pid, tmp_path, NEURON_COMPILE_CACHE_URL=str(tmp_path)) for pid in (7, 8)]
     viewer = msgspec.structs.replace(jobs[0], pid=9, command=("python", "/usr/bin/neurontop", "serve"))
-    shell = msgspec.structs.replace(jobs[0], pid=10, command=("-bash",))
-    running = [viewer, shell, *jobs]
+    waiting = [
+        msgspec.structs.replace(jobs[0], pid=pid, command=command)
+        for pid, command in enumerate(
+            (
+                ("-bash",),
+                ("/usr/bin/tmux", "-L", "one", "new-session"),
+                ("sshd: somebody@pts/0",),
+                ("python3", "-I", "-S", output_relay.__file__, "1", "7"),
+            ),
+            10,
+        )
+    ]
+    running = [viewer, *waiting, *jobs]
     found = roots.find({}, running, bystanders=bystanders(running, str(tmp_path)))
     [theirs] = [root for root in found if root.path == str(tmp_path)]
     assert theirs.users == (7, 8)
