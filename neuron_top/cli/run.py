@@ -78,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> int:
     lost = watched_terminal()
     hung_up = partial(release_lost, standard_terminals())
     with (
-        notifying(recording.feed, settings, log_stderr, on_screen=screen),
+        notifying(lambda: recording.feed, settings, log_stderr, on_screen=screen),
         signals_passed_on(recording.job, log_stderr, hung_up, resize=not screen) as deliver_early,
     ):
         recording.start()

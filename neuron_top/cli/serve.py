@@ -86,7 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not local:
         to_know.append(f"listening beyond this machine, on {arguments.host}; traffic is not encrypted")
     feed = job_feed(settings, arguments.job) if arguments.job else live_feed(settings, arguments.paths)
-    with notifying(feed, settings, log_stderr):
+    with notifying(lambda: feed, settings, log_stderr):
         serve(
             settings,
             feed,

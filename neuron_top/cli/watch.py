@@ -89,7 +89,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     if arguments.view and not arguments.json:
         raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
-    with notifying(feed, settings, log_stderr, on_screen=on_screen):
+    with notifying(lambda: feed, settings, log_stderr, on_screen=on_screen):
         return _shown(feed, settings, arguments, piped, on_screen=on_screen)
 
 

@@ -7,6 +7,7 @@ muted for the job is not sent.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -34,12 +35,12 @@ MOST_A_MINUTE = 20
 
 @contextmanager
 def notifying(
-    feed: Feed, settings: Settings, warn: Callable[[str], None], *, on_screen: bool = False
+    feed: Callable[[], Feed], settings: Settings, warn: Callable[[str], None], *, on_screen: bool = False
 ) -> Iterator[None]:
-    """Tell the alerts of `feed` while the block runs, where the settings name a command or a webhook.
+    """Tell the alerts of a job while the block runs, where the settings name a command or a webhook.
 
-    `warn` gets each that does not work once, after the block where a screen would be written over. A
-    notification that fails is not tried again.
+    `feed` is asked for at each look: a recording has another one once its command runs. `warn` gets each that does not
+    work once, after the block where a screen would be written over. A notification that fails is not tried again.
     """
     if not any((*_commands(settings).values(), *_webhooks(settings).values())):
         yield
@@ -53,7 +54,7 @@ def notifying(
     finally:
         notifier.ended.set()
         thread.join(PATIENCE_SECONDS)
-        notifier.look()  # what the end of a job raised
+        notifier.try_to_look(until=time.monotonic() + PATIENCE_SECONDS)  # what the end of a job raised
         for text in later:
             warn(text)
 
@@ -67,7 +68,7 @@ def _webhooks(settings: Settings) -> dict[str, str]:
 
 
 class _Notifier:
-    def __init__(self, feed: Feed, settings: Settings, warn: Callable[[str], None]) -> None:
+    def __init__(self, feed: Callable[[], Feed], settings: Settings, warn: Callable[[str], None]) -> None:
         self.ended = threading.Event()
         self._feed, self._settings, self._warn = feed, settings, warn
         self._commands, self._webhooks = _commands(settings), _webhooks(settings)
@@ -78,20 +79,30 @@ class _Notifier:
 
     def run(self) -> None:
         while not self.ended.wait(LOOK_SECONDS):
-            self.look()
+            self.try_to_look()
 
-    def look(self) -> None:
-        """Send the alerts that are new."""
+    def try_to_look(self, until: float = math.inf) -> None:
+        """Send the alerts that are new, as many as go out `until` then (monotonic seconds); warn of what goes wrong."""
+        try:
+            self._look(until)
+        except Exception as problem:  # noqa: BLE001 (the job goes on, and the next look may work)
+            self._warn_once("look", f"alerts are not sent: {type(problem).__name__}: {problem}")
+
+    def _look(self, until: float) -> None:
         from neuron_top.services.alerts import AlertService
 
         now = time.monotonic()
-        job, found = self._feed.read(self._documents)
+        job, found = self._feed().read(self._documents)
         muted = AlertService(self._settings).history(job).muted if found else {}
         for alert, document in found:
             last = self._seen.get(alert.key)
             self._seen[alert.key] = now
-            if alert.key not in muted and (last is None or now - last > GONE_SECONDS):
-                self._send(alert.severity.value, document, now)
+            if alert.key in muted or (last is not None and now - last <= GONE_SECONDS):
+                continue
+            if time.monotonic() >= until:
+                self._warn_once("late", "the last alerts are not sent: sending the others took too long")
+                return
+            self._send(alert.severity.value, document, now)
 
     def _documents(self, run: Run, now: float) -> tuple[str, list[tuple[Alert, bytes]]]:
         """(key of the job's alert history, each alert with the document that is sent for it)."""
@@ -136,12 +147,13 @@ class _Notifier:
 
     def _post(self, address: str, document: bytes) -> None:
         import urllib.request
+        from http.client import HTTPException
 
         request = urllib.request.Request(address, document, {"content-type": "application/json"})  # noqa: S310 (checked)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 answer.read(1)
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, HTTPException) as problem:
             # The address is a secret of many services: it is never shown.
             self._warn_once(address, f"the address of webhook_… did not take an alert: {problem}")
 

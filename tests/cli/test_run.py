@@ -70,6 +70,13 @@ def test_standard_input_reaches_the_command(here: Here) -> None:
     assert here(*python("print(input()[::-1])"), stdin=b"abc\n").stdout == b"cba\n"
 
 
+def test_what_a_job_fails_of_is_sent_where_the_settings_say(here: Here, tmp_path: Path) -> None:
+    here.environ["NEURONTOP_NOTIFY_ERROR"] = f"tee -a {tmp_path / 'alerts'}"
+    done = here(*python("import sys; print('RuntimeError: out of memory NRT_RESOURCE'); sys.exit(1)"))
+    assert done.returncode == 1
+    assert '"severity":"error"' in (tmp_path / "alerts").read_text()
+
+
 def test_the_recording_holds_what_happened(here: Here) -> None:
     done = here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r}); print('step')")
     assert b"1 hit, 0 misses" in done.stderr

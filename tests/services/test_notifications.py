@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,7 +68,7 @@ def test_a_command_and_a_webhook_get_the_alert(tmp_path: Path, posted: tuple[str
     warned: list[str] = []
     settings = Settings(notify_error=f"tee -a {out}", webhook_error=address, webhook_warning=address)
     feed: Any = StillFeed(failed())
-    with notifying(feed, settings, warned.append):
+    with notifying(lambda: feed, settings, warned.append):
         pass
     document = json.loads(out.read_text())
     assert document in documents
@@ -78,13 +81,13 @@ def test_each_alert_is_reported_once_and_a_new_one_too(tmp_path: Path) -> None:
     out = tmp_path / "alerts.json"
     run = failed()
     feed: Any = StillFeed(run)
-    notifier = notifications._Notifier(feed, Settings(notify_error=f"tee -a {out}"), print)
-    notifier.look()
-    notifier.look()
+    notifier = notifications._Notifier(lambda: feed, Settings(notify_error=f"tee -a {out}"), print)
+    notifier.try_to_look()
+    notifier.try_to_look()
     before = out.read_text().count('"severity"')
     run.apply(ev.CompileBegan(module=B, pid=10, at=T0 + 150))
     run.apply(ev.CompileEnded(module=B, pid=10, at=T0 + 160, seconds=10.0, ok=False))
-    notifier.look()
+    notifier.try_to_look()
     assert before >= 1
     assert out.read_text().count('"severity"') == before + 1
 
@@ -96,20 +99,61 @@ def test_what_was_muted_is_not_sent(tmp_path: Path) -> None:
     listed = service.listed(run, T0 + 200)
     service.act(listed.job, AlertAct.MUTE, [alert.key for alert in listed.active])
     feed: Any = StillFeed(run)
-    notifier = notifications._Notifier(feed, settings, print)
-    notifier.look()
+    notifier = notifications._Notifier(lambda: feed, settings, print)
+    notifier.try_to_look()
     assert not out.exists()
     run.apply(ev.CompileBegan(module=B, pid=10, at=T0 + 150))
     run.apply(ev.CompileEnded(module=B, pid=10, at=T0 + 160, seconds=10.0, ok=False))
-    notifier.look()
+    notifier.try_to_look()
     assert out.read_text().count('"severity"') == 1
+
+
+def test_a_feed_that_a_recording_makes_once_its_command_runs_is_followed(tmp_path: Path) -> None:
+    out = tmp_path / "alerts.json"
+    feeds: list[Any] = [StillFeed(Run())]
+    with notifying(lambda: feeds[-1], Settings(notify_error=f"tee -a {out}"), print):
+        feeds.append(StillFeed(failed()))
+    assert '"severity"' in out.read_text()
+
+
+def test_a_webhook_that_answers_no_http_is_reported_and_the_next_alert_is_sent(tmp_path: Path) -> None:
+    warned: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=answer_nonsense, args=(server,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/hook"
+        feed: Any = StillFeed(failed())
+        with notifying(lambda: feed, Settings(webhook_error=address), warned.append):
+            pass
+    assert len(warned) == 1
+    assert "webhook_" in warned[0]
+
+
+def answer_nonsense(server: socket.socket) -> None:
+    """To whoever asks."""
+    with contextlib.suppress(OSError):
+        while True:
+            asked, _ = server.accept()
+            with asked:
+                asked.recv(1 << 16)
+                asked.sendall(b"no such protocol\r\n\r\n")
+
+
+def test_the_last_look_ends_in_time_and_says_what_it_did_not_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(notifications._Notifier, "_run", lambda self, command, document: sent.append(command))
+    warned: list[str] = []
+    feed: Any = StillFeed(failed())
+    notifier = notifications._Notifier(lambda: feed, Settings(notify_error="true"), warned.append)
+    notifier.try_to_look(until=time.monotonic() - 1.0)
+    assert sent == []
+    assert warned == ["neurontop: warning: the last alerts are not sent: sending the others took too long"]
 
 
 def test_what_does_not_work_is_reported_once_without_the_address(tmp_path: Path) -> None:
     warned: list[str] = []
     settings = Settings(notify_error="/no/such/program", webhook_error="http://127.0.0.1:9/hook/secret")
     feed: Any = StillFeed(made(compiled(A, 10, 1.0, 5.0, ok=False), compiled(B, 10, 6.0, 8.0, ok=False)))
-    with notifying(feed, settings, warned.append):
+    with notifying(lambda: feed, settings, warned.append):
         pass
     assert len(warned) == 2
     assert not [text for text in warned if "secret" in text]
@@ -122,7 +166,7 @@ def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     warned: list[str] = []
     modules = [f"MODULE_{number:016x}+aaaaaaaa" for number in range(9)]
     feed: Any = StillFeed(made(*(compiled(module, 10, 1.0, 5.0, ok=False) for module in modules)))
-    with notifying(feed, Settings(notify_error="true"), warned.append):
+    with notifying(lambda: feed, Settings(notify_error="true"), warned.append):
         pass
     assert len(ran) == 3
     assert len(warned) == 1
