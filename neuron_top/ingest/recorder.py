@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import AnyEvent, RunStarted
+from neuron_top.identity import node_name
 from neuron_top.ingest.recordings import EVENTS_NAME, OUTPUT_NAME
 from neuron_top.store.sqlite import SqliteStore
 
@@ -75,7 +78,8 @@ class Recorder:
         """The recording stands in the store, with whatever was added since."""
         try:
             self._store = SqliteStore(path)
-            self._store.begin(started, pid=os.getpid(), folder=folder, now=started.time or 0.0)
+            here = msgspec.structs.replace(started, node=started.node or node_name().value)  # whose process id it is
+            self._store.begin(here, pid=os.getpid(), folder=folder, now=started.time or 0.0)
             self.begun = True
         except (NeuronTopError, OSError) as problem:
             self._give_up(problem)

@@ -25,7 +25,15 @@ from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.recorder import OutputFile, Recorder
-from neuron_top.ingest.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
+from neuron_top.ingest.recordings import (
+    EVENTS_NAME,
+    LOCK_NAME,
+    TRACE_NAME,
+    is_recording,
+    new_run_id,
+    run_folder,
+    store_path,
+)
 from neuron_top.ingest.sources import SideChannel
 from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.parsers.secrets import command_without_secrets
@@ -213,7 +221,8 @@ class Recording:
 
     def _drop_old(self, store: SqliteStore) -> None:
         try:
-            enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
+            settings = self._settings
+            enforce(store, settings.state_path, settings.keep_runs, settings.keep_bytes, is_recording)
         except RefusedForSafety as problem:
             self._warn(f"not every old recording could be deleted: {problem}")
 

@@ -83,12 +83,21 @@ def surplus(
     return []
 
 
-def enforce(store: Store, state: Path, keep_runs: int, keep_bytes: int) -> list[Dropped]:
+def enforce(
+    store: Store, state: Path, keep_runs: int, keep_bytes: int, is_recording: Callable[[Path], bool]
+) -> list[Dropped]:
     """Delete what exceeds the limits; the newest recording always stays. Returns what went.
 
+    `is_recording`: whether a process records into this folder now; one in another container has no process id here.
     One that cannot be deleted stops none of the others; RefusedForSafety then says at the end which and why.
     """
-    going = surplus(store.runs(), lambda record: record.bytes + folder_bytes(state, record.id), keep_runs, keep_bytes)
+    going = surplus(
+        store.runs(),
+        lambda record: record.bytes + folder_bytes(state, record.id),
+        keep_runs,
+        keep_bytes,
+        lambda record: recorder_alive(record) or is_recording(folder_of(state, record.id)),
+    )
     dropped, problems = [], []
     for record in going:
         try:

@@ -48,6 +48,11 @@ def recorded(state: Path, count: int, *, pid: int | None = None) -> SqliteStore:
     return store
 
 
+def nobody(folder: Path) -> bool:
+    """No process records anywhere."""
+    return False
+
+
 @given(st.lists(st.tuples(st.integers(0, 100), st.booleans()), max_size=12), st.integers(1, 5), st.integers(1, 300))
 def test_the_oldest_finished_recordings_go_until_the_limits_hold(
     runs: list[tuple[int, bool]], keep_runs: int, keep_bytes: int
@@ -69,7 +74,7 @@ def test_the_oldest_finished_recordings_go_until_the_limits_hold(
 
 def test_rows_and_folders_go_together(tmp_path: Path):
     with recorded(tmp_path, 5) as store:
-        dropped = enforce(store, tmp_path, keep_runs=2, keep_bytes=1 << 30)
+        dropped = enforce(store, tmp_path, keep_runs=2, keep_bytes=1 << 30, is_recording=nobody)
         assert [one.id for one in dropped] == ["r0", "r1", "r2"]
         assert all(one.freed_bytes >= 10_000 for one in dropped)
         assert [one.id for one in store.runs()] == ["r4", "r3"]
@@ -79,14 +84,24 @@ def test_rows_and_folders_go_together(tmp_path: Path):
 
 def test_the_byte_limit_counts_the_folders(tmp_path: Path):
     with recorded(tmp_path, 4) as store:
-        assert [one.id for one in enforce(store, tmp_path, keep_runs=99, keep_bytes=30_000)] == ["r0", "r1"]
+        assert [one.id for one in enforce(store, tmp_path, keep_runs=99, keep_bytes=30_000, is_recording=nobody)] == [
+            "r0",
+            "r1",
+        ]
 
 
 def test_a_running_recording_never_goes(tmp_path: Path):
     with recorded(tmp_path, 3, pid=os.getpid()) as store:
-        assert enforce(store, tmp_path, keep_runs=1, keep_bytes=1) == []
+        assert enforce(store, tmp_path, keep_runs=1, keep_bytes=1, is_recording=nobody) == []
         with pytest.raises(RefusedForSafety, match="still being written"):
             delete(store, tmp_path, "r0")
+
+
+def test_a_recording_of_another_container_whose_process_id_means_nothing_here_never_goes(tmp_path: Path):
+    with recorded(tmp_path, 3, pid=2**22 + 1) as store:
+        going_on = folder_of(tmp_path, "r0")
+        dropped = enforce(store, tmp_path, keep_runs=1, keep_bytes=1, is_recording=lambda folder: folder == going_on)
+        assert [one.id for one in dropped] == ["r1"]
 
 
 def test_a_recording_whose_recorder_died_is_not_running():
