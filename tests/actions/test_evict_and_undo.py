@@ -11,7 +11,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.actions.reasons import GoalCode
+from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode
 from neuron_top.cache.model.states import State
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
@@ -126,6 +126,18 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     assert [entry.state for entry in caches.looked_at(root).entries] == [State.EXTRACTED]
     restore(plan.identity[:4], Trash(root))
     assert caches.everything(root) == before
+
+
+def test_the_mark_stays_in_the_trash_where_somebody_has_begun_to_store_another_artifact(root: Path) -> None:
+    place = caches.entry(root, 7)
+    plan = planned(root, EvictCriteria(older_than=0.0, keep_graph=True))
+    caches.carried_out(plan, Trash(root))
+    (place / "model.neff").write_bytes(b"half of it")
+    record = restore(plan.identity, Trash(root))
+    kept = {path.rpartition("/")[2]: why.code for path, why in record.kept if isinstance(why, NotDone)}
+    assert kept == {"model.neff": NotDoneCode.EXISTS_AGAIN, "model.done": NotDoneCode.ARTIFACT_WRITTEN_AGAIN}
+    assert not (place / "model.done").exists()
+    assert [entry.state for entry in caches.looked_at(root).entries] == [State.PARTIAL]
 
 
 def test_a_goal_that_is_met_already_says_so_and_removes_nothing(root: Path) -> None:

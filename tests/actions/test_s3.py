@@ -184,6 +184,21 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     assert trash.history_of(plan.identity).state == "restored"
 
 
+def test_the_mark_stays_away_where_somebody_has_stored_another_artifact_in_a_bucket(
+    bucket: s3.Bucket, tmp_path: Path
+) -> None:
+    caches.entry(tmp_path, 1)
+    put(bucket, tmp_path)
+    before = keys(bucket)
+    plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    assert s3_executor.execute(plan, bucket, trash, drain_seconds=0.0, sleep=lambda _: None).done == 1
+    artifact, mark = (next(key for key in before if key.endswith(name)) for name in ("model.neff", "model.done"))
+    bucket.client.put_object(Bucket=bucket.name, Key=bucket.prefix + artifact, Body=b"another")
+    record = s3_restore.restore(plan.identity, bucket, trash)
+    assert {path.removeprefix(bucket.prefix) for path, _why in record.kept} == {artifact, mark}
+    assert keys(bucket) == before - {mark}
+
+
 def test_an_entry_at_the_top_of_a_bucket_is_found_evicted_and_comes_back(bucket: s3.Bucket, tmp_path: Path) -> None:
     place = caches.entry(tmp_path, 1)
     put(bucket, place.parent)

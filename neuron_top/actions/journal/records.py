@@ -11,6 +11,7 @@ from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.actions.reasons import WhyNotDone
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
 
 
 class JournalRecord(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -49,6 +50,11 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def entry(self) -> str:
         """Path below the root of the entry that was taken, or of the one whose file was."""
         return self.path if self.action in WHOLE_ENTRY else self.path.rpartition("/")[0]
+
+    @property
+    def is_of_mark(self) -> bool:
+        """Whether it took the mark that makes an entry a hit."""
+        return self.path.rpartition("/")[2] == filenames.DONE
 
 
 class MovesIntended(JournalRecord, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
-from neuron_top.actions.reasons import NotDone
+from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache.locks import lock_owner
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
@@ -110,13 +110,25 @@ def _entry_back(
             return 1
         with root.entry(path) as entry, trashed_files.entry(path) as source:
             with EntryLockGuard(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
-                restored = sum(_file_back(entry, source.handle, move, kept) for move in moves)
+                restored = _files_back(entry, source.handle, moves, kept)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
     except (StaleEntryError, OSError) as problem:
         kept.extend((move.path, not_done(problem)) for move in moves)
         return 0
+
+
+def _files_back(entry: OpenEntry, source: int, moves: Sequence[Move], kept: Kept) -> int:
+    """Bring files of one entry back; its mark comes last, and stays where one of the others did: what lies there then
+    is not the artifact that it was made for."""
+    before, restored = len(kept), 0
+    for move in sorted(moves, key=attrgetter("is_of_mark")):
+        if move.is_of_mark and len(kept) > before:
+            kept.append((move.path, NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN)))
+        else:
+            restored += _file_back(entry, source, move, kept)
+    return restored
 
 
 def _file_back(entry: OpenEntry, source: int, move: Move, kept: Kept) -> bool:

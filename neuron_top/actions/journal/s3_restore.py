@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from operator import attrgetter
 
 from neuron_top.actions.execution.s3 import tag_number
 from neuron_top.actions.journal import trash as journal
@@ -36,8 +37,10 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         kept: list[tuple[str, NotDone]] = []
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
             found = _Versions(bucket, entry, history.begun.at - _CLOCKS_SECONDS)
-            for move in moves:
-                problem = found.undelete(move)
+            before = len(kept)
+            for move in sorted(moves, key=attrgetter("is_of_mark")):  # the mark last: see `restore`
+                is_alone = move.is_of_mark and len(kept) > before
+                problem = NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN) if is_alone else found.undelete(move)
                 if isinstance(problem, NotDone):
                     kept.append((move.path, problem))
                 else:
