@@ -179,7 +179,7 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
             share=lambda entry, confirm: bucket.publish(f"{wanted}/{entry.module}", entry.path, confirm),
         )
     try:
-        compiled, retries = _ended_by_signal(wrapper, lambda: _attempts(wrapper, graph, task.retries))
+        compiled, retries = _ended_by_signal(lambda: _attempts(wrapper, graph, task.retries))
     finally:
         compiler.close()
     stats = compiled.entry.stats()
@@ -198,14 +198,13 @@ def _attempts(wrapper: Wrapper, graph: Path, most: int) -> tuple[CompiledEntry, 
     raise AssertionError("the last attempt returns or raises")
 
 
-def _ended_by_signal(wrapper: Wrapper, work: Callable[[], tuple[CompiledEntry, int]]) -> tuple[CompiledEntry, int]:
-    """Do `work`; a termination ends its compiles, so that their locks are given back before this process goes."""
+def _ended_by_signal(work: Callable[[], tuple[CompiledEntry, int]]) -> tuple[CompiledEntry, int]:
+    """Do `work`; a termination ends it as an exception, so that its locks are given back before this process goes."""
     if threading.current_thread() is not threading.main_thread():
         return work()
 
     def end(number: int, frame: FrameType | None) -> None:
-        wrapper.interrupt()
-        sys.exit(128 + number)
+        sys.exit(128 + number)  # and nothing else here: `work`, in the same thread, may hold any lock
 
     before = signal.signal(signal.SIGTERM, end)
     try:
