@@ -42,7 +42,7 @@ def wait_with_usage(process: subprocess.Popen[bytes], output: ChildOutput) -> tu
     while not output.ended:
         if waiting.poll(_POLL_MILLISECONDS):
             output.take()
-        elif (ended := _ended(process, os.WNOHANG)) is not None:
+        if (ended := _ended(process, os.WNOHANG)) is not None:
             return ended
     ended = _ended(process, 0)
     if ended is None:

@@ -92,3 +92,9 @@ def test_a_compiler_that_writes_nothing_has_failed(entry: Path, tmp_path: Path) 
 def test_a_missing_compiler_is_named() -> None:
     with pytest.raises(CompilerMissing, match="no-such-compiler"):
         NeuronxCC("no-such-compiler").directory()
+
+
+@pytest.mark.timeout(120)
+def test_a_process_that_it_leaves_behind_and_that_writes_on_is_not_waited_for(entry: Path, tmp_path: Path) -> None:
+    compile_entry(entry, compiler(tmp_path, '(while echo working; do :; done) & cp "$3" "$5"\n'))
+    assert (entry / "model.done").exists()
