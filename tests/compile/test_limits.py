@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import sys
 import threading
@@ -106,13 +107,66 @@ def test_a_compiler_that_cannot_be_asked_now_is_not_taken_for_none(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(inductor.programs, "ask", started)
+    monkeypatch.setattr(inductor, "_PAUSE_SECONDS", 0.0)
     with pytest.raises(CompilerMissing, match=os.strerror(number)):
         inductor._compiler_version("c++")
+
+
+def cxx(folder: Path, body: str) -> str:
+    """A C++ compiler in a script; `times`: a line for each time it was asked."""
+    program = folder / "c++"
+    program.write_text(f"#!/bin/sh\necho >> {folder}/times\n{body}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("kill -9 $$", "SIGKILL"),
+        ("echo 'fork: Resource temporarily unavailable' >&2; exit 254", "exit status 254: fork: Resource temporarily"),
+        ("exit 0", "it said nothing"),
+        ("sleep 600", "it did not answer within"),
+    ],
+    ids=["killed", "failed", "silent", "slow"],
+)
+def test_a_compiler_that_answers_badly_is_asked_again_and_not_taken_for_another(
+    answer: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inductor, "_ANSWER_SECONDS", 0.2 if "sleep" in answer else 60.0)
+    monkeypatch.setattr(inductor, "_PAUSE_SECONDS", 0.0)
+    good = cxx(tmp_path, "echo 'c++ 1.2.3'")
+    (tmp_path / "bad").mkdir()
+    with pytest.raises(CompilerMissing, match=f"c\\+\\+ cannot be asked for its version: .*{said}"):
+        inductor._compiler_version([cxx(tmp_path / "bad", answer), good])
+    assert not (tmp_path / "times").exists(), "the other one is not what compiles"
+
+
+def test_a_compiler_that_answers_badly_once_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inductor, "_PAUSE_SECONDS", 0.0)
+    program = cxx(tmp_path, f"[ $(wc -l < {tmp_path}/times) = 1 ] && kill -9 $$; echo 'c++ 1.2.3'; echo more")
+    assert inductor._compiler_version([program]) == f"{program} c++ 1.2.3"
+
+
+@pytest.mark.parametrize("answer", ["echo; echo 'c++ 1.2.3'", "echo 'c++ 1.2.3' >&2"])
+def test_a_compiler_says_its_version_in_its_own_way(answer: str, tmp_path: Path) -> None:
+    program = cxx(tmp_path, answer)
+    assert inductor._compiler_version(program) == f"{program} c++ 1.2.3"
 
 
 def test_a_compiler_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert inductor._compiler_version(["no-such-compiler", None]) == "none"
+
+
+def test_a_cpu_that_cannot_be_read_now_is_not_taken_for_another() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with pytest.raises(CompilerMissing, match="/proc/cpuinfo"):
+            inductor._cpu()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_search_path_with_what_is_no_text_reaches_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

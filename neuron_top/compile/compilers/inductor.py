@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import hashlib
 import platform
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from neuron_top import programs
 from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.server.client import CompileClient
+from neuron_top.compile.wrapper.compile_end import signal_text
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import CompilerMissing, UsageError
 
@@ -104,6 +107,8 @@ def directory_name() -> str:
 
     Another PyTorch, another CPU or GPU (Inductor compiles for exactly this one), another compiler or another place of
     installation is another directory, so a miss, and its artifacts are never loaded.
+
+    Raises CompilerMissing where one of these facts cannot be known now.
     """
     import torch
 
@@ -139,7 +144,9 @@ def _triton() -> str:
 def _cpu() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0]
-    except OSError:
+    except OSError as problem:
+        if problem.errno in _NOT_NOW:
+            raise CompilerMissing(f"what this CPU can do cannot be read: {problem}") from None
         return platform.processor()
     found = {}
     for line in text.splitlines():
@@ -150,19 +157,50 @@ def _cpu() -> str:
 
 
 _NOT_NOW = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Why a program that is there cannot be started: taken for one that is not, it would give another directory."""
+"""Why what is there cannot be started or read: taken for missing, it would give another directory."""
+_ANSWER_SECONDS, _PAUSE_SECONDS = 30.0, 1.0
 
 
 def _compiler_version(candidates: object) -> str:
+    """The first C++ compiler that is there, with its version; "none" where there is none. Raises CompilerMissing."""
     names = [name for name in (candidates if isinstance(candidates, (tuple, list)) else [candidates]) if name]
-    for name in names:
-        try:
-            answer = programs.ask([str(name), "--version"], seconds=30)
-        except programs.NoAnswer:
-            continue
-        except OSError as problem:
-            if problem.errno in _NOT_NOW:
-                raise CompilerMissing(f"{name} cannot be asked for its version: {problem.strerror}") from None
-            continue
-        return f"{name} {answer.out.decode(errors='replace').partition(chr(10))[0]}"
+    for name in map(str, names):
+        with contextlib.suppress(OSError):  # it is not there
+            return f"{name} {_version(name, tries=2)}"
     return "none"
+
+
+def _version(name: str, tries: int) -> str:
+    try:
+        return _said_version(name)
+    except _NoVersion as problem:
+        if tries == 1:  # without its version, or with another compiler's, the directory would be one that nobody uses
+            raise CompilerMissing(
+                f"{name} cannot be asked for its version: {problem}; set CXX to a C++ compiler that works"
+            ) from None
+    time.sleep(_PAUSE_SECONDS)
+    return _version(name, tries - 1)
+
+
+class _NoVersion(Exception):
+    """A compiler that is there gave no good answer; the text says why."""
+
+
+def _said_version(name: str) -> str:
+    """The first line that a compiler says of itself. Raises _NoVersion, OSError where it is not there."""
+    try:
+        answer = programs.ask([name, "--version"], seconds=_ANSWER_SECONDS)
+    except programs.NoAnswer as problem:
+        raise _NoVersion(f"it {problem}") from None
+    except OSError as problem:
+        if problem.errno in _NOT_NOW:
+            raise _NoVersion(problem.strerror) from None
+        raise
+    said = (answer.out.strip() or answer.err.strip()).decode(errors="replace").partition("\n")[0]
+    if answer.status < 0:
+        raise _NoVersion(f"it was ended by {signal_text(-answer.status)}")
+    if answer.status:
+        raise _NoVersion(f"exit status {answer.status}: {said}")
+    if not said:
+        raise _NoVersion("it said nothing")
+    return said

@@ -158,6 +158,9 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     except ImportError as problem:
         compiler.close()
         raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
+    except CompilerMissing:
+        compiler.close()
+        raise
     wanted = graph.parent.parent.name
     if directory != wanted:
         compiler.close()
