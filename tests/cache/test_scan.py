@@ -253,12 +253,16 @@ def test_an_unchanged_entry_is_the_same_object_and_its_header_is_not_read_again(
     assert after.entries[0] is before.entries[0]
 
 
-def test_a_young_entry_rewritten_in_place_is_seen_by_a_refresh(tmp_path: Path) -> None:
-    folder = write_entry(tmp_path, HIT)
+@pytest.mark.parametrize("ahead", [0, 70], ids=["", "many were written while the clock was ahead"])
+def test_a_young_entry_rewritten_in_place_is_seen_by_a_refresh(ahead: int, tmp_path: Path) -> None:
+    for number in range(ahead):
+        write_entry(tmp_path, HIT, graph=graph(number + 1), age=-LONG_AGO)
+    folder = write_entry(tmp_path, HIT, age=60)
     before = scanner.scan(str(tmp_path))
     with open(folder / "model.neff", "r+b") as file:
         file.truncate(1500)
-    assert scanner.refresh(before).entries[0].state is State.CORRUPT
+    after = scanner.refresh(before)
+    assert [entry.module for entry in after.entries if entry.state is State.CORRUPT] == [folder.name]
 
 
 ACTIONS = st.lists(
@@ -322,3 +326,14 @@ def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) ->
     assert catalog.sums(str(root), state).totals.states.keys() == {"hit", "published-unmarked"}
     write_entry(root, HIT, graph=graph(2))
     assert catalog.sums(str(root), state).totals.all.entries == 3
+
+
+def test_an_index_that_was_written_while_the_clock_was_ahead_is_not_fresh_and_is_written_again(tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    folder = write_entry(root, HIT)
+    assert index.save(scanner.scan(str(root), now=time.time() + LONG_AGO), state)
+    (folder / "model.neff").write_bytes(neff() + bytes(1_000_000))  # in place, which no folder's time tells
+    assert catalog.sums(str(root), state).totals == scanner.scan(str(root)).totals()
+    head = index.load_head(str(root.resolve()), state)
+    assert head is not None
+    assert head.taken_at <= time.time()

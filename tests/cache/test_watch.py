@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.scan import scanner
 from neuron_top.cache.scan.watch import REFRESH_SECONDS, CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
@@ -98,6 +99,15 @@ def test_a_root_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         while not isinstance(event := events.get(timeout=PATIENCE), CacheScanned):
             pass
         assert event.states == {"hit": 1}
+
+
+def test_a_time_that_is_still_to_come_does_not_make_an_entry_just_written(tmp_path: Path) -> None:
+    """Those are looked at ten times a second."""
+    write_entry(tmp_path, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}, age=-3600.0)
+    watch = CacheWatch(str(tmp_path), tmp_path / "state")
+    watch.snapshot = scanner.scan(str(tmp_path))
+    assert len(watch.snapshot.entries) == 1
+    assert watch._open() == set()
 
 
 def test_what_appears_right_after_the_first_look_is_not_left_to_the_slow_refresh(tmp_path: Path) -> None:

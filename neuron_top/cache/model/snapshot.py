@@ -105,9 +105,10 @@ def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: 
     """
     racy = seen_at - (SHARED_TICK if shared else LOCAL_TICK)
     found = {entry.path for entry in entries if entry.state in UNSETTLED or entry.changed_at >= racy}
-    young = [entry for entry in entries if entry.changed_at > now - YOUNG_SECONDS]
+    first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # clocks differ, but nothing is younger the more they do
+    young = [entry for entry in entries if first < entry.changed_at < last]
     if len(young) > YOUNGEST:
-        young = heapq.nlargest(YOUNGEST, young, key=lambda entry: entry.changed_at)
+        young = heapq.nsmallest(YOUNGEST, young, key=lambda entry: abs(now - entry.changed_at))
     return found | {entry.path for entry in young}
 
 

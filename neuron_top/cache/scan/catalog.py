@@ -42,11 +42,12 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
 def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) -> Sums:
     """The totals of `root`: settled entries from the index while it is fresh, the others looked at now.
 
-    Fresh means: seen within `trusted_seconds`, and no compiler folder has gained or lost an entry since.
+    Fresh means: seen within `trusted_seconds`, and no compiler folder has gained or lost an entry since. What was seen
+    while the clock was ahead is not.
     """
     real = os.path.realpath(root)
     head = index.load_head(real, state)
-    if head is not None and time.time() - head.taken_at < trusted_seconds and _same_folders(head):
+    if head is not None and 0 <= time.time() - head.taken_at < trusted_seconds and _same_folders(head):
         now = _look_at(real, head.open)
         # A file that a settled entry shares with an open one would be counted twice: rare, and worth a full look.
         if not any(entry.links for entry in now):
@@ -78,8 +79,9 @@ def _summed(seen: index.IndexHead | Snapshot, totals: EntryTotals) -> Sums:
 
 
 def _differs(before: Snapshot, after: Snapshot) -> bool:
-    """True when writing the index again is worth it: something changed, or its date would soon be too old."""
-    if after.taken_at - before.taken_at > TRUSTED_SECONDS / 4:
+    """True when writing the index again is worth it: something changed, or its date is still to come or would soon be
+    too old."""
+    if not 0 <= after.taken_at - before.taken_at <= TRUSTED_SECONDS / 4:
         return True
     return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))
 

@@ -140,8 +140,8 @@ class CacheWatch:
         entries = self.snapshot.entries if self.snapshot else ()
         if len(entries) > WATCHED_ENTRIES:
             return set()
-        since = time.time() - FRESH_FOR
-        return {entry.path for entry in entries if entry.changed_at > since}
+        now = time.time()
+        return {entry.path for entry in entries if abs(now - entry.changed_at) < FRESH_FOR}
 
     def _look(self, paths: set[str] | None) -> None:
         before = self.snapshot
