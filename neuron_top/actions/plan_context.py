@@ -129,8 +129,7 @@ def collect_context(
     """
     ours = trash.touched() if trash is not None else {}
     changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
-    newest = max(changes, default=None)
-    evidence = verdicts.evidence_on(snapshot.root, [], newest_change=newest)
+    evidence = verdicts.evidence_on(snapshot.root, [], changes=changes)
     disk = snapshot.filesystem
     return PlanContext(
         now=time.time() if now is None else now,

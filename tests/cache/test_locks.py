@@ -146,10 +146,21 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(open=f"{root}/x.neff", cmdline=f"{ours}\0serve") is None, "one of ours that lists it"
     assert seen(open=f"{root}/x.neff", cmdline="neurontop\0run\0x") == "process 4711 has a file of the cache open"
     assert seen() is None
-    recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
-    assert recent.use is not None
-    assert recent.use.why == "somebody may use this cache, as a file below it changed in the last ten minutes"
-    assert not recent.use.certain
+
+
+def test_who_is_not_seen_may_have_changed_a_file_shortly_before(tmp_path: Path) -> None:
+    (root := tmp_path / "root").mkdir()
+
+    def use(*changes: float) -> CacheUse | None:
+        proc = str(tmp_path / "none")
+        return verdicts.evidence_on(str(root), [KEY], proc=proc, tmp=str(tmp_path), changes=changes, now=NOW).use
+
+    why = "somebody may use this cache, as a file below it changed in the last ten minutes"
+    for changes in ([NOW - 5], [NOW + 1], [NOW - 7200, NOW - 5, NOW + 7200]):
+        found = use(*changes)
+        assert found is not None
+        assert (found.why, found.certain) == (why, False)
+    assert use(NOW - 7200, NOW + 7200) is None, "the clock was ahead when the second was written"
 
 
 def test_of_several_users_the_job_is_named_and_the_others_are_counted(tmp_path: Path) -> None:

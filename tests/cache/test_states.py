@@ -74,7 +74,7 @@ ROWS = [
 def seen(root: Path, verdict: Holder = Holder.UNKNOWN) -> Entry:
     """The only entry of a root, its lock judged as told."""
 
-    def lock_verdicts(_: str, locked: list[Entry], __: float | None) -> dict[str, Lock]:
+    def lock_verdicts(_: str, locked: list[Entry], __: object) -> dict[str, Lock]:
         return {entry.path: Lock(entry.lock.since if entry.lock else 0.0, verdict) for entry in locked}
 
     (entry,) = scan(str(root), lock_verdicts=lock_verdicts).entries

@@ -114,19 +114,20 @@ def evidence_on(
     proc: str = "/proc",
     tmp: str | None = None,
     environ: Mapping[str, str] = os.environ,
-    newest_change: float | None = None,
+    changes: Iterable[float] = (),
     now: float | None = None,
 ) -> LockEvidence:
-    """Look at the machine, for the locked `modules` of one root. `newest_change`: latest mtime seen below it.
+    """Look at the machine, for the locked `modules` of one root. `changes`: mtimes seen below it.
 
-    The locks themselves must not count as a change. Nothing is written; a few milliseconds per hundred processes.
+    The locks themselves must not count as a change, and times that are far from coming do not: a clock was ahead.
+    Nothing is written; a few milliseconds per hundred processes.
     """
     now = time.time() if now is None else now
     modules = list(modules)
     disk = filesystem.describe(root, proc)
     running, boot = processes.read_processes(proc), processes.boot_time(proc)
     use, unseen, work_open = _users(root, modules, running, boot, proc)
-    if use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
+    if use is None and any(abs(now - change) < RECENT_CHANGE for change in changes):
         # Nobody is seen, in another container perhaps: what was used shortly before is all that can be known.
         why = "somebody may use this cache, as a file below it changed in the last ten minutes"
         use = CacheUse(why=why, certain=False, since=now - RECENT_CHANGE)
@@ -143,9 +144,9 @@ def evidence_on(
     )
 
 
-def verdicts_of(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
-    """A verdict on every lock of a root from what runs on this machine now; by entry path."""
-    evidence = evidence_on(root, {entry.module for entry in locked}, newest_change=newest_change)
+def verdicts_of(root: str, locked: Sequence[Entry], changes: Iterable[float]) -> dict[str, Lock]:
+    """A verdict on every lock of a root from what runs on this machine now; by entry path. See `evidence_on`."""
+    evidence = evidence_on(root, {entry.module for entry in locked}, changes=changes)
     holders = _holders(root, locked)
     return {
         entry.path: lock_verdict(

@@ -29,15 +29,15 @@ from neuron_top.escapes import name_text
 OTHERS_LIMIT = 200_000
 """How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
 
-LockVerdicts = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
-"""(root, locked entries, newest change below the root) → lock per entry path."""
+LockVerdicts = Callable[[str, Sequence[Entry], Iterable[float]], dict[str, Lock]]
+"""(root, locked entries, times of changes below the root) → lock per entry path."""
 
 
-def current_verdicts(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
+def current_verdicts(root: str, locked: Sequence[Entry], changes: Iterable[float]) -> dict[str, Lock]:
     """The verdict on each lock, from what runs on this machine now."""
     from neuron_top.cache.locks import verdicts  # most looks meet no lock, and are made for a script that waits
 
-    return verdicts.verdicts_of(root, locked, newest_change)
+    return verdicts.verdicts_of(root, locked, changes)
 
 
 def scan(root: str, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
@@ -201,8 +201,8 @@ class _Scan:
         locked = [entry for entry in self.entries if entry.lock is not None]
         if not locked:
             return
-        newest = max((entry.changed_at for entry in self.entries if entry.lock is None), default=None)
-        verdicts = self.lock_verdicts(self.root, locked, newest)
+        changes = (entry.changed_at for entry in self.entries if entry.lock is None)
+        verdicts = self.lock_verdicts(self.root, locked, changes)
         self.entries = [
             with_verdict(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
             for entry in self.entries
