@@ -167,8 +167,8 @@ def rules_in_force(environ: Mapping[str, str] = os.environ) -> Rules:
     return Rules(os.geteuid(), vouched=vouched(environ))
 
 
-def open_folder(path: str, *, make: bool = False, rules: Rules | None = None) -> CheckedFolder:
-    """A folder, reached from `/` under the rules above; `make`: what is missing of the way is made.
+def open_folder(path: str, *, make: bool = False, mode: int = FOLDER_MODE, rules: Rules | None = None) -> CheckedFolder:
+    """A folder, reached from `/` under the rules above; `make`: what is missing of the way is made, with this `mode`.
 
     Raises Untrusted or OSError.
     """
@@ -176,10 +176,10 @@ def open_folder(path: str, *, make: bool = False, rules: Rules | None = None) ->
     path = os.path.abspath(path) if not os.path.isabs(path) else path
     if rules.vouched:
         if make:
-            make_folders(path)
+            make_folders(path, mode)
         handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         return CheckedFolder(handle, path, rules)
-    return _Walk(path, rules, make=make).end()
+    return _Walk(path, rules, make=mode if make else None).end()
 
 
 def open_own(path: str) -> CheckedFolder:
@@ -197,13 +197,13 @@ def open_own(path: str) -> CheckedFolder:
     return CheckedFolder(handle, path, rules)
 
 
-def make_folders(path: str) -> None:
+def make_folders(path: str, mode: int = FOLDER_MODE) -> None:
     """Make `path` and what is missing above it, none of it writable by others whatever the umask. Raises OSError."""
     above = os.path.dirname(path)
     if above and not os.path.isdir(above):
-        make_folders(above)
+        make_folders(above, mode)
     try:
-        os.mkdir(path, FOLDER_MODE)
+        os.mkdir(path, mode)
     except FileExistsError:
         if not os.path.isdir(path):
             raise
@@ -232,7 +232,8 @@ def refusal(reason: object, way_out: str = "Use a root of your own (NEURON_COMPI
 class _Walk:
     """One way from `/` to a folder. Links are resolved on the way, so that each part of it is checked."""
 
-    def __init__(self, path: str, rules: Rules, *, make: bool) -> None:
+    def __init__(self, path: str, rules: Rules, *, make: int | None) -> None:
+        """`make`: the mode of folders that are missing; None: none is made."""
         self._wanted, self._rules, self._make = path, rules, make
         self._left = _parts(path)
         self._links = 0
@@ -277,10 +278,10 @@ class _Walk:
         try:
             return os.open(name, _LOOK, dir_fd=self._handle)
         except FileNotFoundError:
-            if not self._make:
+            if self._make is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._wanted) from None
             with contextlib.suppress(FileExistsError):
-                os.mkdir(name, FOLDER_MODE, dir_fd=self._handle)
+                os.mkdir(name, self._make, dir_fd=self._handle)
             return os.open(name, _LOOK, dir_fd=self._handle)
 
     def _follow(self, target: str) -> None:

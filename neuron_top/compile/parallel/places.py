@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.cache import trust
 from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from neuron_top.errors import UsageError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 JOBS = f".neurontop-jobs-{os.getuid()}"
 """Beside a cache root, so that all nodes see it; one per user."""
+_FOLDER_MODE = 0o700
 
 
 class ExecutorKind(StrEnum):
@@ -45,7 +47,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 def scheduler(place: Place, root: Path, staging: Staging | None = None) -> Executor:
     """What submits compiles of the graphs in `root` to a site's scheduler; `staging`: where that stands for a bucket.
 
-    Raises UsageError where it cannot be reached, or its package is not installed.
+    Raises UsageError where it cannot be reached, or its package is not installed; RefusedForSafety where somebody else
+    could exchange the folder of its tasks.
     """
     from neuron_top.compile.parallel.medium import BucketMedium, SharedFolder
 
@@ -62,13 +65,18 @@ def scheduler(place: Place, root: Path, staging: Staging | None = None) -> Execu
 
 
 def _logs(place: Place, root: Path) -> Path:
-    """A folder of this call, made for this user alone."""
+    """A folder of this call, made for this user alone: the results of tasks are unpickled from it.
+
+    Raises RefusedForSafety where somebody else could exchange it, UsageError where it cannot be made.
+    """
     name = f"{root.name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:8]}"
-    above = Path(place.logs).absolute() if place.logs else root.parent / JOBS
-    folder = above / name / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
+    above = (Path(place.logs).absolute() if place.logs else root.parent / JOBS) / name
+    folder = above / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     try:
-        above.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, parents=True)
+        with trust.open_folder(str(above), make=True, mode=_FOLDER_MODE):
+            folder.mkdir(mode=_FOLDER_MODE)
+    except trust.Untrusted as reason:
+        raise trust.refusal(reason, "Name a folder of your own that every node sees with --logs") from None
     except OSError as problem:
         raise UsageError(
             f"the output of tasks cannot be written to {folder} ({problem.strerror}): name a folder that every node "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from neuron_top.compile.parallel.places import JOBS
+from tests.adversary.attacker import give_away, needs_root
 from tests.compile.parallel.jobs import until
 from tests.compile.parallel.scheduled import Site
 from tests.servers.slurm import SlurmCluster
@@ -66,6 +69,43 @@ def test_what_cannot_be_submitted_is_reported_and_changes_nothing(site, argument
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
     assert site.lines("begun") == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_ours", "reason"),
+    [
+        pytest.param(0o700, False, "belongs to user", marks=needs_root),
+        pytest.param(0o1777, False, "belongs to user", marks=needs_root),
+        (0o777, True, "everybody can write to"),
+    ],
+)
+def test_a_folder_of_tasks_that_somebody_else_can_exchange_is_refused_before_anything_is_written(
+    site, mode, is_ours, reason
+):
+    """Results of tasks are unpickled by who submitted them, and tasks by the nodes."""
+    prepared = site.folder / JOBS
+    prepared.mkdir()
+    prepared.chmod(mode)
+    if not is_ours:
+        give_away(prepared)
+    done = site.compile("--on", "slurm")
+    assert done.returncode == 4, done.stderr
+    assert str(prepared) in done.stderr
+    assert reason in done.stderr
+    assert "with --logs" in done.stderr
+    assert (list(prepared.iterdir()), site.lines("begun")) == ([], [])
+
+
+def test_folders_of_tasks_are_made_for_their_user_alone(site):
+    before = os.umask(0)
+    try:
+        done = site.compile("--on", "slurm", "--partition", "nowhere")
+    finally:
+        os.umask(before)
+    assert "Slurm refused the compiles" in done.stderr
+    above = site.folder / JOBS
+    made = [above, *(path for path in above.rglob("*") if path.is_dir())]
+    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700"] * 3
 
 
 def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
