@@ -175,24 +175,27 @@ def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:
 
 
 def _deliver(entry: _Task, ended: Future[tuple[str, bytes]], medium: Medium) -> None:
-    entry.future.set_result(_result(entry.task.graph.path, ended, medium))
+    entry.future.set_result(compile_result(entry.task.graph.path, ended, medium))
 
 
-def _result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> CompileResult:
+def compile_result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium) -> CompileResult:
+    """How the compile of a task ended, once its artifact can be seen from here."""
     try:
         node, data = ended.result()
         answer = msgspec.json.decode(data, type=NodeResult)
+        unseen = medium.arrived(graph, answer) if answer.result.ok else ""
     except OutOfMemoryError as problem:
         return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.MEMORY)
     except RayTaskError as problem:
         said = f"the task failed outside the compile: {str(problem).strip().rpartition(chr(10))[2]}"
         return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
-    except (RayError, msgspec.MsgspecError) as problem:
+    except RayError as problem:
         return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.LOST)
+    except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task gets it)
+        said = f"its result cannot be read ({type(problem).__name__}: {_first_line(problem)})"
+        return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
     result = msgspec.structs.replace(answer.result, node=node)
-    if result.ok and (unseen := medium.arrived(graph, answer)):
-        return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE)
-    return result
+    return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE) if unseen else result
 
 
 def gist(problem: BaseException) -> str:

@@ -233,12 +233,18 @@ def _read(job: _Job, medium: Medium) -> CompileResult:
     """The result that a task left, once its artifact can be seen from here."""
     try:
         ended = msgspec.json.decode(job.job.result(), type=NodeResult)
-    except (FailedJobError, UncompletedJobError, OSError, EOFError, msgspec.MsgspecError) as problem:
-        said = f"the task failed outside the compile ({_last_line(problem)}), see {job.job.paths.stderr}"
-        return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
-    if ended.result.ok and (unseen := medium.arrived(job.task.graph.path, ended)):
-        return msgspec.structs.replace(ended.result, ok=False, message=unseen, fault=Fault.NODE)
-    return ended.result
+        unseen = medium.arrived(job.task.graph.path, ended) if ended.result.ok else ""
+    except (FailedJobError, UncompletedJobError) as problem:
+        said = f"the task failed outside the compile ({_last_line(problem)})"
+    except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task gets it)
+        said = f"its result cannot be read ({type(problem).__name__}: {_last_line(problem)})"
+    else:
+        return (
+            msgspec.structs.replace(ended.result, ok=False, message=unseen, fault=Fault.NODE)
+            if unseen
+            else ended.result
+        )
+    return CompileResult(ok=False, seconds=0.0, message=f"{said}, see {job.job.paths.stderr}", fault=Fault.LOST)
 
 
 def _without_result(seen: _Seen, log: Path) -> CompileResult:

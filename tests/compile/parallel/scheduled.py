@@ -10,10 +10,16 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from neuron_top.cache.model.entry import State
+from neuron_top.compile.parallel.compile_queue import CompileResult
+from neuron_top.compile.parallel.on_node import NodeResult
 from tests.actions import caches, states
 from tests.compile.parallel.jobs import NEURONTOP, until
 
+COMPILED = msgspec.json.encode(NodeResult(result=CompileResult(ok=True, seconds=1.0)))
+"""What a task says that went well."""
 FIRST = 161
 """Of no other test: a module that the command of a live process names is left alone, also in another cache."""
 _VERSION = caches.COMPILER.removeprefix("neuronxcc-")
@@ -106,3 +112,15 @@ class Site:
             assert (entry / "model.neff").read_bytes() == 2 * (entry / "model.hlo_module.pb").read_bytes()
             assert (entry / "model.done").exists()
         assert list(self.root.rglob("*.lock")) == []
+
+
+class NoLibrary:
+    """A medium that cannot tell whether an artifact has arrived."""
+
+    shows_locks = True
+
+    def task(self, graph: Path, retries: int) -> bytes:
+        return b""
+
+    def arrived(self, graph: Path, result: NodeResult) -> str:
+        raise ImportError("no library for it")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.compile.parallel.scheduled import Site
+from neuron_top.compile.parallel.compile_queue import Fault
+from tests.compile.parallel.scheduled import COMPILED, NoLibrary, Site
 from tests.servers.ray_cluster import RayMissing, ray_cluster
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -45,6 +47,39 @@ def test_no_cluster_is_a_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "no Ray cluster that runs here" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def failed(problem: BaseException) -> Future[tuple[str, bytes]]:
+    """A task that Ray says has failed so."""
+    ended: Future[tuple[str, bytes]] = Future()
+    ended.set_exception(problem)
+    return ended
+
+
+def answered(data: bytes) -> Future[tuple[str, bytes]]:
+    """A task that answered from a node."""
+    ended: Future[tuple[str, bytes]] = Future()
+    ended.set_result(("n1", data))
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("ended", "reason"),
+    [
+        (failed(ConnectionError("the client is gone\nfor good")), "ConnectionError: the client is gone"),
+        (failed(CancelledError()), "CancelledError"),
+        (failed(ImportError("no module of the node")), "no module of the node"),
+        (answered(b"{}"), "result"),
+        (answered(COMPILED), "ImportError: no library for it"),
+    ],
+)
+def test_a_task_whose_result_cannot_be_read_counts_as_lost(tmp_path: Path, ended, reason: str) -> None:
+    pytest.importorskip("ray")
+    from neuron_top.compile.parallel.ray_cluster import compile_result
+
+    found = compile_result(tmp_path / "model.hlo_module.pb", ended, NoLibrary())
+    assert (found.ok, found.fault) == (False, Fault.LOST)
+    assert reason in found.message
 
 
 def test_a_refusal_is_reported_with_its_reason() -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Fault
+from neuron_top.compile.parallel.executor import EntryTask
 from neuron_top.compile.parallel.places import JOBS
+from neuron_top.compile.parallel.slurm_options import SlurmOptions
 from tests.adversary.attacker import give_away, needs_root
 from tests.compile.parallel.jobs import until
-from tests.compile.parallel.scheduled import Site
+from tests.compile.parallel.scheduled import COMPILED, NoLibrary, Site
 from tests.servers.slurm import SlurmCluster
 
 pytest.importorskip("submitit")
@@ -106,6 +110,38 @@ def test_folders_of_tasks_are_made_for_their_user_alone(site):
     above = site.folder / JOBS
     made = [above, *(path for path in above.rglob("*") if path.is_dir())]
     assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700"] * 3
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        pytest.param(b"no pickle", "UnpicklingError", id="no pickle"),
+        pytest.param(b"cno_such_module\nName\n.", "no_such_module", id="of a module that is not here"),
+        pytest.param(pickle.dumps("neither"), "ValueError", id="of another kind"),
+        pytest.param(pickle.dumps(("success", b"{}")), "result", id="without its fields"),
+        pytest.param(pickle.dumps(("success", COMPILED)), "ImportError: no library for it", id="not to be looked at"),
+    ],
+)
+def test_a_task_whose_result_cannot_be_read_counts_as_lost(slurm, tmp_path, monkeypatch, result, reason):
+    from neuron_top.compile.parallel.slurm import SlurmExecutor
+
+    for name, value in slurm.environment.items():
+        monkeypatch.setenv(name, value)
+    executor = SlurmExecutor(SlurmOptions(sbatch={"hold": ""}), tmp_path, NoLibrary())
+    graph = CollectedGraph(path=tmp_path / "model.hlo_module.pb", module="MODULE_1")
+    future = executor.submit(EntryTask(graph=graph, retries=0))
+    try:
+        executor.flush()
+        (submitted,) = tmp_path.glob("*_submitted.pkl")
+        planted = tmp_path / "planted"
+        planted.write_bytes(result)
+        planted.rename(tmp_path / submitted.name.replace("_submitted", "_0_result"))
+        found = future.result(timeout=300)
+    finally:
+        executor.cancel()
+        slurm.run("scancel", "--state=PENDING", "--name=neurontop-compile")
+    assert (found.ok, found.fault) == (False, Fault.LOST)
+    assert reason in found.message
 
 
 def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
