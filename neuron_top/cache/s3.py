@@ -122,6 +122,7 @@ def connect(url: str, *, hurried: bool = False) -> Bucket:
     config = Config(
         retries={"mode": "adaptive", "max_attempts": 3 if hurried else 8},
         connect_timeout=5 if hurried else 60,
+        read_timeout=10 if hurried else 60,
         max_pool_connections=_CONNECTIONS,
         user_agent_extra="neuron-top",
     )

@@ -48,10 +48,10 @@ class BucketClaims:
 
     def __init__(self, url: str) -> None:
         """Raises UsageError for what is no bucket, and where boto3 is missing."""
-        self._bucket = s3.connect(url)
+        self._bucket = s3.connect(url, hurried=True)
         self._node, self._holder = node_name().value, uuid.uuid4().hex
         self._tags: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
         self._trusted = False
 
     @property
@@ -61,7 +61,7 @@ class BucketClaims:
 
     def claim(self, key: str, lease: float) -> Claimed:
         """See Claims."""
-        with self._lock:
+        with self._lock_of(key):
             for _ in range(_ATTEMPTS):
                 if self._write(key, lease, None):
                     self._check_conditions(key)
@@ -79,18 +79,23 @@ class BucketClaims:
 
     def renew(self, key: str, lease: float) -> bool:
         """See Claims."""
-        with self._lock:
-            return key in self._tags and self._write(key, lease, self._tags[key])
+        with self._lock_of(key):
+            return key in self._tags and (self._write(key, lease, self._tags[key]) or self._is_still_ours(key))
 
     def release(self, key: str) -> None:
         """See Claims."""
-        with self._lock:
-            tag, found = self._tags.pop(key, ""), self._read(key)
-            if found is not None and found.tag == tag:
+        with self._lock_of(key):
+            self._tags.pop(key, None)
+            found = self._read(key)
+            if found is not None and found.record.holder == self._holder:
                 self._asked(lambda: self._bucket.client.delete_object(Bucket=self._bucket.name, Key=self._object(key)))
 
     def rest(self) -> None:
         """See Claims: requests keep nothing open that matters."""
+
+    def _lock_of(self, key: str) -> threading.Lock:
+        """Of requests for one key: what waits for an answer about one must not let the lease of another run out."""
+        return self._locks.setdefault(key, threading.Lock())
 
     def _object(self, key: str) -> str:
         return f"{self._bucket.prefix}{FOLDER}/{hashlib.sha256(key.encode()).hexdigest()[:40]}.json"
@@ -102,6 +107,14 @@ class BucketClaims:
         if tag is not None:
             self._tags[key] = tag
         return tag is not None
+
+    def _is_still_ours(self, key: str) -> bool:
+        """After a refusal: the SDK repeats a write whose answer was lost, and is refused because of its own."""
+        found = self._read(key)
+        if found is None or found.record.holder != self._holder:
+            return False
+        self._tags[key] = found.tag
+        return True
 
     def _put(self, key: str, data: bytes, replaces: str | None) -> str:
         name, place, client = self._bucket.name, self._object(key), self._bucket.client

@@ -5,16 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from neuron_top.amounts import parse_seconds
 from neuron_top.compile.claims.bucket import BucketClaims
 from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
 from neuron_top.compile.claims.database import DatabaseClaims
+from neuron_top.settings import Settings
 from tests import s3_server
+from tests.s3_relay import Relay, relayed
 
 KEY = "/shared/cache/neuronxcc-2.21.1.0+0a1b2c3d/MODULE_00000000000000000061+e30acd3a"
 OTHER = f"{KEY}-other"
+OTHER_LEASE = 61.0
+"""Gives the object another tag; where a bucket encrypts with keys of its own, every write does."""
 Holder = Callable[[str], Claims]
 """A node's name → a holder there."""
 
@@ -91,6 +97,72 @@ def test_of_many_that_come_at_once_one_gets_the_key(holder: Holder) -> None:
     for thread in threads:
         thread.join()
     assert sorted(mine) == [False] * 7 + [True]
+
+
+@pytest.fixture
+def relay(bucket: str) -> Iterator[Relay]:
+    """Between holders and their bucket."""
+    with relayed() as relay:
+        yield relay
+
+
+@pytest.fixture
+def lossy(bucket: str, relay: Relay, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Holder:
+    """Holders whose requests go through the relay."""
+
+    def make(node: str) -> Claims:
+        monkeypatch.setenv("NEURONTOP_NODE", node)
+        return BucketClaims(f"{bucket}/{request.node.name}")
+
+    return make
+
+
+def test_who_holds_a_key_is_not_refused_by_its_own_write_whose_answer_was_lost(lossy: Holder, relay: Relay) -> None:
+    one, two = lossy("n1"), lossy("n2")
+    relay.losing = 1
+    assert one.claim(KEY, 60.0).mine
+    assert not two.claim(KEY, 60.0).mine
+    relay.losing = 1
+    assert one.renew(KEY, OTHER_LEASE)
+    assert relay.losing == 0
+    assert one.renew(KEY, 60.0)
+    one.release(KEY)
+    assert two.claim(KEY, 60.0).mine
+    assert not one.renew(KEY, 60.0)
+
+
+def test_what_was_renewed_without_an_answer_can_be_given_back(lossy: Holder, relay: Relay) -> None:
+    one, two = lossy("n1"), lossy("n2")
+    assert one.claim(KEY, 60.0).mine
+    relay.losing = 100
+    with pytest.raises(ClaimsUnreachable):
+        one.renew(KEY, OTHER_LEASE)
+    relay.losing = 0
+    one.release(KEY)
+    assert two.claim(KEY, 60.0).mine
+
+
+def test_a_lease_is_renewed_while_another_claim_gets_no_answer(lossy: Holder, relay: Relay) -> None:
+    one = lossy("n1")
+    assert one.claim(KEY, 60.0).mine
+    relay.silent = relay.paths[-1]
+    with ThreadPoolExecutor(2) as threads:
+        asking = threads.submit(one.claim, OTHER, 60.0)
+        while relay.paths[-1] == relay.silent:
+            time.sleep(0.01)
+        try:
+            assert threads.submit(one.renew, KEY, 60.0).result(timeout=30)
+            assert not asking.done()
+        finally:
+            relay.silent = ""
+            relay.ended.set()
+        assert asking.result().mine
+
+
+def test_a_bucket_that_does_not_answer_is_given_up_before_a_lease_runs_out(bucket: str) -> None:
+    config = BucketClaims(bucket)._bucket.client.meta.config
+    longest = max(config.connect_timeout, config.read_timeout) * config.retries["total_max_attempts"]
+    assert longest < parse_seconds(Settings().claim_lease)
 
 
 def test_a_place_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
