@@ -183,7 +183,12 @@ class _Lease(Turn):
             self._claims.release(self._key)
 
     def confirm(self) -> None:
-        """See Turn. A place that does not answer now cannot have given the key to anybody either."""
+        """See Turn. Where the place of claims does not answer, what was compiled is published.
+
+        If this node alone was cut off, for longer than its lease, another one has compiled the graph, too, and both
+        publish: files are replaced whole, and a load that finds files of both sets them aside, by the digests in the
+        record. That is rarer than a place that answers nobody, for which no finished compile is thrown away.
+        """
         with contextlib.suppress(ClaimsUnreachable):
             self._lost = self._lost or not self._claims.renew(self._key, self._lease)
         if self._lost:

@@ -24,7 +24,7 @@ from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings, load
-from tests.compile.fakes import GRAPH, Copying
+from tests.compile.fakes import GRAPH, Copying, Gated
 
 PLACE = "memory:"
 
@@ -50,6 +50,8 @@ class Memory:
             return Claimed(mine=True, taken_from=node if node != self._node else "")
 
     def renew(self, key: str, lease: float) -> bool:
+        if not self.answers:
+            raise ClaimsUnreachable("memory: has gone")
         with self._lock:
             if self._rows.get(key, ("",))[0] != self._node:
                 return False
@@ -68,8 +70,16 @@ class Memory:
 class Node:
     """A process of one node, with its wrapper."""
 
-    def __init__(self, root: Path, rows: dict[str, tuple[str, float]], name: str, **more: float) -> None:
-        self.claims, self.said, self.compiler = Memory(rows, name), io.StringIO(), Copying(delay=more.pop("delay", 0.0))
+    def __init__(
+        self,
+        root: Path,
+        rows: dict[str, tuple[str, float]],
+        name: str,
+        compiler: Copying | None = None,
+        **more: float,
+    ) -> None:
+        self.claims, self.said = Memory(rows, name), io.StringIO()
+        self.compiler = compiler or Copying(delay=more.pop("delay", 0.0))
         log = WrapperLog(stream=self.said)
         limits = {"lease": 60.0, "longest_wait": 600.0, **more}
         turns = Turns(self.claims, log, node=name, **limits)
@@ -145,6 +155,23 @@ def test_who_lost_its_claim_while_compiling_publishes_nothing(tmp_path, rows):
     assert one.found.hit
     assert one.entry.stats() == published
     assert "another node took over this graph" in one.said.getvalue()
+
+
+def test_who_is_cut_off_while_compiling_publishes_beside_who_took_over(tmp_path, rows):
+    gated = Gated()
+    one, two = Node(tmp_path / "cache", rows, "n1", gated), Node(tmp_path / "cache", rows, "n2")
+    one.thread.start()
+    while not gated.began:
+        time.sleep(0.01)
+    one.claims.answers = False
+    rows.clear()  # its lease ran out
+    assert not two.obtain()
+    published = two.entry.stats()
+    gated.allowed.set()
+    one.thread.join()
+    assert not one.found.hit
+    assert one.entry.stats() != published
+    assert Node(tmp_path / "cache", rows, "n3").obtain()
 
 
 def test_a_claim_is_renewed_while_its_holder_compiles(tmp_path, rows):
