@@ -21,6 +21,8 @@ class Relay:
     def __init__(self) -> None:
         self.losing = 0
         """Answers to writes that are yet to be lost, after the server has carried them out."""
+        self.cutting = False
+        """Whether the answers to reads break off."""
         self.paths: list[str] = []
         """Of the requests so far."""
         self.silent = ""
@@ -53,8 +55,11 @@ def relayed() -> Iterator[Relay]:
             for name, value in headers:
                 if name.lower() not in _HOP_BY_HOP:
                     self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer)))
+            length = dict(headers).get("Content-Length", "0") if self.command == "HEAD" else str(len(answer))
+            self.send_header("Content-Length", length)
             self.end_headers()
+            if self.command == "GET" and relay.cutting:
+                answer, self.close_connection = answer[:-1], True
             self.wfile.write(answer)
 
         def _answered(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -67,7 +72,7 @@ def relayed() -> Iterator[Relay]:
             finally:
                 server.close()
 
-        do_GET = do_PUT = do_DELETE = pass_on  # noqa: N815 (names that the library asks for)
+        do_GET = do_HEAD = do_PUT = do_DELETE = pass_on  # noqa: N815 (names that the library asks for)
 
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 (as the library calls it)
             """Say nothing."""

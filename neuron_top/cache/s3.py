@@ -136,20 +136,27 @@ def connect(url: str, *, hurried: bool = False) -> Bucket:
 @contextlib.contextmanager
 def explained(bucket: Bucket) -> Iterator[None]:
     """The service's errors in a sentence, without what was sent to it."""
-    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+    from boto3.exceptions import Boto3Error
+    from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         yield
-    except NoCredentialsError:
-        raise NothingToShow(
-            f"{bucket.url}: no AWS credentials were found in the usual places (aws configure)"
-        ) from None
-    except ClientError as problem:
+    except (BotoCoreError, ClientError) as problem:
+        raise _in_words(bucket, problem) from None
+    except Boto3Error as problem:  # of a transfer in parts: what went wrong stands behind it
+        raise _in_words(bucket, getattr(problem, "last_exception", None) or problem.__context__ or problem) from None
+
+
+def _in_words(bucket: Bucket, problem: BaseException) -> NothingToShow:
+    from botocore.exceptions import ClientError, NoCredentialsError
+
+    if isinstance(problem, NoCredentialsError):
+        return NothingToShow(f"{bucket.url}: no AWS credentials were found in the usual places (aws configure)")
+    if isinstance(problem, ClientError):
         code = problem.response.get("Error", {}).get("Code", "unknown error")
         kind = Exchanged if code in _EXCHANGED else NothingToShow
-        raise kind(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}") from None
-    except BotoCoreError as problem:
-        raise NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached") from None
+        return kind(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}")
+    return NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached")
 
 
 def take(bucket: Bucket, now: float | None = None) -> BucketListing:

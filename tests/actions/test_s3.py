@@ -36,6 +36,7 @@ from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
 from tests.actions.killing import killer  # noqa: E402
 from tests.compile.fakes import GRAPH, wrapper  # noqa: E402
+from tests.s3_relay import relayed  # noqa: E402
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -268,6 +269,16 @@ def test_what_is_no_bucket_and_what_is_not_there_are_reported(url: str) -> None:
         s3.connect("s3:///nothing")
     with pytest.raises(NothingToShow, match="NoSuchBucket"):
         s3.take(s3.connect("s3://no-such-bucket-here/x"))
+
+
+def test_a_download_that_breaks_off_at_every_attempt_is_reported(bucket: s3.Bucket, tmp_path: Path) -> None:
+    entry = caches.entry(tmp_path / "here", 1)
+    put(bucket, tmp_path / "here")
+    objects = s3.objects_of(bucket, str(entry.relative_to(tmp_path / "here")))
+    with relayed() as relay:
+        relay.cutting = True
+        with pytest.raises(NothingToShow, match=rf"{bucket.url}: \w+Error: the service cannot be reached"):
+            s3.fetch(s3.connect(bucket.url), objects, tmp_path / "back")
 
 
 @pytest.fixture

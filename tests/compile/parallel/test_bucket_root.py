@@ -15,6 +15,7 @@ boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
 from neuron_top.compile.fetch.shared_bucket import GRAPH_FILES, SharedBucket  # noqa: E402
+from neuron_top.errors import NothingToShow  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches  # noqa: E402
 from tests.compile.parallel.jobs import until  # noqa: E402
@@ -55,6 +56,16 @@ class BucketSite(Site):
             assert (here / "model.neff").read_bytes() == 2 * graph
             assert (here / "model.done").exists()
         assert not self.root.exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "request_name"), [(1, "PutObject"), (64 * 1024**2 + 1, "CreateMultipartUpload")], ids=["small", "in parts"]
+)
+def test_a_refused_upload_is_reported_with_its_reason(server, tmp_path, size, request_name):
+    with (tmp_path / "model.neff").open("wb") as file:
+        file.truncate(size)
+    with pytest.raises(NothingToShow, match=f"s3://not-there: {request_name} was refused: NoSuchBucket"):
+        SharedBucket("s3://not-there").store("compiler/module", ("model.neff",), tmp_path)
 
 
 def test_graphs_and_artifacts_travel_through_the_bucket_and_are_claimed_there(slurm, tmp_path, server):
