@@ -157,22 +157,22 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
 
     from neuron_top.cache import torch_neuron  # what reads entries: a script that names its root needs none of it
 
-    home, tmp = Path.home(), tempfile.gettempdir()
+    tmp = tempfile.gettempdir()
     user = environ.get("USER") or environ.get("LOGNAME") or _user()
     hub = "models--aws-neuron--optimum-neuron-cache"
     table = (
         (CacheKind.HUB, "HF_HUB_CACHE", hub, None),
-        (CacheKind.HUB, "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
-        (CacheKind.VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
+        (CacheKind.HUB, "HF_HOME", f"hub/{hub}", f"~/.cache/huggingface/hub/{hub}"),
+        (CacheKind.VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", "~/.cache/vllm/neuron/compile_cache"),
         (CacheKind.VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
-        (CacheKind.VLLM_NEURON, None, "", home / ".cache/neuron_libtorch/neuron/compile_cache"),
+        (CacheKind.VLLM_NEURON, None, "", "~/.cache/neuron_libtorch/neuron/compile_cache"),
         (CacheKind.VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
         *((CacheKind.TORCH_NEURON, variable, "", default) for variable, default in torch_neuron.DEFAULTS.items()),
         (CacheKind.NKI, None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
         (CacheKind.INDUCTOR, "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
-        (CacheKind.TRITON, "TRITON_CACHE_DIR", "", home / ".triton/cache"),
+        (CacheKind.TRITON, "TRITON_CACHE_DIR", "", "~/.triton/cache"),
         (CacheKind.JAX, "JAX_COMPILATION_CACHE_DIR", "", None),
-        (CacheKind.VLLM, "VLLM_CACHE_ROOT", "torch_compile_cache", home / ".cache/vllm/torch_compile_cache"),
+        (CacheKind.VLLM, "VLLM_CACHE_ROOT", "torch_compile_cache", "~/.cache/vllm/torch_compile_cache"),
     )
     found = []
     for kind, variable, below, default in table:
@@ -182,15 +182,21 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
             found.append(root)
             if kind is CacheKind.TORCH_NEURON:
                 found += [_root(kind, path, str(variable)) for path in torch_neuron.of_ranks(root.path)]
-        elif default and defaults:
-            found += [root for root in (_root(kind, str(default), "default"),) if root.exists]
+        elif default and defaults and (place := _default_place(default)):
+            found += [root for root in (_root(kind, place, "default"),) if root.exists]
     return found
+
+
+def _default_place(default: str) -> str:
+    """The path of a default; "" below the home of a user who has none (a number without a name, in a container)."""
+    place = os.path.expanduser(default)
+    return "" if place.startswith("~") else place
 
 
 def _user() -> str:
     try:
         return Path.home().owner()
-    except (KeyError, OSError):
+    except (KeyError, OSError, RuntimeError):  # RuntimeError: no home
         return str(os.getuid())
 
 

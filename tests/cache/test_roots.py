@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -124,6 +125,25 @@ def test_the_cache_of_the_libtorch_back_end_is_found_where_it_puts_it(
     place.mkdir(parents=True)
     (found,) = [root for root in roots.find({}) if root.path == str(place)]
     assert (found.kind, found.exists) == ("vllm-neuron", True)
+
+
+def test_a_user_without_a_home_has_the_caches_that_lie_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_such_user(number: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    for name in ("HOME", "USER", "LOGNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_such_user)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~/.triton/cache").mkdir(parents=True)  # no default, whatever it is called
+    inductor = tmp_path / f"torchinductor_{os.getuid()}"
+    inductor.mkdir()
+    found = roots.find({"NEURON_COMPILE_CACHE_URL": "/a"})
+    assert found[0].path == "/a"
+    assert [root.path for root in found if root.path.startswith(str(tmp_path))] == [str(inductor)]
 
 
 def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:
