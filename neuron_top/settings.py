@@ -114,8 +114,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def state_path(self) -> Path:
-        """The state folder as a path (not created here)."""
-        return Path(self.state_dir).expanduser() if self.state_dir else _user_folder("state")
+        """The state folder as a path (not created here). Raises UsageError where it is below a home that nobody has."""
+        try:
+            return Path(self.state_dir).expanduser() if self.state_dir else _user_folder("state")
+        except RuntimeError:  # no such user, or one without a home
+            raise UsageError(
+                f"state folder {self.state_dir}: the home folder is not known; give a path without ~ in state_dir "
+                "(NEURONTOP_STATE_DIR)"
+            ) from None
 
 
 _BOUNDS: dict[str, tuple[float, float]] = {

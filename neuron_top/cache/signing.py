@@ -71,7 +71,7 @@ def keys_in_force(environ: Mapping[str, str] = os.environ) -> Keys:
         return Keys(shared_key(named), required=True)
     try:
         return Keys(state=settings.load()[0].state_path)
-    except (NeuronTopError, RuntimeError):  # broken settings, a user without a home: no reason to end a job
+    except NeuronTopError:  # broken settings, a user without a home: no reason to end a job
         return Keys()
 
 

@@ -72,7 +72,7 @@ def agent_token(settings: Settings) -> str:
         origin = settings.agent_token_file
         try:
             token = Path(origin).expanduser().read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as problem:
+        except (OSError, UnicodeDecodeError, RuntimeError) as problem:  # RuntimeError: the home of nobody
             raise UsageError(f"cannot read the agents' token from {origin}: {problem}") from None
     if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
         raise UsageError(f"{origin}: a token must have at least {SHORTEST_TOKEN} ASCII characters and no blanks")

@@ -68,6 +68,11 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPat
         settings.config_path({})
 
 
+def test_a_state_folder_below_the_home_of_nobody_is_named() -> None:
+    with pytest.raises(UsageError, match=r"~no-such-user/state: the home folder is not known"):
+        settings.Settings(state_dir="~no-such-user/state").state_path  # noqa: B018 (the reading is the attack)
+
+
 FLAGS = (
     "--cache_dir='", '--cache_dir="x', "--cache_dir", "--cache_dir --no_cache", "--cache_dir=", "\\", "'" * 9999,
     "--log_level=\x1b[31m", "--cache_dir=s3://u:hunter2@b/x", "$(touch /tmp/x)", "`id`", "--compile_workdir=\udcff",

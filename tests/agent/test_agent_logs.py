@@ -175,8 +175,9 @@ def test_the_token_may_lie_in_a_file_and_a_short_one_is_refused(
     monkeypatch.delenv("NEURONTOP_AGENT_TOKEN", raising=False)
     file = tmp_path / "token"
     settings = Settings(agent_token_file=str(file))
-    with pytest.raises(UsageError, match="cannot read the agents' token"):
-        serve_agent(following(log), settings, 0)
+    for unreadable in (settings, Settings(agent_token_file="~no-such-user/token")):
+        with pytest.raises(UsageError, match="cannot read the agents' token"):
+            serve_agent(following(log), unreadable, 0)
     file.write_text("short")
     with pytest.raises(UsageError, match="at least 16"):
         serve_agent(following(log), settings, 0)
