@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shlex
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,6 +49,8 @@ _RESULT_SECONDS = 30.0
 _WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SUSPENDED", "RESV_DEL_HOLD"})
 _GOING = frozenset({"RUNNING", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "STOPPED", "RESIZING"})
 _LONGEST_MINUTES = 24 * 60
+_CHECK = "import sys; from neuron_top.cache import trust; trust.open_folder(sys.argv[1])"
+"""What a node runs before it unpickles a task: under this path it may see another folder than the one that was made."""
 
 
 class _Job(NamedTuple):
@@ -161,7 +165,10 @@ class SlurmExecutor:
             "cpus_per_task": first.cores,
             "array_parallelism": len(members),
             "use_srun": False,
-            "setup": [f"unset {NODE_VARIABLES[0]}"],  # it names this node, and sbatch would hand it on to all others
+            "setup": [
+                f"unset {NODE_VARIABLES[0]}",  # it names this node, and sbatch would hand it on to all others
+                f"{shlex.join((sys.executable, '-c', _CHECK, str(self._folder)))} || exit 1",
+            ],
             "additional_parameters": _additional(self._options),
         }
         if (memory := _rounded(first.memory)) is not None:

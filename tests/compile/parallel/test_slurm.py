@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import pickle
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Fault
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
 from neuron_top.compile.parallel.executor import EntryTask
 from neuron_top.compile.parallel.places import JOBS
 from neuron_top.compile.parallel.slurm_options import SlurmOptions
-from tests.adversary.attacker import give_away, needs_root
+from tests.adversary.attacker import STRANGER, give_away, needs_root
 from tests.compile.parallel.jobs import until
 from tests.compile.parallel.scheduled import COMPILED, NoLibrary, Site
 from tests.servers.slurm import SlurmCluster
@@ -112,6 +113,40 @@ def test_folders_of_tasks_are_made_for_their_user_alone(site):
     assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700"] * 3
 
 
+class Touching:
+    """Unpickled, it makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self._path,)
+
+
+@pytest.fixture
+def held(slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Future[CompileResult]]:
+    """A task that does not begin before it is released; what belongs to it lies in the test's folder."""
+    from neuron_top.compile.parallel.slurm import SlurmExecutor
+
+    for name, value in slurm.environment.items():
+        monkeypatch.setenv(name, value)
+    executor = SlurmExecutor(SlurmOptions(sbatch={"hold": ""}), tmp_path, NoLibrary())
+    graph = CollectedGraph(path=tmp_path / "model.hlo_module.pb", module="MODULE_1")
+    future = executor.submit(EntryTask(graph=graph, retries=0))
+    try:
+        executor.flush()
+        yield future
+    finally:
+        executor.cancel()
+        slurm.run("scancel", "--state=PENDING", "--name=neurontop-compile")
+
+
+def job_in(folder: Path) -> str:
+    """The only job that was submitted there."""
+    (submitted,) = folder.glob("*_submitted.pkl")
+    return submitted.name.removesuffix("_submitted.pkl")
+
+
 @pytest.mark.parametrize(
     ("result", "reason"),
     [
@@ -122,26 +157,26 @@ def test_folders_of_tasks_are_made_for_their_user_alone(site):
         pytest.param(pickle.dumps(("success", COMPILED)), "ImportError: no library for it", id="not to be looked at"),
     ],
 )
-def test_a_task_whose_result_cannot_be_read_counts_as_lost(slurm, tmp_path, monkeypatch, result, reason):
-    from neuron_top.compile.parallel.slurm import SlurmExecutor
-
-    for name, value in slurm.environment.items():
-        monkeypatch.setenv(name, value)
-    executor = SlurmExecutor(SlurmOptions(sbatch={"hold": ""}), tmp_path, NoLibrary())
-    graph = CollectedGraph(path=tmp_path / "model.hlo_module.pb", module="MODULE_1")
-    future = executor.submit(EntryTask(graph=graph, retries=0))
-    try:
-        executor.flush()
-        (submitted,) = tmp_path.glob("*_submitted.pkl")
-        planted = tmp_path / "planted"
-        planted.write_bytes(result)
-        planted.rename(tmp_path / submitted.name.replace("_submitted", "_0_result"))
-        found = future.result(timeout=300)
-    finally:
-        executor.cancel()
-        slurm.run("scancel", "--state=PENDING", "--name=neurontop-compile")
+def test_a_task_whose_result_cannot_be_read_counts_as_lost(tmp_path, held, result, reason):
+    planted = tmp_path / "planted"
+    planted.write_bytes(result)
+    planted.rename(tmp_path / f"{job_in(tmp_path)}_0_result.pkl")
+    found = held.result(timeout=300)
     assert (found.ok, found.fault) == (False, Fault.LOST)
     assert reason in found.message
+
+
+@needs_root
+def test_a_node_that_sees_the_folder_of_a_stranger_unpickles_nothing(slurm, tmp_path, held):
+    ran = tmp_path / "ran"
+    (tmp_path / f"{job_in(tmp_path)}_submitted.pkl").write_bytes(pickle.dumps(Touching(ran)))
+    give_away(tmp_path)
+    slurm.run("scontrol", "release", job_in(tmp_path))
+    found = held.result(timeout=300)
+    assert (found.ok, found.fault) == (False, Fault.LOST)
+    assert "its task is gone (Slurm says failed)" in found.message
+    assert f"{tmp_path} belongs to user {STRANGER}" in "".join(path.read_text() for path in tmp_path.glob("*.err"))
+    assert not ran.exists()
 
 
 def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
