@@ -21,6 +21,8 @@ last lines. Of a log that ends inside a traceback the last line is named.
 
 from __future__ import annotations
 
+import signal
+
 from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
 from neuron_top.diagnose.ending import End, LastLine
 from neuron_top.diagnose.findings import Finding, JobProgress
@@ -28,6 +30,7 @@ from neuron_top.diagnose.general import CauseVerdict, reads_as_exception
 from neuron_top.diagnose.recognizers import (
     ENDED_BELOW,
     LAUNCHERS_REPORT,
+    STOPPED,
     STOPS_WORKERS,
     Doubt,
     ReasonGiven,
@@ -47,6 +50,10 @@ _MINUTES_TO_EXPLAIN = 10.0
 """From here on a wait for another one's compile explains why a job that somebody stopped in it had come to nothing."""
 _MINUTES_TO_FAIL = 60.0
 """From here on a wait for another one's compile that does not end is a failure by itself."""
+_STOPPED = frozenset(
+    status for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM) for status in (-each, 128 + each)
+)
+"""Exit codes of jobs that somebody asked to end; those above 128 are how a shell reports a signal."""
 _OWN_REASONS = frozenset(
     {
         CauseClass.SCRIPT_ERROR,
@@ -75,7 +82,7 @@ def diagnosis(
 ) -> CodedDiagnosis:
     """The diagnosis of a log that was read to its end (or so far); `is_torn`: it ends inside a traceback."""
     succeeded = exit_code == 0 or end.success_line is not None
-    is_stopped = _is_stopped_by(exit_code)
+    is_stopped = exit_code in _STOPPED
     real = [
         finding
         for finding in findings
@@ -157,13 +164,6 @@ def _stops(finding: Finding) -> bool:
     return finding.verdict.cause_class is CauseClass.INTERRUPTED and not finding.recovered
 
 
-def _is_stopped_by(exit_code: int | None) -> bool:
-    if exit_code in (None, 0):
-        return False
-    row = recognize(Statement(f"exit code {exit_code}", 0, 0))
-    return row is not None and row.cause_class is CauseClass.INTERRUPTED
-
-
 def _with_wait_first(causes: list[Finding], open_failures: list[Finding]) -> list[Finding]:
     """A job that was stopped while it waited for another one's compile had come to nothing because of the wait."""
     wait = next((finding for finding in open_failures if finding.is_wait), None)
@@ -240,9 +240,12 @@ def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
     """The last line, as the nearest to a failure that only the exit code reports."""
     if end.last is None:
         return []
-    row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
-    cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
-    advice = row.name if row is not None else ""
+    if exit_code in _STOPPED:
+        cause_class, advice = CauseClass.INTERRUPTED, STOPPED
+    else:
+        row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
+        cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
+        advice = row.name if row is not None else ""
     verdict = CauseVerdict(cause_class, Weight.DEATH, advice, Confidence.LOW, ReasonGiven.MISSING, exit_code=exit_code)
     return [_at_last_line(end.last, verdict)]
 

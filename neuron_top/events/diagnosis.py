@@ -95,6 +95,21 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """Root cause first; what followed from it is left out."""
     unreadable: Unreadable | msgspec.UnsetType = msgspec.UNSET
     """Set, and in JSON, only where a log file was given that is empty or no text."""
+    interrupted_by: str | msgspec.UnsetType = msgspec.UNSET
+    """Name of the signal that a person stopped the job with; set, and in JSON, only where nothing else is its cause."""
+
+    def if_interrupted_by(self, signal: str) -> Diagnosis:
+        """The same of a job that a person stopped with this signal, "" = nobody did: the cause, unless its log states
+        another one."""
+        first = self.causes[0] if self.causes else None
+        if not signal or not self.failed:
+            return self
+        if first is not None and first.stated and first.cause_class is not CauseClass.INTERRUPTED:
+            return self
+        causes = self.causes
+        if first is not None and not first.stated:
+            causes = (msgspec.structs.replace(first, cause_class=CauseClass.INTERRUPTED, advice=""), *causes[1:])
+        return msgspec.structs.replace(self, causes=causes, interrupted_by=signal)
 
     @property
     def cause(self) -> Cause | None:

@@ -115,6 +115,7 @@ class JobTracker:
             case RunFinished():
                 self.finished, self.exit_code = event.time, event.exit_code
                 self.interrupted_by, self.cut_off = event.interrupted_by, False
+                self._combine_diagnoses()
             case ProcessSeen():
                 self._process_seen(event)
             case ProcessExited():
@@ -228,7 +229,11 @@ class JobTracker:
 
     def _diagnosed(self, event: JobDiagnosed) -> None:
         self.diagnoses[event.source] = event.diagnosis
-        self.diagnosis = combined(list(self.diagnoses.values()))
+        self._combine_diagnoses()
+
+    def _combine_diagnoses(self) -> None:
+        if self.diagnoses:
+            self.diagnosis = combined(list(self.diagnoses.values())).if_interrupted_by(self.interrupted_by)
 
     def _source(self, path: str) -> SourceState:
         return self.sources.setdefault(path, SourceState(path=path))

@@ -44,7 +44,8 @@ class DiagnosisService:
                 return AdvisedDiagnoser(f"log:{name}").diagnosis()
             return _read_file(f"log:{name}", itertools.chain((first,), log))
         record = self._runs.find(name)
-        diagnosis = recorded_diagnosis(self._settings, record.id, None if record.open else record.exit_code)
+        exit_code = None if record.open else record.exit_code
+        diagnosis = recorded_diagnosis(self._settings, record.id, exit_code, self._runs.interrupted_by(record))
         if diagnosis is None:
             raise NothingToShow(f"recording {record.id} has kept no output; give the log file of its job instead")
         return diagnosis
@@ -55,15 +56,17 @@ def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:
 
     None where neither is there: an old recording without output, or traces of PyTorch's alone.
     """
-    return run.job.diagnosis or recorded_diagnosis(settings, run.job.run, run.job.exit_code)
+    return run.job.diagnosis or recorded_diagnosis(settings, run.job.run, run.job.exit_code, run.job.interrupted_by)
 
 
-def recorded_diagnosis(settings: Settings, run: str, exit_code: int | None) -> Diagnosis | None:
+def recorded_diagnosis(
+    settings: Settings, run: str, exit_code: int | None, interrupted_by: str = ""
+) -> Diagnosis | None:
     """The diagnosis of a recording by its id, out of the output it has kept; None where it has kept none."""
     output = run_folder(settings, run) / OUTPUT_NAME
     if not run or not output.exists():
         return None
-    return _read(f"log:{output}", portions(str(output), quiet), exit_code)
+    return _read(f"log:{output}", portions(str(output), quiet), exit_code).if_interrupted_by(interrupted_by)
 
 
 def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
@@ -77,12 +80,12 @@ def _read_file(source: str, log: Iterator[bytes]) -> Diagnosis:
             tail = data[-SAMPLE_BYTES:] or tail
             yield data
 
-    diagnosis = _read(source, sampled(), None)
+    diagnosis = _read(source, sampled())
     reason = None if diagnosis.causes else why_unreadable(head, tail)
     return diagnosis if reason is None else msgspec.structs.replace(diagnosis, unreadable=reason)
 
 
-def _read(source: str, log: Iterator[bytes], exit_code: int | None) -> Diagnosis:
+def _read(source: str, log: Iterator[bytes], exit_code: int | None = None) -> Diagnosis:
     diagnoser = AdvisedDiagnoser(source)
     for data in log:
         diagnoser.feed(data)

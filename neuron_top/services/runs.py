@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
+from neuron_top.events import RunFinished
 from neuron_top.ingest.recordings import (
     find_labeled,
     find_recording,
@@ -87,6 +88,12 @@ class RunService:
         """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
         with self._store(name) as store:
             return self._find(store, name)
+
+    def interrupted_by(self, record: RunRecord) -> str:
+        """Name of the signal that a person stopped a recorded job with; "" where nobody did. Raises StoreUnusable."""
+        with self._store() as store:
+            last_events = store.replay(record.id, since=record.finished) if not record.open else ()
+            return next((event.interrupted_by for event in last_events if isinstance(event, RunFinished)), "")
 
     def in_progress(self) -> str | None:
         """The newest recording that is being made now."""

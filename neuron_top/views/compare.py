@@ -143,7 +143,11 @@ def compare(a: Report, b: Report) -> Comparison:
 def failure_sentences(reports: Mapping[str, Report]) -> tuple[str, ...]:
     """Why each run failed that did, by name: figures of such a run say little."""
     failed = {name: view.diagnosis for name, view in reports.items() if view.diagnosis is not None}
-    return tuple(f"{name} {one_line(diagnosis)}." for name, diagnosis in failed.items() if diagnosis.failed)
+    return tuple(
+        f"{name} {'was ' if diagnosis.interrupted_by else ''}{one_line(diagnosis)}."
+        for name, diagnosis in failed.items()
+        if diagnosis.failed
+    )
 
 
 def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:

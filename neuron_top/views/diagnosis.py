@@ -6,7 +6,9 @@ import msgspec
 
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, Unreadable
 from neuron_top.run.severity import Severity
+from neuron_top.run.state import JobState
 from neuron_top.units import count_text
+from neuron_top.views.states import job_text
 
 _MOST_OTHERS = 8
 _LONGEST_LINE = 300
@@ -103,6 +105,8 @@ def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
     if not over and (first is None or (diagnosis.failed and first.confidence is Confidence.LOW)):
         return None
     severity = Severity.INFO if not diagnosis.failed else Severity.ERROR if over else Severity.WARNING
+    if diagnosis.interrupted_by:
+        severity = Severity.WARNING
     text, reason = one_line(diagnosis), _reason(diagnosis, diagnosis_view(diagnosis))
     if diagnosis.is_wait:
         severity, text = Severity.WARNING, reason
@@ -110,7 +114,7 @@ def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
         severity=severity,
         text=text if over or not diagnosis.failed else f"so far {text}",
         reason=reason,
-        next_step=first.advice if first is not None else "",
+        next_step=_advice(diagnosis),
     )
 
 
@@ -127,7 +131,7 @@ def cause_text(cause_class: CauseClass, line: str, *, stated: bool = True) -> st
 def one_line(diagnosis: Diagnosis) -> str:
     """A diagnosis on one line: `failed: the compiler was killed: <what the log says> (line 12)`."""
     view = diagnosis_view(diagnosis)
-    if not diagnosis.causes:
+    if diagnosis.interrupted_by or not diagnosis.causes:
         return view.verdict
     return f"{_ended(diagnosis)}: {_reason(diagnosis, view)}"
 
@@ -138,12 +142,19 @@ def _ended(diagnosis: Diagnosis) -> str:
 
 def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
     """Why the job failed, or what it recovered from, and the line that states it."""
+    if diagnosis.interrupted_by:
+        return view.verdict
     if not diagnosis.causes:
         return _UNSTATED
     text = sentence_part(view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…")
     certainty = f", {view.certainty}" if view.certainty else ""
     cause = diagnosis.causes[0]
     return f"{cause_text(cause.cause_class, text, stated=cause.stated)} (line {count_text(cause.line)}{certainty})"
+
+
+def _advice(diagnosis: Diagnosis) -> str:
+    """What to do next; nothing where a person stopped the job."""
+    return diagnosis.causes[0].advice if diagnosis.causes and not diagnosis.interrupted_by else ""
 
 
 def sentence_part(line: str) -> str:
@@ -173,19 +184,23 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
             verdict=_UNREADABLE[diagnosis.unreadable],
             next_step=_NEXT_OF_UNREADABLE[diagnosis.unreadable],
         )
+    signal = diagnosis.interrupted_by or ""
+    if signal and not (diagnosis.causes and diagnosis.causes[0].stated):
+        return DiagnosisView(failed=diagnosis.failed, verdict=job_text(JobState.INTERRUPTED, signal=signal))
     if not diagnosis.causes:
         fine = _GOES_ON if goes_on else f"no failure; {_ENDS[diagnosis.job_ended]}"
         verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine
         return DiagnosisView(failed=diagnosis.failed, verdict=verdict)
     cause, *others = diagnosis.causes
+    what = describe(cause.cause_class) if cause.stated else _UNSTATED
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
     return DiagnosisView(
         failed=diagnosis.failed,
-        verdict=f"{_ended(diagnosis)}: {describe(cause.cause_class) if cause.stated else _UNSTATED}",
+        verdict=job_text(JobState.INTERRUPTED, signal=signal) if signal else f"{_ended(diagnosis)}: {what}",
         where=_where(cause),
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),
-        next_step=cause.advice,
+        next_step=_advice(diagnosis),
         certainty=_CERTAINTY[cause.confidence] if cause.stated else "",
         others=tuple(
             OtherFinding(other.line, describe(other.cause_class), other.text, other.count)

@@ -49,6 +49,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     finished: float | None
     elapsed: float | None
     exit_code: int | None
+    interrupted_by: str = ""
+    """Name of the signal that a person stopped the job with."""
     world_size: int | None
     workers: int
     """Worker processes alive now; none once nobody watches them any more."""
@@ -178,6 +180,7 @@ def header(run: Run, now: float) -> Header:
         finished=None if job.cut_off else job.finished,
         elapsed=end - started if started is not None and end >= started else None,
         exit_code=job.exit_code,
+        interrupted_by=job.interrupted_by,
         world_size=job.world_size,
         workers=0 if run.over(now) else sum(process.role == ProcessRole.WORKER for process in job.alive),
         events=run.events,

@@ -21,6 +21,8 @@ _WORTH_SHARE = 0.05
 _STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
 _ENDS = {JobState.RUNNING: "goes on", JobState.TRAINING: "goes on", JobState.COMPILING: "goes on (it compiles)",
          JobState.CUT_OFF: "was cut off"}  # fmt: skip
+_WAS = (JobState.INTERRUPTED, JobState.KILLED)
+"""States whose words need a verb in a sentence: `was interrupted (SIGINT)`."""
 _PREFIX = {Provenance.AT_MOST: "at most ", Provenance.AT_LEAST: "at least ", Provenance.ESTIMATED: "about "}
 
 Metrics = dict[str, Metric]
@@ -59,7 +61,8 @@ def _sentence(parts: Sequence[str]) -> str:
 def _ended(summary: Summary, known: Metrics) -> str:
     wall = known["wall"]
     if summary.run:
-        text = f"The run {_ENDS.get(summary.state, summary.state_text)}"
+        verb = "was " if summary.state in _WAS else ""
+        text = f"The run {_ENDS.get(summary.state, f'{verb}{summary.state_text}')}"
         text += f" after {metric_text(wall)}" if wall.value is not None else ""
     elif wall.value is None:
         text = "The log carries no time"

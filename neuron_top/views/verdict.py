@@ -47,6 +47,7 @@ class VerdictState(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
+    INTERRUPTED = "interrupted"
     CUT_OFF = "cut off"
 
 
@@ -100,10 +101,10 @@ _STATES = {
     JobState.FINISHED: VerdictState.COMPLETED,
     JobState.FAILED: VerdictState.FAILED,
     JobState.KILLED: VerdictState.FAILED,
-    JobState.INTERRUPTED: VerdictState.CUT_OFF,
+    JobState.INTERRUPTED: VerdictState.INTERRUPTED,
     JobState.CUT_OFF: VerdictState.CUT_OFF,
 }
-ENDED = frozenset({VerdictState.COMPLETED, VerdictState.FAILED, VerdictState.CUT_OFF})
+ENDED = frozenset({VerdictState.COMPLETED, VerdictState.FAILED, VerdictState.INTERRUPTED, VerdictState.CUT_OFF})
 
 
 def verdict(view: Overview, *, replayed: bool = False, clock: float | None = None) -> Verdict:
@@ -180,6 +181,7 @@ SIGNS = {
     VerdictState.WAITING: "◷",
     VerdictState.COMPLETED: "✓",
     VerdictState.FAILED: "✗",
+    VerdictState.INTERRUPTED: "▲",
     VerdictState.CUT_OFF: "▲",
 }
 """The sign in front of a state's word, the same in the terminal, on a page and on a browser's tab."""
@@ -224,7 +226,7 @@ def verdict_lines(one: Verdict) -> list[str]:
 def _severity(state: VerdictState, cause: Severity | None) -> Severity:
     if state is VerdictState.FAILED:
         return Severity.ERROR
-    if state in (VerdictState.CUT_OFF, VerdictState.WAITING) or cause is Severity.WARNING:
+    if state in (VerdictState.INTERRUPTED, VerdictState.CUT_OFF, VerdictState.WAITING) or cause is Severity.WARNING:
         return Severity.WARNING
     return Severity.INFO
 
@@ -258,6 +260,8 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
             return _failure(view)
         case VerdictState.COMPLETED:
             return " · ".join(filter(None, (*_done(view), _after(head)))), ""
+        case VerdictState.INTERRUPTED:
+            return " · ".join(filter(None, (f"by {head.interrupted_by}", _after(head), *_done(view)))), ""
         case VerdictState.CUT_OFF:
             return _cut_off(view)
         case VerdictState.IDLE:
@@ -291,8 +295,6 @@ def _failure(view: Overview) -> tuple[str, str]:
 
 def _cut_off(view: Overview) -> tuple[str, str]:
     head = view.header
-    if head.state is JobState.INTERRUPTED:
-        return " ".join(filter(None, (head.state_text, _after(head)))), ""
     cause = headline(view.diagnosis, over=True)
     was = " ".join(filter(None, (f"no end seen; it was {_STATES[head.phase]}", _after(head))))
     next_step = (

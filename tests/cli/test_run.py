@@ -187,6 +187,45 @@ def test_ctrl_c_reaches_every_process_and_the_end_is_recorded(here: Here) -> Non
     assert not is_recording(Path(record.folder))
 
 
+@pytest.mark.parametrize(
+    ("on_interrupt", "lines_shown"),
+    [("signal.SIG_DFL", []), ("signal.default_int_handler", ["KeyboardInterrupt"]), ("lambda *_: sys.exit(3)", [])],
+    ids=["it dies of the signal", "it raises KeyboardInterrupt", "it ends with a status of its own"],
+)
+def test_a_job_that_ctrl_c_ended_has_one_verdict_everywhere(
+    here: Here, on_interrupt: str, lines_shown: list[str]
+) -> None:
+    code = f"import signal, sys; signal.signal(signal.SIGINT, {on_interrupt}); print('x', flush=True); signal.pause()"
+    program = here.start("run", "--name", "loop", "--", sys.executable, "-c", code)
+    assert program.stdout is not None
+    assert program.stdout.readline() == b"x\n"
+    program.send_signal(signal.SIGINT)
+    program.communicate(timeout=PATIENCE)
+    assert b"  interrupted (SIGINT)  " in here("runs").stdout
+    diagnosed, checked, status = here("diagnose", "loop"), here("check", "loop"), here("status", "loop")
+    first, *rest = diagnosed.stdout.decode().splitlines()
+    assert first == "loop: interrupted (SIGINT)"
+    assert [line.strip() for line in rest[2:3]] == lines_shown, "a traceback shows where it was; any other line nothing"
+    assert checked.stdout.decode().splitlines()[0] == "the job: interrupted (SIGINT)"
+    assert status.stdout.startswith(b"INTERRUPTED loop \xc2\xb7 by SIGINT \xc2\xb7 after ")
+    report = here("report", "--format", "md", "loop").stdout.decode()
+    assert "**interrupted (SIGINT)**" in report
+    assert "- The run was interrupted (SIGINT) after" in report
+    assert ("**cause**" in report) is bool(lines_shown)
+    assert not {b"next", b"next:", b"**Next:**"} & {
+        *diagnosed.stdout.split(),
+        *status.stdout.split(),
+        *report.encode().split(),
+    }
+    assert [done.returncode for done in (diagnosed, checked, status)] == [1, 1, 1]
+    document = json.loads(here("diagnose", "--json", "loop").stdout)
+    assert (document["failed"], document["causes"][0]["class"], document["interrupted_by"]) == (
+        True,
+        "interrupted",
+        "SIGINT",
+    )
+
+
 def test_a_job_that_ignores_ctrl_c_ends_at_the_second(here: Here) -> None:
     code = (
         "import signal\n"

@@ -120,7 +120,19 @@ def test_the_last_line_is_not_called_the_reason_where_only_the_exit_code_tells_o
 
 def test_an_exit_code_by_a_signal_has_its_class() -> None:
     assert classes(of("step 3\n", exit_code=-9)) == ["host_oom"]
-    assert classes(of("step 3\n", exit_code=143)) == ["interrupted"]
+    assert [classes(of("step 3\n", code)) for code in (-1, -2, -15, 129, 130, 143)] == [["interrupted"]] * 6
+
+
+def test_what_a_person_stopped_names_the_signal_where_the_log_states_no_other_cause() -> None:
+    def stopped(text: str, exit_code: int = -2) -> Diagnosis:
+        return of(text, exit_code).if_interrupted_by("SIGINT")
+
+    for text in ("", "step 3\n", "Traceback (most recent call last):\nKeyboardInterrupt\n"):
+        assert one_line(stopped(text)) == "interrupted (SIGINT)"
+        assert one_line(stopped(text, exit_code=3)) == "interrupted (SIGINT)"
+    assert one_line(stopped(EXCEPTION)).startswith("failed: the program raised an error: ValueError")
+    assert not stopped("step 3\n", exit_code=0).failed
+    assert stopped("step 3\n", exit_code=0).interrupted_by is msgspec.UNSET
 
 
 def test_nothing_is_known_of_an_empty_log() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.events.diagnosis import Confidence, Diagnosis, JobEnd
+from neuron_top.events.diagnosis import CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.run.alerts.alert import AlertKind
 from neuron_top.run.alerts.raised import raised
 from neuron_top.run.log_activity import QUIET_SECONDS, SILENT_SECONDS
@@ -123,6 +123,21 @@ def test_what_a_person_stopped_raises_no_alert() -> None:
     run = growing()
     run.apply(ev.RunFinished(run="r", exit_code=-2, interrupted_by="SIGINT", at=NOW + 61))
     assert kinds(run, NOW + 62) == []
+
+
+def test_what_a_person_stopped_has_the_signal_as_its_cause_unless_its_log_states_one() -> None:
+    ended = ev.RunFinished(run="r", exit_code=-2, interrupted_by="SIGINT", at=NOW + 61)
+    (stated, *_) = diagnosed(failed=True).diagnosis.causes
+    guessed = msgspec.structs.replace(stated, cause_class=CauseClass.SCRIPT_ERROR, advice="search", stated=False)
+    for cause, signal in ((guessed, "SIGINT"), (stated, msgspec.UNSET)):
+        told = ev.JobDiagnosed(diagnosis=Diagnosis(failed=True, causes=(cause,)), source="log:a")
+        for events in ((told, ended), (ended, told)):
+            run = Run()
+            for event in events:
+                run.apply(event)
+            assert run.job.diagnosis is not None
+            assert (run.job.diagnosis.failed, run.job.diagnosis.interrupted_by) == (True, signal)
+            assert (run.job.diagnosis.causes == (cause,)) is (cause is stated)
 
 
 def test_the_alert_says_the_cause_and_the_next_step_and_comes_first() -> None:

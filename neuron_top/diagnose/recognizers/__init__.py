@@ -13,6 +13,7 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
+from neuron_top.diagnose.recognizers.interruptions import STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
@@ -24,6 +25,7 @@ __all__ = [
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
     "ROWS",
+    "STOPPED",
     "STOPS_WORKERS",
     "WAITS",
     "TERMINAL",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import SHELLS_JOB, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+STOPPED = "stopped"
+"""Row of jobs that somebody asked to end."""
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
 """Of a job, in Slurm's words, when it was ended from outside."""
 INTERRUPTIONS: tuple[Recognizer, ...] = (
     Recognizer(
-        "stopped",
+        STOPPED,
         CauseClass.INTERRUPTED,
         Weight.STATEMENT,
         words(

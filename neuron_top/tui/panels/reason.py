@@ -90,7 +90,7 @@ def _cause(view: Overview) -> Headline | None:
     """The diagnosis; of a job whose log just stops, that; None where the first line of the screen says it all."""
     cause = headline(view.diagnosis, over=view.header.over)
     one = verdict(view)
-    if cause is not None or one.state not in (VerdictState.CUT_OFF, VerdictState.FAILED):
+    if cause is not None or one.state not in (VerdictState.INTERRUPTED, VerdictState.CUT_OFF, VerdictState.FAILED):
         return cause
     return Headline(
         severity=one.severity, text=f"{one.state}: {one.reason}", reason=one.reason, next_step=one.next_step

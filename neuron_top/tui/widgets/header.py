@@ -103,6 +103,7 @@ def state_sign(theme: Theme, state: VerdictState) -> tuple[str, Style]:
         VerdictState.WAITING: (glyphs.waiting, theme.warn),
         VerdictState.COMPLETED: (glyphs.done, theme.good),
         VerdictState.FAILED: (glyphs.failed, theme.bad),
+        VerdictState.INTERRUPTED: (glyphs.warn, theme.warn),
         VerdictState.CUT_OFF: (glyphs.warn, theme.warn),
     }.get(state, (glyphs.live, theme.accent))
 
