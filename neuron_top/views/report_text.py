@@ -180,7 +180,7 @@ def _beforehand(
         how = f"`neurontop compile -j {best.workers}`"
         what = f"Compile with more workers, {how}" if run.queue.counts is not None else f"Compile beforehand with {how}"
         yield best.saved_seconds, f"{what}: {took}."
-    elif waited > _WORTH_SAYING:
+    elif not simulated and waited > _WORTH_SAYING:
         yield waited, f"Ranks waited {duration_text(waited)} for each other's compiles: compile beforehand."
 
 

@@ -284,6 +284,17 @@ def test_compiling_beforehand_takes_the_memory_of_the_largest_side_by_side() -> 
     assert [(one.workers, one.memory) for one in found] == [(1, 30), (2, 50), (3, 60)]
 
 
+def test_waits_that_compiling_beforehand_would_not_have_spared_advise_nothing() -> None:
+    waited = [ev.LockWaited(module=A, pid=11, at=T0 + 21, minutes=0.0), *hit(A, 11, 31)]
+    alone = report(made(compiled(A, 10, 0, 30), waited), 0.0)
+    assert reported(alone, "waiting").value == pytest.approx(10)
+    assert [one.saved_seconds for one in alone.precompile] == pytest.approx([1])
+    assert alone.recommendations == ()
+    elsewhere = report(made(waited), 0.0)
+    assert elsewhere.precompile == ()
+    assert elsewhere.recommendations == ("Ranks waited 10.0 s for each other's compiles: compile beforehand.",)
+
+
 def test_where_no_job_was_met_the_search_for_one_is_no_time_of_a_run() -> None:
     run = Run()
     for second in range(3):
