@@ -76,7 +76,8 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     exact = all(span.exact for span in basis.spans)
     complete = not undated and (basis.whole or not basis.run.compiles.compiling)
     provenance = _provenance(exact=exact, complete=complete)
-    summed = _compile_sum(basis)
+    is_untouched = _was_all_in_the_cache(basis)
+    summed = 0.0 if is_untouched else _compile_sum(basis)
     alone = basis.run.compiles.totals.seconds_spent(basis.end, (SpanKind.COMPILE,))
     dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE)
     yield metric(
@@ -123,7 +124,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     yield metric(
         "waiting",
         "waiting for others' compiles",
-        summary.lock_wait_seconds if basis.spans else None,
+        summary.lock_wait_seconds if basis.spans or is_untouched else None,
         "seconds",
         Provenance.COMPUTED,
         "while at least one worker waited; part of compiling",
@@ -146,6 +147,14 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
         Provenance.COMPUTED,
         "from the first to the last step printed, less compiling, waiting and tracing",
     )
+
+
+def _was_all_in_the_cache(basis: ReportBasis) -> bool:
+    """Whether graphs were looked up, and no line reports a compile or a wait: both took no time."""
+    summary, counts = basis.summary, basis.run.compiles.counts
+    by_compiler = counts.exit_codes or counts.stage_seconds or counts.error_codes
+    waits = summary.lock_waits + sum(graph.hits_after_wait for graph in basis.run.compiles.graphs.values())
+    return bool(summary.graphs_asked) and basis.spent == 0 and not by_compiler and not waits
 
 
 def _compile_sum(basis: ReportBasis) -> float | None:

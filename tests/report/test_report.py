@@ -295,6 +295,15 @@ def test_waits_that_compiling_beforehand_would_not_have_spared_advise_nothing() 
     assert elsewhere.recommendations == ("Ranks waited 10.0 s for each other's compiles: compile beforehand.",)
 
 
+def test_of_a_run_with_hits_only_nothing_was_compiled_and_nobody_waited() -> None:
+    names = ("compile_wall", "compile_sum", "waiting")
+    view = report(made(hit(A, 10, 1), hit(A, 11, 1)), 0.0)
+    assert [reported(view, name).text for name in names] == ["0 ms"] * 3
+    assert [reported(report(made(), 0.0), name).value for name in names] == [0.0, None, None], "nothing was looked up"
+    waited = [ev.LockWaited(module=A, pid=11, minutes=0.0), *hit(A, 11, 31)]
+    assert reported(report(made(waited), 0.0), "waiting").value is None, "there was a wait, and nothing dates it"
+
+
 def test_where_no_job_was_met_the_search_for_one_is_no_time_of_a_run() -> None:
     run = Run()
     for second in range(3):
