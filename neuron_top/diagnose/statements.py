@@ -175,6 +175,8 @@ _LOGGER = late_pattern(
 """What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
 _SOURCE = late_pattern(r"^\S{1,300}:\d{1,7}\] ?")
 _SUFFIX = late_pattern(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
+_NEXT_ACTOR = late_pattern(r"\((?:\w[\w.:()=-]{0,80},? )?(?:rank=\d+,? )?pid=\d{1,10}(?:, ip=[\w.:]{1,60})?\)\s?$")
+"""What Ray puts in front of the next record, where a page has joined lines."""
 _ESCAPED_ANSI = late_pattern(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
 _BAR = late_pattern(
@@ -207,7 +209,10 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
         yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
         return
     for piece in _pieces(text):
-        for record in base.records(piece[:_LONGEST], offset):
+        records = base.records(piece[:_LONGEST], offset)
+        for record in records:
+            if record is not records[-1] and "pid=" in record.text:
+                record.text = _NEXT_ACTOR.sub("", record.text)
             if record.shape is not base.DOTS:
                 statement = _statement(record, line, offset)
                 statement.indented = statement.indent > indent

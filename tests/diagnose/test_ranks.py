@@ -6,6 +6,8 @@ import pytest
 
 from neuron_top.ingest.advised import diagnose
 
+RUNTIME = "2026-Jul-07 10:04:40.396595 288746:288746 ERROR   NRT:nrt_init      Failed to initialize devices, error:2"
+
 
 @pytest.mark.parametrize(
     ("front", "ranks"),
@@ -22,3 +24,16 @@ def test_the_rank_of_a_traceback_is_what_stands_in_front(front: str, ranks: tupl
     cause = diagnose("".join(f"{front}{line}\n" for line in lines).encode(), "log:x").cause
     assert cause is not None
     assert (cause.text, cause.ranks) == ("KeyError: 'wide'", ranks)
+
+
+@pytest.mark.parametrize(
+    "front", ["(ActorRolloutWorker pid=288746) ", "\x1b[36m(pid=288746)\x1b[0m ", "(Worker pid=7, ip=10.0.0.7) "]
+)
+def test_records_that_a_page_has_joined_are_one_failure_without_the_actor_of_the_next(front: str) -> None:
+    (cause,) = diagnose(f"{front}{RUNTIME}{front}{RUNTIME}\n{front}{RUNTIME}\n".encode(), "log:x").causes
+    assert (cause.text, cause.line, cause.count) == ("Failed to initialize devices, error:2", 1, 3)
+
+
+def test_a_process_that_a_message_names_at_its_end_stays() -> None:
+    (cause,) = diagnose(f"{RUNTIME} (pid=288746)\n".encode(), "log:x").causes
+    assert cause.text == "Failed to initialize devices, error:2 (pid=288746)"
