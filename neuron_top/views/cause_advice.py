@@ -224,6 +224,9 @@ OF_ROWS: dict[str, str] = {
     "learning rate, clip gradients, and check the data",
     "no versions fit together": "What is asked for cannot be installed together: correct the versions that the message "
     "names, or name the index that has them (Neuron's own for torch-neuronx)",
+    "missing shared library": "The machine, or the container, lacks the shared library that the line names: install "
+    "the package of the system that has it (apt-get install libxml2; libnrt is in aws-neuronx-runtime-lib); where it "
+    "is installed, add its folder to LD_LIBRARY_PATH",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "

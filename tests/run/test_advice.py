@@ -8,7 +8,7 @@ import pytest
 
 from neuron_top.cli.main import main
 from neuron_top.events import AdviceKind, AnyEvent, FunctionRecompiled, RuntimeAdvised
-from neuron_top.ingest.advised import AdvisedDiagnoser
+from neuron_top.ingest.advised import AdvisedDiagnoser, diagnose
 from neuron_top.ingest.run_loader import read_logs
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.advice import FUNCTIONS_KEPT, REASONS_KEPT, AdviceTracker
@@ -134,6 +134,25 @@ def test_a_diagnosis_of_full_memory_has_the_runtimes_advice() -> None:
         diagnoser.flush()
         advice = diagnoser.diagnosis().causes[0].advice
         assert ("the runtime itself recommends" in advice) is wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "is_of_the_system"),
+    [
+        ("walrus_driver: error while loading shared libraries: libxml2.so.2: cannot open shared object file: No such "
+         "file or directory", True),
+        ("ImportError: libnrt.so.1: cannot open shared object file: No such file or directory", True),
+        ("ModuleNotFoundError: No module named 'einops'", False),
+    ],
+)  # fmt: skip
+def test_a_missing_shared_library_is_a_package_of_the_system_and_a_module_one_of_python(
+    line: str, is_of_the_system: bool
+) -> None:
+    cause = diagnose(f"{line}\n".encode()).cause
+    assert cause is not None
+    assert cause.cause_class == "missing_dependency"
+    assert ("apt-get install" in cause.advice) is is_of_the_system
+    assert ("same Python" in cause.advice) is not is_of_the_system
 
 
 def test_real_logs_report_their_advice() -> None:

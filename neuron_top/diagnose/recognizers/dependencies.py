@@ -17,13 +17,20 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "missing shared library",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("shared object file"),
+        r"cannot open shared object file",
+    ),
+    Recognizer(
         "missing dependency",
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,
         words(
             "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
             "|environmentlocationnotfound|resolvepackagenotfound|unsatisfiableerror"
-            "|no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
+            "|no module named|cannot import name|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
@@ -34,7 +41,6 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|[Uu]nable to locate a modulefile"
             r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\bUnsatisfiableError\b"
             r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
-            r"|cannot open shared object file"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
             r"|ModuleNotFoundError|ImportError(?! while (?:import|load)ing (?:test module|conftest) )"
