@@ -47,6 +47,14 @@ def visible_lines(text: str) -> str:
     return text if text.isprintable() else "\n".join(map(visible, text.split("\n")))
 
 
+def shortened(text: str, longest: int) -> str:
+    """Begin and end of a line of a log around `…`, where it is longer: what failed often stands at its end."""
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"
+
+
 def without_secret(text: str) -> str:
     """The text with whoever and whatever stands before the `@` of an address (`s3://user:password@bucket`) left out."""
     return _IN_ADDRESS.sub("://…@", text) if "@" in text else text

@@ -23,7 +23,7 @@ import textwrap
 
 from neuron_top import settings as configuration
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes, storable_name
-from neuron_top.escapes import visible
+from neuron_top.escapes import shortened, visible
 from neuron_top.services.diagnosis import DiagnosisService
 from neuron_top.units import count_text
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
@@ -62,9 +62,10 @@ def _text(name: str, view: DiagnosisView) -> str:
         certainty = f" · {view.certainty}" if view.certainty else ""
         parts.append(f"{view.where}{certainty}\n{_wrapped(view.text)}")
         width = max(len(count_text(line.line)) for line in view.lines)
+        room = _WIDTH + 2 - len(f"> {width * ' '}  ")
         parts.append(
             "\n".join(
-                f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {line.text[:_WIDTH]}"
+                f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {shortened(line.text, room)}"
                 for line in view.lines
             )
         )
@@ -77,4 +78,6 @@ def _text(name: str, view: DiagnosisView) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text[:_LONGEST], _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.fill(
+        shortened(text, _LONGEST), _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )

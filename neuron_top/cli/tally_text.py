@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.cli.output import table
+from neuron_top.escapes import shortened
 from neuron_top.units import UNKNOWN, bytes_text, clock_text, count_text, counted, duration_text, number_text
 from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.log_tally import LogTally, TalliedGraph
@@ -42,7 +43,8 @@ def _head(name: str, view: LogTally) -> str:
         if values:
             lines.append(f"{title}: {', '.join(values)}")
     if view.diagnosis.text:
-        lines.insert(1, f"{view.diagnosis.verdict} ({view.diagnosis.where}): {view.diagnosis.text[:_CAUSE_CHARACTERS]}")
+        cause = shortened(view.diagnosis.text, _CAUSE_CHARACTERS)
+        lines.insert(1, f"{view.diagnosis.verdict} ({view.diagnosis.where}): {cause}")
     return "\n".join(lines)
 
 
@@ -116,7 +118,7 @@ def _exhausted(memory: ExhaustedMemory) -> list[str]:
 def _advice(view: LogTally) -> str:
     lines = ["advice"] if view.advice else []
     for advice in view.advice:
-        lines.append(f"  {advice.what}{_times(advice.count)}: {advice.text[:_CAUSE_CHARACTERS]}")
+        lines.append(f"  {advice.what}{_times(advice.count)}: {shortened(advice.text, _CAUSE_CHARACTERS)}")
         lines.append(f"    → {advice.next_step}")
     lines += ["timed by the program"] if view.phases else []
     lines += [f"  {name}: {seconds}" for name, seconds in view.phases]

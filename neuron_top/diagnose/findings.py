@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.recognizers import WAITS, Weight
 from neuron_top.diagnose.statements import Statement
-from neuron_top.escapes import visible
+from neuron_top.escapes import shortened, visible
 from neuron_top.events.diagnosis import Evidence
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.error_codes import ERROR_CODE
@@ -139,7 +139,7 @@ def evidence(line: int, text: str) -> Evidence:
     """A line as evidence: safe to show, bounded, with its indentation, which marks below it point at."""
     words = text.strip()
     indented = min(len(text) - len(text.lstrip()), _MOST_INDENTED)
-    return Evidence(line, _cut(" " * indented + _BLANKS.sub("  ", words), _LONGEST_EVIDENCE))
+    return Evidence(line, _bounded(" " * indented + _BLANKS.sub("  ", words), _LONGEST_EVIDENCE))
 
 
 def _key(text: str) -> str:
@@ -149,8 +149,8 @@ def _key(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return _cut(text, _LONGEST_TEXT)
+    return _bounded(text, _LONGEST_TEXT)
 
 
-def _cut(text: str, longest: int) -> str:
-    return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
+def _bounded(text: str, longest: int) -> str:
+    return visible(shortened(text, longest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, Unreadable
+from neuron_top.escapes import shortened
 from neuron_top.run.severity import Severity
 from neuron_top.run.state import JobState
 from neuron_top.units import count_text
@@ -146,7 +147,7 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
         return view.verdict
     if not diagnosis.causes:
         return _UNSTATED
-    text = sentence_part(view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…")
+    text = sentence_part(shortened(view.text, _LONGEST_LINE))
     certainty = f", {view.certainty}" if view.certainty else ""
     cause = diagnosis.causes[0]
     return f"{cause_text(cause.cause_class, text, stated=cause.stated)} (line {count_text(cause.line)}{certainty})"
@@ -168,7 +169,7 @@ def sentence_part(line: str) -> str:
 def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:
     """What else was seen, a line each; `longest`: characters of what a log says."""
     cause_lines = tuple(
-        f"line {count_text(other.line)}: {other.what}: {other.text[:longest]}"
+        f"line {count_text(other.line)}: {other.what}: {shortened(other.text, longest)}"
         + (f" (× {count_text(other.count)})" if other.count > 1 else "")
         for other in view.others
     )

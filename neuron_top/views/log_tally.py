@@ -9,6 +9,7 @@ import msgspec
 
 from neuron_top.cache.model import failures
 from neuron_top.diagnose import Diagnosis
+from neuron_top.escapes import shortened
 from neuron_top.parsers.tally import Tally
 from neuron_top.run.log_totals import GraphCounts, LogTotals
 from neuron_top.views.advice import AdviceLine, advice_lines
@@ -167,7 +168,7 @@ def _failure(module: str | None, is_cached: bool, message: str, *, count: int) -
     failure = failures.failure_of(message)
     advice = ADVICE[failure.cause] if message and failure.cause is not failures.FailureClass.UNKNOWN else ""
     return TalliedFailure(
-        module=module, is_cached=is_cached, message=message[:_MESSAGE_CHARACTERS], advice=advice, count=count
+        module=module, is_cached=is_cached, message=shortened(message, _MESSAGE_CHARACTERS), advice=advice, count=count
     )
 
 

@@ -43,6 +43,20 @@ def test_the_reason_is_the_first_thing_shown(tmp_path: Path) -> None:
     assert "next\n" in result.stdout
 
 
+def test_of_a_long_line_begin_and_end_are_shown_around_a_mark(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    command = "Command '['neuronx-cc', " + "'--option-of-some-length', " * 40 + "'a.pb']'"
+    context = f"a step {'of many words ' * 12}is the last"
+    log.write_text(f"{context}\nRuntimeError: {command} returned non-zero exit status 70.\n")
+    _, _, _, *quoted = neurontop("diagnose", str(log)).stdout.splitlines()
+    wrapped = " ".join(line.strip() for line in quoted[: quoted.index("")])
+    before, cause = quoted[quoted.index("") + 1 :][:2]
+    assert max(map(len, quoted)) <= 120
+    for shown, begin in ((wrapped, "RuntimeError: C"), (before, "  1  a step "), (cause, "> 2  RuntimeError: C")):
+        assert (shown[: len(begin)], shown.count("…")) == (begin, 1)
+        assert shown.endswith(("is the last", "returned non-zero exit status 70."))
+
+
 def test_the_document_has_exactly_the_published_keys(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(FAILED)

@@ -151,7 +151,7 @@ def test_evidence_keeps_what_marks_point_at_and_says_that_it_is_cut() -> None:
     assert [line.text for line in cause.evidence][-2:] == ["    print(1/0)", "          ~^~"]
     shown = [line.text for line in diagnosis_view(Diagnosis(failed=True, causes=(cause,))).lines]
     assert shown[:3] == ['File "/x.py", line 3, in <module>', "  print(1/0)", "        ~^~"]
-    assert evidence(1, "x" * 400).text == "x" * 299 + "…"
+    assert evidence(1, "x" * 300 + "y" * 100).text == "x" * 200 + "…" + "y" * 99
 
 
 def test_of_several_logs_of_one_job_the_surest_cause_comes_first_and_fine_logs_change_nothing() -> None:
