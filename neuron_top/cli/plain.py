@@ -61,8 +61,9 @@ class PlainProgress:
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
     def wait(self, view: Overview) -> None:
-        """Print what follows from nothing more having come: a job that failed is reported then."""
-        if self._last_key is not None and self._last_key[-1] != view.header.active:
+        """Print what follows from nothing more having come: a job that failed is reported then, and that there is
+        none."""
+        if self._last_key is None or self._last_key[-1] != view.header.active:
             self.show(view)
         else:
             self._tell_alerts(view)

@@ -12,11 +12,12 @@
     neurontop watch --json train.log   the overview as a stream of JSON lines
     neurontop watch --json --view compile --view cores train.log     other views, as {"view": …, "data": …}
 
-A path need not exist yet: it is watched for. Without a terminal the state is printed once, after all input was read;
---plain (changes and alerts as lines) and --json continue until Ctrl-C or the end of standard input. If nothing runs
-here, it prints what it looked for, where, and what to do next.
+A path need not exist yet: it is watched for. --plain (changes and alerts as lines) and --json continue until Ctrl-C or
+the end of standard input. Else, without a terminal, the state is printed once, after all input was read, and a path
+must exist. If nothing runs here, it prints what it looked for, where, and what to do next.
 
-exit status: 0 fine · 3 a given path and its folder are not found · 130 interrupted while printing lines
+exit status: 0 fine · 3 a given path is not found (where it is watched for: nor its folder) · 130 interrupted while
+printing lines
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.cli.terminal import move_pipe_aside
-from neuron_top.errors import UsageError
+from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:  # `--help` needs no run, and what a screen needs is imported with garbage collection off
@@ -110,11 +112,21 @@ def _shown(
             lambda feed: lines.each(feed, lambda progress, one: progress.show(one.read(read))),
             lambda feed: lines.each(feed, lambda progress, one: progress.close(one.read(read))),
             LOOK_SECONDS,
-            lambda feed: lines.each(feed, lambda progress, one: progress.wait(one.read(read))),
+            lambda feed: (
+                None if feed.is_behind else lines.each(feed, lambda progress, one: progress.wait(one.read(read)))
+            ),
         )
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
+    _check_found(arguments.paths)
     return _once(feed, settings, named=bool(arguments.paths or arguments.job))
+
+
+def _check_found(paths: Sequence[str]) -> None:
+    """Raises NothingToShow for a path that is not there: a state that is printed once waits for none."""
+    for path in paths:
+        if path != "-" and not Path(path).exists():
+            raise NothingToShow(f"{path}: no such file or folder; --plain and --json wait for it")
 
 
 def print_flushed(line: str) -> bool:

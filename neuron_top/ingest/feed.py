@@ -55,6 +55,11 @@ class EndingFeed(Feed, Protocol):
         """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
         raise NotImplementedError
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether logs and caches are still read as they were found."""
+        raise NotImplementedError
+
     def settle(self, seconds: float) -> None:
         """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
         while (or every source has ended), `seconds` at most."""

@@ -130,7 +130,7 @@ class LiveFeed:
     def settle(self, seconds: float) -> None:
         """Wait until logs and caches were read as they are, however long that takes; then until no event has come for a
         while (or every source has ended), `seconds` at most."""
-        while self._is_behind():
+        while self.is_behind:
             self._stopping.wait(_CATCH_UP_SECONDS)
         deadline = time.monotonic() + seconds
         before = -1
@@ -142,7 +142,8 @@ class LiveFeed:
             before = events
             self._stopping.wait(_SETTLED_SECONDS)
 
-    def _is_behind(self) -> bool:
+    @property
+    def is_behind(self) -> bool:
         """Whether a source still reads what was there before it."""
         alive = (source for source, thread in zip(self._sources, self._threads, strict=False) if thread.is_alive())
         return self._maker.is_alive() or any(isinstance(source, BacklogSource) and source.is_behind for source in alive)

@@ -157,6 +157,31 @@ def test_plain_says_of_which_logs_nothing_can_be_read_yet(environ: dict[str, str
         process.terminate()
 
 
+def test_plain_says_of_a_folder_without_a_log_that_it_waits_for_a_job(environ: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    with watching(environ, "--plain", str(folder)) as running:
+        running.until(lambda line: line == "waiting for a job\n")
+        (folder / "train.log").write_text("\n".join(log_lines()) + "\n")
+        running.until(lambda line: "step 10/10, loss 2" in line)
+    assert running.lines[0] == "waiting for a job\n"
+
+
+def test_a_state_that_is_printed_once_waits_for_no_path(environ: dict[str, str], tmp_path: Path) -> None:
+    log, missing = tmp_path / "train.log", tmp_path / "later.log"
+    log.write_text("\n".join(log_lines()) + "\n")
+
+    def watched(*paths: Path) -> subprocess.CompletedProcess[str]:
+        command = [*PROGRAM, "watch", *map(str, paths)]
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    assert watched(log).returncode == 0
+    for paths in ((missing,), (log, missing)):
+        done = watched(*paths)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert f"{missing}: no such file or folder; --plain and --json wait for it" in done.stderr
+
+
 def test_plain_reports_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
     wait = "2025-03-01 10:00:00.000123:  4242  [INFO]: Another process must be compiling "
     wait += f"{FOLDER}/{MODULES[2]}/model.neff been waiting for: 61.0 minutes\n"
