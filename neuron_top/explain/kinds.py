@@ -96,7 +96,7 @@ class CauseCode(Enum):
     """`root`."""
     SAME_STRUCTURE = auto()
     WORLD_SIZE = auto()
-    """`before`, `now`: replica groups."""
+    """`before`, `now`: groups of workers."""
     DTYPE_OF_MOST = auto()
     """`before`, `now`."""
     DTYPE_OF_INPUTS = auto()

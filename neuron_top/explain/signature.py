@@ -14,10 +14,16 @@ import msgspec
 
 from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.parsers.hlo_nodes import HloNode
+from neuron_top.units import counted
 
 _SHAPE = re.compile(r"([a-z][a-z0-9]{0,30})\[([0-9a-z_,]*)\]")
 _COLLECTIVE = "c10d"
 """In the names of PyTorch's operators that communicate."""
+_GROUP = re.compile(
+    r"(?:\b\d{1,3}=(?P<size>\d{1,7}) )?\b\d{1,3}='(?:neurontop:(?P<ranks>\d+(?:,\d+)*):\d+|(?P<name>[^']*))'$"
+)
+"""The last arguments of a collective: the size of its group, which only some take, and its name; in names of our own
+stand the distances of its ranks from the first."""
 MATRIX_PRODUCTS = re.compile(
     r"(?:^|[._])(?:dot|convolution|conv\d?d?|(?:add|b|badd)?mm|matmul|linear|scaled_dot\w*)(?:$|[._])"
 )
@@ -68,7 +74,7 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
     world: int | None = None
     """Devices in the widest collective."""
     groups: tuple[str, ...] = ()
-    """Distinct replica groups, `2 groups of 4`."""
+    """Distinct groups of workers that exchange tensors, `2 groups of 4 workers`."""
     direction: str = ""
 
     @property
@@ -91,7 +97,7 @@ def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
         inputs=tuple(array for node in entry if node.name == "parameter" for array in node.arrays),
         outputs=entry[-1].arrays if entry else (),
         world=max((count * widest for _, (count, widest) in collectives), default=None),
-        groups=tuple(sorted({node.detail for node, _ in collectives})),
+        groups=tuple(sorted({_groups_text(count, widest) for _, (count, widest) in collectives})),
     )
 
 
@@ -105,7 +111,7 @@ def of_local(graph: LocalGraph) -> GraphSignature:
         nodes = tuple(
             SignatureNode(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000))
         )
-    groups = {node.detail for node in nodes if node.collective and node.detail}
+    groups = {_group_text(node.detail) for node in nodes if node.collective and node.detail}
     return GraphSignature(
         kind="fx",
         nodes=nodes,
@@ -114,6 +120,23 @@ def of_local(graph: LocalGraph) -> GraphSignature:
         groups=tuple(sorted(groups)),
         direction=graph.direction or "",
     )
+
+
+def _groups_text(count: int, size: int) -> str:
+    workers = counted(size, "worker")
+    return workers if count == 1 else f"{counted(count, 'group')} of {workers}"
+
+
+def _group_text(arguments: str) -> str:
+    """Who takes part in a collective of PyTorch's, of its arguments: by ranks, by the size, or by the group's name."""
+    group = _GROUP.search(arguments)
+    if group is None:
+        return arguments
+    if group["ranks"]:
+        ranks = [int(rank) for rank in group["ranks"].split(",")]
+        workers = counted(len(ranks), "worker")
+        return workers if ranks == list(range(len(ranks))) else f"{workers} (ranks {group['ranks']} from the first)"
+    return counted(int(group["size"]), "worker") if group["size"] else f"group {group['name']}"
 
 
 def arrays(text: str) -> tuple[Array, ...]:

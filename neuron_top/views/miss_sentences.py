@@ -47,7 +47,7 @@ SENTENCES = {
     CauseCode.OTHER_ROOT: "another root than expected: it is cached in {root}",
     CauseCode.SAME_STRUCTURE: "the same operators, shapes and constants: what differs is finer than that (names, "
     "layout, metadata)",
-    CauseCode.WORLD_SIZE: "another number of workers: replica groups {before} became {now}",
+    CauseCode.WORLD_SIZE: "the groups of workers that exchange tensors changed ({before} → {now})",
     CauseCode.DTYPE_OF_MOST: "most numbers were {before} and are {now} (autocast, model dtype, or --auto-cast)",
     CauseCode.DTYPE_OF_INPUTS: "{count:input} of another type: {dtypes}",
     CauseCode.ORDER: "the same operators in another order: code was moved, or traced in another order",

@@ -208,6 +208,37 @@ def test_weights_that_are_tied_no_longer_are_more_inputs_of_the_same_operators()
     assert fewer.code is CauseCode.FEWER_INPUTS
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "sentence"),
+    [
+        ("1='sum' 2='neurontop:0,1:0'", "", "2 workers → none"),
+        ("1='sum' 2='neurontop:0,1:0'", "1='sum' 2='neurontop:0,1,2,3:0'", "2 workers → 4 workers"),
+        (
+            "1='sum' 2='neurontop:0,1:0'",
+            "1='sum' 2='neurontop:0,8:0'",
+            "2 workers → 2 workers (ranks 0,8 from the first)",
+        ),
+        ("1=2 2='0'", "1=4 2='0'", "2 workers → 4 workers"),
+        ("1='sum' 2=8 3='3'", "1='sum' 2=4 3='3'", "8 workers → 4 workers"),
+        ("1='sum' 2='0'", "1='sum' 2='tp'", "group 0 → group tp"),
+    ],
+)
+def test_other_groups_of_workers_are_named_by_their_size(before: str, now: str, sentence: str) -> None:
+    def step(arguments: str) -> GraphSignature:
+        reduced = [("_c10d_functional.all_reduce.default", "f32[8]", arguments)] if arguments else []
+        return of_local(LocalGraph(nodes=(("aten.mm.default", "f32[8]", ""), *reduced)))
+
+    (cause, *_) = changes(step(before), step(now))
+    assert cause_text(cause.code, cause.values) == f"the groups of workers that exchange tensors changed ({sentence})"
+
+
+def test_a_collective_over_the_same_workers_is_no_change_of_them() -> None:
+    def shared(splits: str) -> GraphSignature:
+        return of_local(LocalGraph(nodes=(("_c10d_functional.all_to_all_single.default", "f32[8]", splits),)))
+
+    assert not changes(shared("1=4,4 2=4,4 3='neurontop:0,1:0'"), shared("1=2,2 2=2,2 3='neurontop:0,1:0'"))
+
+
 def test_longer_data_are_the_cause_where_an_unrolled_loop_keeps_more_of_them() -> None:
     def unrolled(length: int) -> GraphSignature:
         nodes = tuple(("aten.mm.default", "f32[8,20]", "") for _ in range(length))
