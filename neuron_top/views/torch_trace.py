@@ -53,7 +53,7 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
     """`file:line`."""
     state: FrameState
     backend: str
-    """`inductor`, `neurontop` (counted with our own graphs) or `other`."""
+    """`inductor`, `neurontop` (counted with our own graphs) or `other`; "" while it is not known."""
     rank: int | None
     pid: int | None
     began: float | None
@@ -219,9 +219,7 @@ def _cache_row(name: TorchCache, one: TorchCacheAnswers, hits: int) -> TorchCach
 
 def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
     over, warm = frame.ended is not None, run.training.warm_time
-    state = FrameState.UNFINISHED if ended else FrameState.COMPILING
-    if frame.failure or over:
-        state = FrameState.FAILED if frame.failure else FrameState.COMPILED
+    state = _state(frame, ended=ended)
     seconds = frame.seconds
     if not over and not ended and frame.began is not None:
         seconds = max(0.0, now - frame.began)
@@ -233,7 +231,7 @@ def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
         function=frame.function,
         place=f"{frame.file}:{frame.line}" if frame.file and frame.line is not None else frame.file,
         state=state,
-        backend=OURS if run.torch.is_ours(frame) else INDUCTOR if frame.inductor else OTHER,
+        backend=_backend(run, frame, state),
         rank=frame.rank if frame.rank is not None else run.job.rank_of(frame.pid, frame.node),
         pid=frame.pid,
         began=frame.began,
@@ -250,6 +248,23 @@ def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
         aot=answers_text(frame.caches.get(TorchCache.AOT_AUTOGRAD, {})),
         failure=frame.failure,
     )
+
+
+def _state(frame: FrameCompile, *, ended: bool) -> FrameState:
+    if frame.failure:
+        return FrameState.FAILED
+    if frame.ended is not None:
+        return FrameState.COMPILED
+    return FrameState.UNFINISHED if ended else FrameState.COMPILING
+
+
+def _backend(run: Run, frame: FrameCompile, state: FrameState) -> str:
+    """The back end; only a compile that is over is known to have gone to neither Inductor nor ours."""
+    if run.torch.is_ours(frame):
+        return OURS
+    if frame.inductor:
+        return INDUCTOR
+    return OTHER if state in (FrameState.COMPILED, FrameState.FAILED) else ""
 
 
 def _spans(frame: FrameCompile, now: float, *, ended: bool) -> tuple[Interval, ...]:

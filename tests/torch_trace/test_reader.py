@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
@@ -20,6 +20,7 @@ from neuron_top.events import (
     GraphBroken,
     GraphCaptured,
     LineMalformed,
+    RunFinished,
     RunStarted,
     TorchCacheLookedUp,
     TritonKernelsCompiled,
@@ -202,7 +203,33 @@ def test_frames_of_our_own_back_end_are_not_counted_twice() -> None:
     view = torch_view(run, START)
     assert view is not None
     assert (view.summary.graphs, view.summary.graphs_ours, len(run.compiles.graphs)) == (1, 1, 1)
-    assert [row.backend for row in view.frames] == ["neurontop", "other"]
+    assert [row.backend for row in view.frames] == ["neurontop", ""]
+
+
+def test_another_back_end_is_named_only_once_the_compile_is_over() -> None:
+    run = Run()
+    identity: dict[str, Any] = {"pid": 71, "compile_id": "0/0", "source": "torch-trace:x"}
+
+    def backends() -> list[str]:
+        view = torch_view(run, START + 9)
+        assert view is not None
+        return [row.backend for row in view.frames]
+
+    run.apply(FrameCompileBegan(at=START, **identity))
+    run.apply(GraphCaptured(at=START + 1, **identity))
+    assert backends() == [""], "Inductor and ours have records only later"
+    run.apply(FrameCompiled(began=START, seconds=4.0, at=START + 4, **identity))
+    assert backends() == ["other"]
+
+
+def test_the_back_end_of_a_compile_that_the_job_did_not_finish_is_not_known() -> None:
+    run = Run()
+    run.apply(RunStarted(run="r", command=("x",), at=START, source="job"))
+    run.apply(FrameCompileBegan(at=START + 1, pid=71, compile_id="0/0", source="torch-trace:x"))
+    run.apply(RunFinished(run="r", exit_code=1, at=START + 2, source="job"))
+    view = torch_view(run, START + 9)
+    assert view is not None
+    assert [(row.state, row.backend) for row in view.frames] == [("unfinished", "")]
 
 
 def test_an_artifact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours() -> None:
