@@ -161,15 +161,17 @@ def _open_page(prefix: str, address: str) -> OpenPage | None:
 
 def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     @app.callback(
-        Output("page", "children"), Input("url", "pathname"), State("url", "search"), prevent_initial_call=True
+        Output("page", "children"),
+        Output("problem", "children"),  # the page before said it
+        Input("url", "pathname"),
+        State("url", "search"),
+        prevent_initial_call=True,
     )
     async def page(path: str, search: str) -> Any:
         found = _page(prefix, path or prefix, search)
-        return (
-            found
-            if found is not None
-            else note("There is no page at this address. Choose one in the navigation above.")
-        )
+        if found is None:
+            found = note("There is no page at this address. Choose one in the navigation above.")
+        return found, None
 
     @app.callback(
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")

@@ -10,8 +10,8 @@ from dash import Dash, Input, Output, State, no_update, set_props
 from neuron_top.dashboard import page_diff
 from neuron_top.dashboard.address import state_of
 from neuron_top.dashboard.chart_colors import ChartColors, chart_colors
-from neuron_top.dashboard.components import note
-from neuron_top.errors import NeuronTopError
+from neuron_top.dashboard.components import problem_card
+from neuron_top.errors import NeuronTopError, NothingToShow
 
 
 class PageOutputs(NamedTuple):
@@ -55,9 +55,13 @@ def bind(
     outputs: PageOutputs,
     answer: Callable[[PageRequest], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
     controls: Sequence[Input] = (),
+    *,
+    is_of_run: bool = True,
 ) -> None:
     """Register the page's callback. `answer` gives a value for every section, at once or as a coroutine where something
     slow happens in a thread; what it raises is shown above the page.
+
+    `is_of_run`: all of the page is about the run of its address, and is hidden where there is no such run.
     """
     targets = outputs.outputs
 
@@ -73,7 +77,8 @@ def bind(
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
             if (known or {}).get("problem") != str(problem):  # said once: it is an alert of the page
-                set_props("problem", {"children": note(str(problem), kind="bad")})
+                is_alone = is_of_run and isinstance(problem, NothingToShow)
+                set_props("problem", {"children": problem_card(str(problem), is_alone=is_alone)})
             return [no_update] * len(targets) + [{"problem": str(problem)}]
         if known and "problem" in known:
             set_props("problem", {"children": None})

@@ -123,6 +123,11 @@ def note(text: str, *, kind: str = "quiet") -> Component:
     return html.P(with_commands(text), className=f"note {kind}")
 
 
+def problem_card(text: str, *, is_alone: bool) -> Component:
+    """What went wrong, above a page; `is_alone`: the style sheet hides the page, which has nothing to show."""
+    return html.Div(note(text, kind="bad"), className="panel alone" if is_alone else "panel")
+
+
 def sentences(lines: Iterable[str]) -> list[Component]:
     """Sentences below each other, within a paragraph."""
     return [html.Span(line, className="sentence quiet") for line in lines]

@@ -19,7 +19,11 @@
   /* What the server says of the run: the pill and the title of the tab. */
   function receive(text, how) {
     lastHeard = Date.now();
-    if (!text) { show("up live", "live" + how); return; }
+    if (!text) {  // the server is there, and has nothing of this run
+      document.title = "neurontop";
+      show("up", "no data");
+      return;
+    }
     const news = JSON.parse(text);
     document.title = news.title;
     show("up " + news.freshness, news.words + how);

@@ -340,7 +340,7 @@ def register(app: Dash, fleet: DashboardFleet) -> None:
         question = (tuple(sorted(asked.state.items())), asked.colors.name)
         return await answers.get(question, lambda: marked(render(answer_of(fleet, asked.state), asked.colors)))
 
-    bind(app, "fleet", OUTPUTS, answer)
+    bind(app, "fleet", OUTPUTS, answer, is_of_run=False)
     hold(app, "fleet-metric", "fleet-find")
     fleet_change_panel.register(app, fleet)
 

@@ -87,6 +87,37 @@ def test_without_a_token_labels_are_shown_and_not_changed(browser: Any, tmp_path
         assert b"tp2" in several.body
 
 
+@pytest.mark.parametrize("page", ["", "cores", "compile", "cache", "runs"])
+def test_the_page_of_a_run_that_does_not_exist_is_a_notice_alone_and_not_live(
+    browser: Any, tmp_path: Path, page: str
+) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}{page}?run=nosuch")
+        seen.until("#problem .panel", "no recording 'nosuch'")
+        assert not seen.page.locator("main").is_visible()
+        assert seen.page.locator("#problem .panel").bounding_box()["x"] > 0
+        seen.until("#connection", "no data")
+        assert "live" not in str(seen.page.get_attribute("#connection", "class"))
+        seen.page.click("#run")
+        seen.page.locator(".dash-options-list-option", has_text=RUNS[1]).first.click()
+        seen.page.wait_for_selector("main", state="visible")
+        seen.until("#connection", "ended")
+        assert seen.text("#problem") == ""
+
+
+def test_a_notice_about_a_run_is_gone_on_the_next_page(browser: Any, tmp_path: Path) -> None:
+    record(tmp_path)
+    with serving(StillFeed(job()), tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}?run=nosuch")
+        seen.until("#problem", "no recording 'nosuch'")
+        seen.page.click("#to-logs")
+        seen.page.wait_for_selector("#logs-lines", state="visible")
+        assert seen.text("#problem") == ""
+
+
 def test_a_run_that_is_not_offered_stays_chosen_and_another_one_begins_with_all_of_its_time(
     browser: Any, tmp_path: Path
 ) -> None:
