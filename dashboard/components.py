@@ -82,10 +82,16 @@ def _save(identity: str, name: str, kind: str) -> Component:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[Component]], *, caption: str, right: Sequence[int] = ()
+    head: Sequence[str],
+    rows: Iterable[Sequence[Component]],
+    *,
+    caption: str,
+    right: Sequence[int] = (),
+    minor: Sequence[int] = (),
 ) -> Component:
-    """A small table; the columns in `right` hold numbers."""
-    kind = ["number" if column in right else None for column in range(len(head))]
+    """A small table; the columns in `right` hold numbers, those in `minor` are left out on a phone."""
+    marks = [("number", right), ("minor", minor)]
+    kind = [" ".join(name for name, columns in marks if i in columns) or None for i in range(len(head))]
     return html.Div(
         html.Table(
             [

@@ -26,6 +26,11 @@ def column(field: str, head: str, width: int = 110, **more: Any) -> Column:
     } | more
 
 
+def key(field: str, head: str, width: int, **more: Any) -> Column:
+    """A column of keys of graphs, without the prefix that all have."""
+    return column(field, head, width, valueFormatter={"function": "keyText(params.value)"}, **more)
+
+
 def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any) -> Column:
     """A column of numbers; `shown`: bytes, seconds, used, share, minute or "" for as they are."""
     format_ = {"valueFormatter": {"function": f"{shown}Text(params.value, params.data)"}} if shown else {}
@@ -63,7 +68,7 @@ GRAPH_COLUMNS = tuple(
     _narrow(one)
     for one in (
         column("active", "Order", 0, hide=True, sort="asc"),
-        column("graph", "Graph", 210, minWidth=100), column("state", "State", 100, minWidth=76),
+        key("graph", "Graph", 210, minWidth=100), column("state", "State", 100, minWidth=84),
         _explained(number("seconds", "Compile time", "seconds", 120, minWidth=80), "compile time"),
         number("elapsed", "Elapsed", "seconds", 95, minWidth=76),
         _explained(number("left", "Time left", "seconds", 105, minWidth=76), "time left"),
@@ -77,7 +82,8 @@ GRAPH_COLUMNS = tuple(
         column("message", "Failure", 60, flex=260),
     )
 )  # fmt: skip
-"""What fits into 1024 pixels; operators, compiler and the rest stand in the drawer of a graph."""
+"""What fits into 1024 pixels, on narrower screens without those that `grids.js` names; operators, compiler and the rest
+stand in the drawer of a graph."""
 
 RUN_COLUMNS = tuple(
     _narrow(one)
@@ -98,8 +104,9 @@ the command stands below the table, all of it in the exports."""
 ENTRY_COLUMNS = tuple(
     _narrow(one)
     for one in (
-        column("module", "Module", 160, filter=False, flex=345, minWidth=150),
-        number("bytes", "Size", "bytes", 85, filter=False, sort="desc"), column("state", "State", 90, filter=False),
+        key("module", "Module", 160, filter=False, flex=345, minWidth=140),
+        number("bytes", "Size", "bytes", 85, filter=False, sort="desc"),
+        column("state", "State", 90, filter=False, minWidth=60),
         number("age", "Used", "used", 106, filter=False),
         number("seconds", "Compile time", "seconds", 126, filter=False),
         column("compiler", "Compiler", 200, filter=False, flex=240, minWidth=90),

@@ -23,6 +23,8 @@
     const text = functions.secondsText(value);
     return !known(value) || known(row && row.used) ? text : "written " + text.split(" ").slice(0, 2).join(" ");
   };
+  /* What tells keys of graphs apart comes first; the whole key shows on hover. */
+  functions.keyText = (value) => (known(value) ? String(value).replace(/^MODULE_/, "") : "");
   functions.shareText = (value) => (known(value) ? Math.round(value * 100) + " %" : "—");
   functions.minuteText = (value) =>
     known(value) ? new Date(value * 1000).toISOString().replace("T", " ").slice(0, 16) : "—";

@@ -7,6 +7,11 @@
   const ROW = 30;  // pixels: of the rows that the height of a page's grid was chosen for
   const OPTIONAL = {"compile-grid": ["elapsed", "left", "wait", "bytes", "message"],
     "runs-grid": ["star", "tags", "note", "node"]};
+  /* Columns that are left out where there is no room for all, the first one first; what they say is in the drawer. */
+  const LEAST_FIRST = {
+    "compile-grid": ["lookups", "bytes", "hits", "failures", "misses", "wait", "message", "left", "who", "elapsed", "seconds"],
+    "cache-grid": ["artifact", "compiler", "lock", "failure", "seconds", "age", "state"],
+    "runs-grid": ["node", "tags", "graphs", "note", "bytes", "hit_rate", "compile_share", "seconds", "star", "started"]};
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
   if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;
@@ -30,12 +35,29 @@
     return begun;
   }
 
-  /* A column of which no row has anything gives its room to the others. */
-  function hideEmpty(api, names) {
-    const full = new Set();
-    api.forEachNode(({data}) => names.forEach((name) => { if (![null, undefined, ""].includes(data?.[name])) { full.add(name); } }));
-    for (const name of names) {
-      if (api.getColumn(name)?.isVisible() !== full.has(name)) { api.setColumnsVisible([name], full.has(name)); }
+  /* Columns of which no row has anything. */
+  function emptyOf(api, names) {
+    const empty = new Set(names);
+    api.forEachNode(({data}) => names.forEach((name) => { if (![null, undefined, ""].includes(data?.[name])) { empty.delete(name); } }));
+    return empty;
+  }
+
+  /* A column of which no row has anything gives its room to the others; where they then have too little, the least
+     important ones are left out: one that is cut reads as another number. */
+  function chooseColumns(api, id, room) {
+    const hidden = emptyOf(api, OPTIONAL[id] || []);
+    const shown = api.getAllGridColumns().filter((one) => !one.getColDef().hide && !hidden.has(one.getColId()));
+    let least = shown.reduce((sum, one) => sum + one.getMinWidth(), 0);
+    for (const name of LEAST_FIRST[id] || []) {
+      const one = shown.find((each) => each.getColId() === name);
+      if (least > room && one) {
+        hidden.add(name);
+        least -= one.getMinWidth();
+      }
+    }
+    for (const one of api.getAllGridColumns()) {
+      const wanted = !one.getColDef().hide && !hidden.has(one.getColId());
+      if (one.isVisible() !== wanted) { api.setColumnsVisible([one.getColId()], wanted); }
     }
   }
 
@@ -43,12 +65,14 @@
   async function fit(id, most) {
     const api = await window.dash_ag_grid.getApiAsync(id), place = document.getElementById(id);
     const follow = () => {
-      hideEmpty(api, OPTIONAL[id] || []);
+      const room = place?.querySelector(".ag-header-viewport")?.clientWidth;
+      if (room) { chooseColumns(api, id, room); }
       if (!place?.isConnected || api.isAnyFilterPresent()) { return; }
       const {rowHeight, headerHeight} = api.getSizesForCurrentTheme();
       place.style.height = Math.min(most * rowHeight / ROW, Math.max(LEAST, headerHeight + api.getDisplayedRowCount() * rowHeight + REST)) + "px";
     };
     api.addEventListener("modelUpdated", follow);
+    api.addEventListener("gridSizeChanged", follow);
     follow();
   }
 

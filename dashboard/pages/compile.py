@@ -253,7 +253,9 @@ def torch_section(view: TorchView | None) -> Any:
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
         html.H3("Phases (nested, so they do not add up)") if phases else None,
-        table(("phase", "PyTorch's name", "times", "took"), phases, caption="Phases; they nest", right=(2, 3))
+        table(
+            ("phase", "PyTorch's name", "times", "took"), phases, caption="Phases; they nest", right=(2, 3), minor=(1,)
+        )
         if phases
         else None,
         wide=True,
@@ -275,7 +277,7 @@ def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
         "compile": [rows[0].compile_id for rows in groups],
         "ranks": [_processes(rows) for rows in groups],
         "function": [html.Code(rows[0].function) for rows in groups],
-        "place": [rows[0].place for rows in groups],
+        "place": [html.Code(rows[0].place) if rows[0].place else "" for rows in groups],
         "state": [rows[0].state for rows in groups],
         "back end": [rows[0].backend for rows in groups],
         "took": [_took(rows) for rows in groups],
@@ -286,8 +288,9 @@ def _frames(groups: Sequence[Sequence[FrameRow]]) -> Any:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     right = [place for place, name in enumerate(shown) if name in ("took", "at step")]
+    minor = [place for place, name in enumerate(shown) if name in ("compile", "place")]
     rows = [[cell or "—" for cell in row] for row in zip(*shown.values(), strict=True)]
-    return table(list(shown), rows, caption="Compiled frames, the newest first", right=right)
+    return table(list(shown), rows, caption="Compiled frames, the newest first", right=right, minor=minor)
 
 
 def _processes(rows: Sequence[FrameRow]) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top.dashboard import pinned_log
 from neuron_top.dashboard.cache_figures import TREEMAP_HEIGHT
-from neuron_top.events import RunStarted
+from neuron_top.events import CompilePhaseEnded, FrameCompileBegan, RunStarted
 from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.services.runs import RunService
@@ -20,7 +20,7 @@ from tests.dashboard.browser import Watched
 from tests.dashboard.served import serving
 from tests.dashboard.test_overview_compiles import compiling_events
 from tests.dashboard.test_pages import words_of
-from tests.tui.feeds import START, StillFeed, full, job, steps
+from tests.tui.feeds import START, StillFeed, full, job, module, steps
 
 RETRY = "2026-09-21 15:00:0{0}.0: WARN ||NRT||: retry {0} of 5"
 
@@ -149,9 +149,75 @@ def test_tables_of_a_small_laptop_do_not_scroll_sideways(browser: Any, tmp_path:
                 seen.page.set_viewport_size({"width": 1280, "height": 900})
         seen.page.goto(f"{served.address}runs")
         heads = seen.page.locator("#runs-grid .ag-header-cell-text")
-        heads.last.wait_for()
+        seen.page.wait_for_selector("#runs-grid .ag-header-cell[col-id=node]")  # left out until there are rows
         assert heads.all_inner_texts()[-1] == "Node"
         assert heads.evaluate_all("heads => heads.filter(head => head.scrollWidth > head.clientWidth).length") == 0
+        seen.page.close()
+
+
+HEADS = """(id) => [...document.querySelectorAll(id + " .ag-header-cell-text")].map((head) => head.innerText)"""
+CUT = """(of) => [...document.querySelectorAll(of)].filter((one) => one.scrollWidth > one.clientWidth).length"""
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("page", "kept", "key"), [("compile", "Graph", "graph"), ("cache", "Module", "module"), ("runs", "Name", "name")]
+)
+def test_narrow_grids_leave_columns_out_and_cut_none(
+    browser: Any, tmp_path: Path, page: str, kept: str, key: str
+) -> None:
+    record_with_labels(tmp_path)
+    entry(tmp_path / "cache", 1)
+    with serving(full(), tmp_path, roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser, viewport={"width": 1440, "height": 900})
+        seen.page.goto(f"{served.address}{page}")
+        seen.page.wait_for_selector(f"#{page}-grid .ag-row")
+        seen.page.wait_for_function(FITS, arg=f"#{page}-grid")
+        every = seen.page.evaluate(HEADS, f"#{page}-grid")
+        for width in (800, 390):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            seen.page.wait_for_function(FITS, arg=f"#{page}-grid")
+            heads = seen.page.evaluate(HEADS, f"#{page}-grid")
+            assert kept in heads
+            assert set(heads) < set(every)
+            assert seen.page.locator(f"#{page}-grid .ag-header-cell[col-id={key}]").bounding_box()["width"] >= 100
+        seen.page.set_viewport_size({"width": 1440, "height": 900})
+        seen.page.wait_for_function(
+            "([id, count]) => document.querySelectorAll(id + ' .ag-header-cell-text').length === count",
+            arg=[f"#{page}-grid", len(every)],
+        )
+        assert seen.page.evaluate(HEADS, f"#{page}-grid") == every
+        assert seen.complaints == []
+        seen.page.close()
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(600)
+def test_a_narrow_page_shows_what_tells_graphs_apart_and_whole_durations_of_phases(
+    browser: Any, tmp_path: Path
+) -> None:
+    identity: dict[str, Any] = {"pid": 71, "compile_id": "0/0", "source": "torch-trace:71", "at": START}
+    entry(tmp_path / "cache", 1)
+    feed = full()
+    feed.push(
+        FrameCompileBegan(function="forward", **identity),
+        CompilePhaseEnded(phase="async_compile.wait", seconds=58.7, **identity),
+        CompilePhaseEnded(phase="create_aot_dispatcher_function", seconds=0.051, **identity),
+    )
+    with serving(feed, tmp_path / "state", roots=(str(tmp_path / "cache"),)) as served:
+        seen = Watched(browser, viewport={"width": 390, "height": 900})
+        seen.page.goto(f"{served.address}compile")
+        seen.until("#compile-torch", "58.7 s")
+        assert seen.page.evaluate(CUT, ".table-scroll[aria-label^=Phases]") == 0
+        seen.page.wait_for_selector("#compile-grid .ag-row")
+        seen.page.wait_for_function(FITS, arg="#compile-grid")
+        assert seen.page.evaluate(CUT, "#compile-grid .ag-row[row-id*='+'] [col-id=state]") == 0
+        graphs = seen.page.locator("#compile-grid .ag-cell[col-id=graph]").all_inner_texts()
+        assert module(3).removeprefix("MODULE_") in graphs
+        seen.page.goto(f"{served.address}cache")
+        seen.page.wait_for_selector("#cache-grid .ag-row .ag-cell[col-id=module]")
+        assert not seen.text("#cache-grid .ag-row .ag-cell[col-id=module]").startswith("MODULE_")
         seen.page.close()
 
 
