@@ -37,7 +37,7 @@ STATE_OF = {"done": "compiled", "wait": "waiting", "waits": "waiting", "now": "c
 
 
 def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> PageChart:
-    """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
+    """The lanes of each worker: compiles by outcome, lock waits, hits and cached failures as marks."""
     shown = view.lanes[:LANES_SHOWN]
     if not shown and not lookups:
         return PageChart(empty(colors, "no compile and no wait yet"))
@@ -45,6 +45,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
     for lookup in lookups:
         if lookup.worker not in names and len(names) < LANES_SHOWN:
             names[lookup.worker] = _lane_name(lookup.rank, lookup.pid, lookup.worker)
+    labels = list(dict.fromkeys([*(names[lane.worker] + _track(lane) for lane in shown), *names.values()]))
     by_kind: dict[str, list[tuple[Lane, Bar]]] = {kind: [] for kind in WORDS}
     every = [(lane, bar) for lane in shown for bar in lane.bars]
     for lane, bar in sorted(every, key=_start)[-BARS_SHOWN:]:
@@ -57,7 +58,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
     data += [_marks(kind, lookups, names, colors) for kind in (LookupResult.HIT, LookupResult.CACHED_FAILURE)]
     parts = ("x", "base", "y", "text", "customdata")
     moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
-    hidden = len(view.lanes) - len(shown)
+    hidden = len({lane.worker for lane in view.lanes}) - len({lane.worker for lane in shown})
     note = {
         "text": f"{hidden} more workers are not drawn",
         "showarrow": False,
@@ -73,7 +74,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
         "data": data,
         "layout": layout(
             colors,
-            min(1200, 110 + 26 * len(names)),
+            min(1200, 110 + 26 * len(labels)),
             barmode="overlay",
             showlegend=True,
             annotations=notes,
@@ -81,7 +82,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
             yaxis={
                 "type": "category",
                 "categoryorder": "array",
-                "categoryarray": list(names.values()),
+                "categoryarray": labels,
                 "autorange": "reversed",
             },
         ),
@@ -116,7 +117,7 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
         "name": WORDS.get(kind, kind),
         "base": [iso(bar.start) for _lane, bar in pairs],
         "x": [round(length * 1000) for length in lengths],
-        "y": [names[lane.worker] for lane, _bar in pairs],
+        "y": [names[lane.worker] + _track(lane) for lane, _bar in pairs],
         "text": [_hover_text(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
         "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs],
         "textposition": "none",
@@ -164,6 +165,11 @@ def worker_text(rank: int | None, pid: int | None) -> str:
 
 def _alike(lane: Lane) -> str:
     return f" +{lane.alike} alike" if lane.alike else ""
+
+
+def _track(lane: Lane) -> str:
+    """What tells a further lane of a worker from its first one."""
+    return f" ({lane.track + 1})" if lane.track else ""
 
 
 def cumulative(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> Figure:

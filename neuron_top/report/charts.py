@@ -95,7 +95,8 @@ def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
     rows = _lanes(view)
     if rows:
         drawn, left = _longest(rows)
-        hidden = len(view.timeline.lanes) - LANES_DRAWN
+        workers = [lane.worker for lane in view.timeline.lanes]
+        hidden = len({*workers}) - len({*workers[:LANES_DRAWN]})
         notes = [f"{counted(left, 'short bar')} not drawn"] if left else []
         notes += [f"{counted(hidden, 'more worker')} not drawn"] if hidden > 0 else []
         kinds = {bar.kind for _, bars_of in drawn for bar in bars_of}
@@ -204,6 +205,8 @@ def _pytorch_lanes(view: Report) -> list[tuple[str, list[BarShape]]]:
 
 
 def _name(lane: Lane) -> str:
+    if lane.track:
+        return ""  # what its worker did at the same time as what stands above
     if lane.rank is not None:
         return f"rank {lane.rank}"
     return f"pid {lane.pid}" if lane.pid is not None else "compiles"

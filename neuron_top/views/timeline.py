@@ -1,8 +1,9 @@
-"""Compiles by worker: a lane per worker, a bar per compile or wait."""
+"""Compiles by worker: a lane per worker, several where its bars overlap, and a bar per compile or wait."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import msgspec
 
@@ -11,6 +12,10 @@ from neuron_top.run.spans import Span, SpanKind
 from neuron_top.views.cache_lookups import CacheLookup
 
 __all__ = ["Bar", "Lane", "SpanKind", "Timeline", "folded", "timeline", "whole_timeline"]
+
+SEEN_OVERLAP = 0.01
+"""Of the time of all bars: bars that overlap for less, and for less than half of the later one, share a lane, as times
+of logs are only so exact."""
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +33,7 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """All bars of one worker, by start."""
+    """Bars of one worker that do not overlap, by start."""
 
     worker: str
     rank: int | None
@@ -36,6 +41,8 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     bars: tuple[Bar, ...]
     alike: int = 0
     """Further workers that did the same and are folded into this lane."""
+    track: int = 0
+    """Which lane of its worker this is: a further one has what the worker did at the same time."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +55,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def timeline(run: Run, now: float) -> Timeline:
-    """Lanes by rank, then by process; bars by start."""
+    """Lanes by rank, then by process, those of one worker by track; bars by start."""
     return _timeline(run, now, run.compiles.totals.spans())
 
 
@@ -62,23 +69,24 @@ def folded(view: Timeline, lookups: Sequence[CacheLookup]) -> tuple[Timeline, tu
     asked: dict[str, list[CacheLookup]] = {}
     for lookup in lookups:
         asked.setdefault(lookup.worker, []).append(lookup)
-    lanes = [*view.lanes]
-    known = {lane.worker for lane in lanes}
-    lanes += [
-        Lane(worker=worker, rank=own[0].rank, pid=own[0].pid, bars=())
-        for worker, own in asked.items()
-        if worker not in known
+    workers: dict[str, list[Lane]] = {}
+    for lane in view.lanes:
+        workers.setdefault(lane.worker, []).append(lane)
+    for worker, own in asked.items():
+        workers.setdefault(worker, [Lane(worker=worker, rank=own[0].rank, pid=own[0].pid, bars=())])
+    alike: dict[object, list[list[Lane]]] = {}
+    for worker, lanes in workers.items():
+        done = [tuple((bar.graph, bar.kind, bar.outcome, bar.end is None) for bar in lane.bars) for lane in lanes]
+        key = (tuple(done), tuple((one.graph, one.kind) for one in asked.get(worker, ())))
+        alike.setdefault(key, []).append(lanes)
+    drawn = [
+        msgspec.structs.replace(lane, alike=len(same) - 1) if len(same) > 1 else lane
+        for same in alike.values()
+        for lane in same[0]
     ]
-    first: dict[object, Lane] = {}
-    for lane in lanes:
-        done = tuple((bar.graph, bar.kind, bar.outcome, bar.end is None) for bar in lane.bars)
-        key = (done, tuple((one.graph, one.kind) for one in asked.get(lane.worker, ())))
-        one = first.setdefault(key, lane)
-        if one is not lane:
-            first[key] = msgspec.structs.replace(one, alike=one.alike + 1)
-    shown = {lane.worker for lane in first.values()}
+    shown = {lane.worker for lane in drawn}
     return (
-        msgspec.structs.replace(view, lanes=tuple(first.values())),
+        msgspec.structs.replace(view, lanes=tuple(drawn)),
         tuple(one for one in lookups if one.worker in shown),
     )
 
@@ -102,20 +110,36 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
         )
         lanes.setdefault(span.worker, []).append(bar)
     bars = [bar for lane in lanes.values() for bar in lane]
+    start = min((bar.start for bar in bars), default=None)
+    end = max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None)
+    spare = SEEN_OVERLAP * (end - start) if start is not None and end is not None else 0.0
     return Timeline(
         now=now,
-        start=min((bar.start for bar in bars), default=None),
-        end=max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None),
+        start=start,
+        end=end,
         lanes=tuple(
-            Lane(
-                worker=worker,
-                rank=who[worker][0],
-                pid=who[worker][1],
-                bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)),
-            )
+            Lane(worker=worker, rank=who[worker][0], pid=who[worker][1], bars=tuple(track), track=number)
             for worker in sorted(lanes, key=lambda worker: _lane_order(who[worker], worker))
+            for number, track in enumerate(_tracks(lanes[worker], spare))
         ),
     )
+
+
+def _tracks(bars: Sequence[Bar], spare: float) -> list[list[Bar]]:
+    """Bars in as few lists as it takes for none to overlap, but for `spare` seconds at most; each list by start."""
+    tracks: list[list[Bar]] = []
+    ends: list[float] = []
+    for bar in sorted(bars, key=lambda bar: bar.start):
+        end = bar.end if bar.end is not None else inf
+        for number, before in enumerate(ends):
+            if min(before, end) - bar.start <= min(spare, (end - bar.start) / 2):
+                tracks[number].append(bar)
+                ends[number] = max(before, end)
+                break
+        else:
+            tracks.append([bar])
+            ends.append(end)
+    return tracks
 
 
 def _lane_order(who: tuple[int | None, int | None], worker: str) -> tuple[bool, int, int, str]:

@@ -53,7 +53,7 @@ async def test_an_entry_shows_what_the_run_did_with_its_graph_too() -> None:
 
 async def test_a_graph_shows_its_entry_too_from_every_screen_that_names_it() -> None:
     feed = feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 50)
-    async with running("compile", feed) as (app, pilot):
+    async with running("compile", feed, size=(120, 50)) as (app, pilot):
         await pilot.press("slash", *digits(MODULE), "enter", "down", "enter")
         await drawn(app, pilot)
         first = page_text(app)

@@ -1,4 +1,4 @@
-"""Who compiled what when, as lines: a lane per worker, a bar per compile or wait, a sign per hit."""
+"""Who compiled what when, as lines: the lanes of each worker, a bar per compile or wait, a sign per hit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def timeline_panel(
     lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
     label = label_cells(view)
     for lane in lanes:
-        found = [hit for hit in hits if hit.worker == lane.worker]
+        found = [hit for hit in hits if hit.worker == lane.worker and not lane.track]
         strips.append(_lane(theme, lane, found, view.start, span, width, label))
         if has_names:
             strips.append(_names(theme, lane, view.start, span, width, label))
@@ -96,6 +96,8 @@ def moment_at(view: Timeline, x: int, width: int) -> float | None:
 
 
 def _name(lane: Lane) -> str:
+    if lane.track:
+        return ""  # what its worker did at the same time as what stands above
     name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
     return f"{name} +{lane.alike} alike" if lane.alike else name
 
