@@ -13,6 +13,7 @@ events in the same order give the same run. Views read the ledgers below; they a
 
 from __future__ import annotations
 
+import copy
 from array import array
 from collections import deque
 from collections.abc import Callable
@@ -111,6 +112,12 @@ class Run:
         """Latest time of any event."""
         self._clocks = Clocks()
         self._listener = listener
+
+    def copy(self) -> Run:
+        """The run as it is now, which later events do not change; nobody listens to it."""
+        made = copy.copy(self)
+        made._listener = None
+        return copy.deepcopy(made)
 
     @property
     def started(self) -> float | None:

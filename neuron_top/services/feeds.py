@@ -14,6 +14,7 @@ from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.feed import EndingFeed, Feed
 from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
+from neuron_top.ingest.paused_feed import PausedFeed
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -26,6 +27,7 @@ __all__ = [
     "LogLine",
     "LogPage",
     "LogQuery",
+    "PausedFeed",
     "Run",
     "bucket_paths",
     "cache_roots",

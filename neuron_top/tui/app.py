@@ -203,8 +203,6 @@ class TopApp(App[int], inherit_bindings=False):
         screen = self.front
         if screen is None or not screen.is_mounted or not screen.is_attached:  # not yet, or not any more
             return
-        if self.paused and self.playback.clock is None:
-            return
         screen.update(*self.feed.read(partial(self._band_and_view, screen)))
 
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
@@ -312,6 +310,11 @@ class TopApp(App[int], inherit_bindings=False):
     def paused(self) -> bool:
         """Whether the screen is paused."""
         return self.playback.paused
+
+    @property
+    def paused_at(self) -> float | None:
+        """When the pause began, monotonic seconds."""
+        return self.playback.paused_at
 
     @property
     def time_text(self) -> str:

@@ -94,6 +94,10 @@ class Host(Protocol):
         """Whether the screen is paused."""
 
     @property
+    def paused_at(self) -> float | None:
+        """When the pause began, monotonic seconds; None while there is none."""
+
+    @property
     def time_text(self) -> str:
         """What the header says about time: paused, or a replay's position and speed; "" live."""
 

@@ -67,7 +67,7 @@ class JobList:
         if is_several and not self._opened:
             self._opened = True
             self._known = {card.id for card in cards}
-            if self._app.playback.feed is self._app.playback.first:
+            if self._app.playback.shows_first:
                 self._app.action_jobs()
             return
         self._offer(cards)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
-from neuron_top.services.feeds import Feed
+from neuron_top.services.feeds import Feed, PausedFeed
 from neuron_top.units import clock_text
 
 
@@ -35,9 +36,27 @@ class ReplayController:
 
     def __init__(self, feed: Feed, changed: Callable[[], None]) -> None:
         """`changed` is called from a thread of the feed that is shown."""
-        self.feed = self._first = feed
-        self.paused = False
+        self._shown = self._first = feed
+        self._held: PausedFeed | None = None
+        """What a paused live feed was at the moment of the pause."""
+        self.paused_at: float | None = None
+        """When the pause began (monotonic seconds); None while there is none."""
         self._changed = changed
+
+    @property
+    def feed(self) -> Feed:
+        """What screens read: while a live feed is paused, what it was at that moment."""
+        return self._held or self._shown
+
+    @property
+    def paused(self) -> bool:
+        """Whether the screen, or a replay's clock, is paused."""
+        return self.paused_at is not None
+
+    @property
+    def shows_first(self) -> bool:
+        """Whether what the program was started with is shown, not a recording or a job chosen later."""
+        return self._shown is self._first
 
     @property
     def first(self) -> Feed:
@@ -47,40 +66,46 @@ class ReplayController:
     @property
     def clock(self) -> PlaybackClock | None:
         """The clock of the feed that is shown; None for a live one."""
-        return getattr(self.feed, "clock", None)
+        return getattr(self._shown, "clock", None)
 
     def start(self) -> None:
         """Start the feed that the program was started with."""
-        self.feed.start(self._changed)
+        self._shown.start(self._on_change)
 
     def stop(self) -> None:
         """Stop all feeds; returns when their threads have ended."""
-        if self.feed is not self._first:
-            self.feed.stop()
+        if not self.shows_first:
+            self._shown.stop()
         self._first.stop()
 
     def play(self, recording: Feed) -> None:
         """Show a recording."""
         self._show(recording)
-        recording.start(self._changed)
+        recording.start(self._on_change)
 
     def leave(self) -> bool:
         """Show what the program was started with again; False when that is shown already."""
-        if self.feed is self._first:
+        if self.shows_first:
             return False
         self._show(self._first)
         return True
 
     def _show(self, feed: Feed) -> None:
-        if self.feed is not self._first:
-            self.feed.stop()
-        self.feed, self.paused = feed, False
+        if not self.shows_first:
+            self._shown.stop()
+        self._shown, self._held, self.paused_at = feed, None, None
+
+    def _on_change(self) -> None:
+        if self._held is None:
+            self._changed()
 
     def toggle_pause(self) -> None:
-        """Pause the screen, or a replay's clock; the second call resumes."""
-        self.paused = not self.paused
+        """Pause what is shown of a live feed, or a replay's clock; the second call resumes."""
+        self.paused_at = None if self.paused else time.monotonic()
         if self.clock is not None:
             self.clock.pause() if self.paused else self.clock.resume()
+        else:
+            self._held = PausedFeed(self._shown) if self.paused else None
 
     def seek(self, seconds: float) -> None:
         """Move a replay by recorded seconds."""

@@ -30,6 +30,18 @@ def test_events_that_went_through_json_give_the_same_run(events: list[AnyEvent])
     assert run_of(events).canonical() == run_of([decode(encode(event)) for event in events]).canonical()
 
 
+@given(event_lists, event_lists)
+def test_a_copy_is_the_same_run_and_stays_so_whatever_happens_later(
+    events: list[AnyEvent], later: list[AnyEvent]
+) -> None:
+    run = run_of(events)
+    copied, before = run.copy(), run.canonical()
+    assert copied.canonical() == before
+    for event in later:
+        run.apply(event)
+    assert copied.canonical() == before
+
+
 @given(event_lists)
 def test_every_view_can_be_drawn_of_every_run_and_changes_nothing(events: list[AnyEvent]) -> None:
     run = run_of(events)

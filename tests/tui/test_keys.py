@@ -16,8 +16,9 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui import theme
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.keys import EVERYWHERE, SCREENS, keys_for
+from neuron_top.tui.keys import EVERYWHERE, SCREENS, ScreenSpec, keys_for
 from neuron_top.tui.panels import entry_rows
+from neuron_top.tui.screens import poller
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
@@ -29,6 +30,7 @@ from neuron_top.views.entries import EntryRow
 from neuron_top.views.miss_explanation import questions
 
 from . import feeds
+from .test_fleet import text_of
 
 
 @asynccontextmanager
@@ -343,6 +345,52 @@ async def test_pause_holds_the_screen_and_the_same_key_goes_on() -> None:
         await pilot.press("space")
         app.draw()
         assert len(table(app).order) == 6
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["first opened while paused", "opened before"])
+@pytest.mark.parametrize("place", SCREENS, ids=lambda place: place.name)
+async def test_each_screen_shows_the_moment_of_the_pause(place: ScreenSpec, seen: bool) -> None:
+    feed = feeds.StillFeed(feeds.job(), now=feeds.START + 1)
+    other = "cores" if place.name == "overview" else "overview"
+    async with running(place.name if seen else other, feed) as (app, pilot):
+        app.go(other)
+        await drawn(app, pilot)
+        feed.lines = feeds.LINES[:4]
+        feed.push(*feeds.compiles(), *feeds.steps(33), now=feeds.START + 43)
+        await pilot.press("space")
+        feed.lines = feeds.LINES
+        feed.push(*feeds.steps(77)[33:], now=feeds.START + 78)
+        await pilot.press(place.key)
+        await drawn(app, pilot)
+        text = text_of(app)
+        assert "00:00:43" in text.splitlines()[0]
+        if place.name in ("compile", "overview"):
+            assert "6 graphs" in text
+        if place.name == "logs":
+            assert [line.text for line in app.screen.query_one(LogView).lines] == [line.text for line in feed.lines[:4]]
+
+
+async def test_a_page_opened_while_paused_shows_the_moment_of_the_pause() -> None:
+    feed = feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43)
+    async with running("compile", feed) as (app, pilot):
+        await pilot.press("space")
+        feed.push(ev.CompileEnded(module=feeds.module(5), at=feeds.START + 50, seconds=9.0, ok=True, pid=4003, rank=2))
+        app.open_graph(feeds.module(5))
+        await drawn(app, pilot)
+        assert "compiling" in app.screen.query_one(Page).text
+
+
+async def test_recordings_that_were_read_before_the_pause_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poller, "RECENT_SECONDS", 0.0)
+    async with running("runs") as (app, pilot):
+        assert len(table(app).order) == 3
+        await pilot.press("1", "space")
+        for deleted in (2, 1):  # the second visit reads nothing
+            app.services.runs.delete(feeds.recordings()[deleted].id)
+            await pilot.press("6")
+            await drawn(app, pilot)
+            assert len(table(app).order) == 2
+            await pilot.press("1")
 
 
 @pytest.mark.parametrize("place", ["cache", "runs"])

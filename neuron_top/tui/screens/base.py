@@ -101,7 +101,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             self.host.arrived()
 
     def update(self, band: Band, view: Any) -> None:
-        """Take a newer view; called by the application, never while paused."""
+        """Take a newer view, or that of the moment of a pause; called by the application."""
         self.query_one(HeaderLine).show(band)
         self.query_one(Tabs).show(band.verdict.alerts)
         self.show(view)

@@ -83,7 +83,7 @@ class NodeLogsPage(LogsScreen):
         self.set_interval(RENEW_SECONDS, self._renew)
 
     def _renew(self) -> None:
-        if self.is_current and not self.host.paused:
+        if self.is_current and not (self.host.paused and self.log_view.lines):
             if not (self.log_view.lines or self.log_view.filtered):
                 self.log_view.follow()  # what was asked for came too late, or not at all
             self.log_view.renew()

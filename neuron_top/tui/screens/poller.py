@@ -16,7 +16,8 @@ RECENT_SECONDS = 1.0
 class Poller(Generic[Rows]):
     """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`.
 
-    While the screen is paused nothing is read, except for the first time or after an action has changed something.
+    While the screen is paused nothing is read, except for the first time, after an action has changed something, and
+    once where what is shown is older than the pause.
     """
 
     def __init__(
@@ -37,6 +38,8 @@ class Poller(Generic[Rows]):
 
     def arrive(self) -> None:
         """Read when the screen is switched to, unless it was read only a moment ago."""
+        paused_at = self._screen.host.paused_at
+        self._is_stale |= paused_at is not None and self._last < paused_at
         if monotonic() - self._last > RECENT_SECONDS:
             self.poll()
 
