@@ -317,9 +317,9 @@ class TopApp(App[int], inherit_bindings=False):
         return self.playback.paused_at
 
     @property
-    def time_text(self) -> str:
+    def time_texts(self) -> tuple[str, ...]:
         """What the header says about time."""
-        return self.playback.text
+        return self.playback.texts
 
     def play(self, run: str) -> None:
         """Show a recording on these screens; escape on the overview goes back to what was shown before."""

@@ -98,8 +98,9 @@ class Host(Protocol):
         """When the pause began, monotonic seconds; None while there is none."""
 
     @property
-    def time_text(self) -> str:
-        """What the header says about time: paused, or a replay's position and speed; "" live."""
+    def time_texts(self) -> tuple[str, ...]:
+        """What the header says about time: paused, or a replay's position and speed; from the longest wording to the
+        shortest, () live."""
 
     def draw(self) -> None:
         """Read the view of the screen in front and show it."""

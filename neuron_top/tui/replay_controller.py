@@ -118,11 +118,14 @@ class ReplayController:
             self.clock.speed *= 2.0**by
 
     @property
-    def text(self) -> str:
-        """Paused, or a replay's position and speed; "" while a live feed moves."""
-        paused = "PAUSED (space)" if self.paused else ""
-        clock = self.clock
+    def texts(self) -> tuple[str, ...]:
+        """Paused, or a replay's position and speed, from the longest wording to the shortest; () while live."""
+        paused, clock = self.paused, self.clock
         if clock is None:
-            return paused
+            return ("PAUSED (space)", "PAUSED") if paused else ()
         position, length = clock_text(clock.now - clock.start), clock_text(clock.end - clock.start)
-        return f"{paused or 'replay'} {position} of {length} at {clock.speed:g}×"
+        return (
+            f"{'PAUSED (space)' if paused else 'replay'} {position} of {length} at {clock.speed:g}×",
+            f"{'PAUSED' if paused else 'replay'} {position}",
+            "PAUSED" if paused else position,
+        )

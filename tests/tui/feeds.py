@@ -79,6 +79,21 @@ class StillFeed:
         self._changed()
 
 
+class Clock:
+    """A replay's clock that writes down what it is reported."""
+
+    start, end, now, speed, paused = 0.0, 100.0, 30.0, 1.0, False
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+
+    def skip(self, seconds: float) -> None:
+        self.now += seconds
+
+
 def diagnosed(*, failed: bool = True, source: str = "log:/jobs/train.log", text: str = "") -> ev.JobDiagnosed:
     """What a log says went wrong: a compile that failed, in line 1203."""
     cause = Cause(

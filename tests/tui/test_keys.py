@@ -482,30 +482,15 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
         assert "UserWarning" in "".join(line.text for line in view.lines)
 
 
-class Clock:
-    """A replay's clock that writes down what it is reported."""
-
-    start, end, now, speed, paused = 0.0, 100.0, 30.0, 1.0, False
-
-    def pause(self) -> None:
-        self.paused = True
-
-    def resume(self) -> None:
-        self.paused = False
-
-    def skip(self, seconds: float) -> None:
-        self.now += seconds
-
-
 async def test_a_replay_is_paused_sought_and_sped_up() -> None:
     feed = feeds.full()
-    feed.clock = Clock()
+    feed.clock = feeds.Clock()
     async with running(feed=feed) as (app, pilot):
         await pilot.press(
             "right_square_bracket", "right_square_bracket", "left_square_bracket", "plus", "plus", "minus"
         )
         assert (feed.clock.now, feed.clock.speed) == (40.0, 2.0)
-        assert app.time_text == "replay 00:00:40 of 00:01:40 at 2×"
+        assert app.time_texts[0] == "replay 00:00:40 of 00:01:40 at 2×"
         await pilot.press("space")
         assert feed.clock.paused
         await pilot.press("space")

@@ -9,8 +9,9 @@ from neuron_top import units
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
+from neuron_top.tui.keys import SCREENS, ScreenSpec
 
-from .feeds import START, StillFeed, job
+from .feeds import START, Clock, StillFeed, StillServices, job
 from .test_fleet import until
 
 
@@ -34,3 +35,27 @@ async def test_the_second_line_says_that_it_is_a_replay(width: int) -> None:
         async with app.run_test(size=(width, 24)) as pilot:
             text = await until(app, pilot, lambda text: "replay 00:0" in text)
         assert (f"of {length} at 8×" in text) is (width > 80)
+
+
+@pytest.mark.parametrize("place", SCREENS, ids=lambda place: place.name)
+async def test_that_it_is_paused_and_where_has_room_in_80_columns(place: ScreenSpec) -> None:
+    feed = StillFeed(job())
+    feed.clock = Clock()
+    app = TopApp(feed, Settings(), services=StillServices())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("space", place.key)
+        text = await until(app, pilot, lambda text: "1 Overview" in text)
+        assert text.splitlines()[1].endswith(" PAUSED 00:00:30 ")
+
+
+@pytest.mark.parametrize(("clock", "words"), [(None, "PAUSED"), (Clock(), "PAUSED"), (Clock(), "00:00:30")])
+async def test_beside_the_screen_of_the_fleet_the_shortest_wording_has_room(clock: Clock | None, words: str) -> None:
+    feed = StillFeed(job())
+    if clock is not None:
+        feed.clock = clock
+    app = TopApp(feed, Settings(store="postgresql://127.0.0.1:1/none"), services=StillServices())
+    async with app.run_test(size=(80, 24)) as pilot:
+        if words == "PAUSED":
+            await pilot.press("space")
+        text = await until(app, pilot, lambda text: "7 Fleet" in text)
+        assert text.splitlines()[1].endswith(f" {words} ")

@@ -132,11 +132,10 @@ class Tabs(Lines):
             text = f" {place.key} {place.title} "
             line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))
-        words = self.host.time_text
-        if words:
-            if cells_in(words) + 1 > line.left:
-                words = words.partition(" of ")[0]  # how long a replay is has no room
-            return [line.end(f"{words} ", theme.warn).strip()]
+        texts = self.host.time_texts
+        if texts:
+            text = next((text for text in texts if cells_in(text) + 1 <= line.left), texts[-1])
+            return [line.end(f"{text} ", theme.warn).strip()]
         marks = ((f"{theme.glyphs.warn}{self._alerts}", theme.warn, "app.alerts") if self._alerts else None,
                  ("^P commands", theme.quiet, "app.command_palette"), ("? help", theme.quiet, "app.help"))  # fmt: skip
         shown = [mark for mark in marks if mark is not None]
