@@ -370,6 +370,17 @@ async def test_each_screen_shows_the_moment_of_the_pause(place: ScreenSpec, seen
             assert [line.text for line in app.screen.query_one(LogView).lines] == [line.text for line in feed.lines[:4]]
 
 
+async def test_the_keys_of_a_screen_drawn_before_the_pause_say_how_to_continue() -> None:
+    async with running("cores") as (app, pilot):
+        await pilot.press("1")
+        await drawn(app, pilot)
+        for word in ("continue", "pause"):
+            await pilot.press("space", "2")
+            await drawn(app, pilot)
+            assert f"space {word}" in text_of(app).splitlines()[-1]
+            await pilot.press("1")
+
+
 async def test_a_page_opened_while_paused_shows_the_moment_of_the_pause() -> None:
     feed = feeds.StillFeed([*feeds.job(), *feeds.compiles()], now=feeds.START + 43)
     async with running("compile", feed) as (app, pilot):

@@ -97,6 +97,8 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     def arrive(self) -> None:
         """The screen is in front and laid out: draw it and send it."""
         if self.is_current:
+            for keys in self.query(KeyBar):  # a pause or another feed may have changed what they do
+                keys.redraw()
             self.host.draw()
             self.host.arrived()
 
