@@ -77,10 +77,16 @@ class JobList:
             if self._recorded or self._app.begun_seconds > 2 * _LOOK_SECONDS:
                 self._known = {card.id for card in cards}
             return
+        self._known |= self._shown()
         fresh = [card for card in cards if card.id not in self._known]
         self._known.update(card.id for card in fresh)
         if fresh and self._app.front is not None:
             self._app.front.notice(f"a new job runs: {fresh[0].name}; J lists the jobs")
+
+    def _shown(self) -> set[str]:
+        """The recordings that are on these screens: one that this program makes is listed only after it began."""
+        playback = self._app.playback
+        return {feed.read(lambda run, _now: run.job.run) for feed in (playback.first, playback.feed)}
 
     def _look(self) -> None:
         from neuron_top.services.jobs import running_cards

@@ -1,0 +1,69 @@
+"""The list of jobs: a job that begins is offered, but not the one that is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.tui import job_list
+from neuron_top.tui.job_list import JobList
+from neuron_top.tui.replay_controller import ReplayController
+from neuron_top.tui.services import Services
+from neuron_top.views.runs import RunRow
+
+from . import feeds
+
+OTHERS, NEW = (
+    feeds.recordings()[0],
+    msgspec.structs.replace(feeds.recordings()[0], id="20260921-101700-new", name="new"),
+)
+OWN = msgspec.structs.replace(OTHERS, id=cast("ev.RunStarted", feeds.job()[0]).run, name="own")
+
+
+class Program:
+    """What the list asks of the application; reads at once, and collects what it is told to say."""
+
+    def __init__(self, rows: tuple[RunRow, ...]) -> None:
+        self.playback = ReplayController(feeds.StillFeed(feeds.job()), lambda: None)
+        self.running, self.notices = rows, list[str]()
+        self.begun_seconds = 1.0
+
+    @property
+    def services(self) -> Services:
+        return cast("Services", feeds.StillServices(self.running))
+
+    @property
+    def front(self) -> Program:
+        return self
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+    def run_worker(self, work: Callable[[], None], *, thread: bool, exit_on_error: bool) -> None:
+        work()
+
+    def action_jobs(self) -> None:
+        raise AssertionError("nothing to choose from")
+
+
+@pytest.mark.parametrize("before", [(), (OTHERS,)], ids=["alone", "beside another job"])
+def test_a_job_that_begins_is_offered_but_not_the_one_on_the_screen(
+    before: tuple[RunRow, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_list, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(job_list, "_LOOK_SECONDS", 0.0)
+    program = Program(before)
+    jobs = JobList(program)
+    jobs.tick()
+    program.begun_seconds = 10.0
+    jobs.tick()
+    program.running = (OWN, *before)
+    jobs.tick()
+    assert program.notices == []
+    program.running = (NEW, OWN, *before)
+    jobs.tick()
+    assert program.notices == ["a new job runs: new; J lists the jobs"]
