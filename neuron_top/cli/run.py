@@ -4,12 +4,13 @@
     neurontop run --name baseline -- python train.py
     neurontop run --plain -- ./train.sh 2>progress.txt      output on stdout, progress on stderr
 
-On a terminal the live view opens (q closes it, the job continues); elsewhere the output passes through and progress
-lines go to stderr. At the end a summary is printed: why the command failed if it did, wall time, compile time and its
-share, cache hits, misses and failures, lock waits, peak memory per core. `neurontop runs` lists recordings,
-`neurontop replay last` plays one back.
+On a terminal the live view opens (q or Ctrl-C closes it, the job goes on with its output on the terminal); elsewhere
+the output passes through and progress lines go to stderr. At the end a summary is printed: why the command failed if
+it did, wall time, compile time and its share, cache hits, misses and failures, lock waits, peak memory per core.
+`neurontop runs` lists recordings, `neurontop replay last` plays one back.
 
-Ctrl-C is passed to the job; a second one terminates all its processes, a third kills them.
+Without the live view, or once it is closed, Ctrl-C is passed to the job; a second one terminates all its processes, a
+third kills them.
 If neurontop itself is killed (kill -9), the job continues; its output still goes where it went before and to the
 recording's output.log. Nothing else is recorded then, and the recording is listed as `cut off`.
 
@@ -111,6 +112,8 @@ def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) 
     show(app, end_of_the_job, lost.wait)
     for line in recording.feed.log_tail(TAIL_LINES):  # what the screen hid
         print(line.text, flush=True)
+    if recording.job.running and not lost.is_set():
+        log_stderr("neurontop: the job goes on; Ctrl-C stops it")
     recording.job.show_output()
 
 

@@ -76,6 +76,11 @@ class Job:
         return self._process is not None
 
     @property
+    def running(self) -> bool:
+        """True from its start until it ended."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise RuntimeError("the job was not started")

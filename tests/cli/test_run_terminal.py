@@ -115,6 +115,34 @@ def test_the_screen_closes_by_itself_after_a_job_that_ends_before_it_opens(tmp_p
     assert b"\x1b[?1049l" in shown
 
 
+@pytest.mark.parametrize("key", [b"q", b"\x03"], ids=["q", "Ctrl-C"])
+def test_leaving_the_live_view_says_that_the_job_goes_on_and_how_to_end_it(key: bytes, tmp_path: Path) -> None:
+    pid, terminal, job = with_a_waiting_job("--screen", tmp_path, signal.SIG_DFL)
+    os.write(terminal, key)
+    shown = read_until(terminal, b"the job goes on; Ctrl-C stops it")
+    assert b"\x1b[?1049l" in shown.partition(b"the job goes on")[0], "said on the screen that is gone"
+    os.kill(job, 0)
+    os.write(terminal, b"\x03")
+    read_until(terminal, b"interrupted (SIGINT)")
+    assert exit_code(pid) == 128 + signal.SIGINT
+    os.close(terminal)
+
+
+def test_after_a_job_that_ended_in_the_live_view_nothing_is_said_to_go_on(tmp_path: Path) -> None:
+    _status, shown = on_a_terminal(["run", "--screen", "--", sys.executable, "-c", "print('all')"], tmp_path)
+    assert b"\x1b[?1049l" in shown
+    assert b"goes on" not in shown
+
+
+def read_until(terminal: int, wanted: bytes) -> bytes:
+    shown, deadline = b"", time.monotonic() + 120
+    while wanted not in shown:
+        assert time.monotonic() < deadline, shown
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 65536)
+    return shown
+
+
 def test_the_job_sees_the_terminal_that_we_have(tmp_path: Path) -> None:
     code = "import sys, os; print([os.isatty(n) for n in range(3)]); sys.stdout.write('\\x1b[1mbold\\x1b[0m\\n')"
     status, shown = on_a_terminal(["run", "--plain", "--", sys.executable, "-c", code], tmp_path)
