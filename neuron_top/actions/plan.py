@@ -152,7 +152,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     caveats: tuple[str, ...] = ()
     """The notes in words, and the notes of a plan of an earlier version."""
     notes: tuple[Caveat, ...] = ()
-    """What could not be seen, or what to expect."""
+    """What was seen or could not be seen, or what to expect."""
     refusal: Refusal | None = None
     """Not None: executing is refused for safety."""
     refused: str = ""

@@ -175,7 +175,7 @@ class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CaveatCode(StrEnum):
-    """What could not be seen, or what to expect, when a plan was made."""
+    """What was seen or could not be seen, or what to expect, when a plan was made."""
 
     IN_USE = "in-use"
     """A job runs: what it may need stays."""
@@ -193,6 +193,8 @@ class CaveatCode(StrEnum):
     """A compiler was killed for memory: half as many run at a time."""
     OFFER_FEWER_COMPILES = "offer-fewer-compiles"
     """As above, and it is for the person to say so."""
+    VERIFIED = "verified"
+    """What was read in full, whatever was found."""
 
 
 class Caveat(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -203,6 +205,10 @@ class Caveat(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     graph: str = ""
     """Name of the graph file that the missing compiler reads."""
+    broken: int = 0
+    """Of `count` entries that were verified."""
+    warned: int = 0
+    """Entries that carry a warning and are not broken."""
 
 
 class UseSource(StrEnum):

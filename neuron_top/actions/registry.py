@@ -161,8 +161,15 @@ def _quarantine(given: PlannerInput) -> Plan:
 
 
 def _verify(given: PlannerInput) -> Plan:
-    findings = given.backend.verify(given.entries, deep=True, watch=given.watch)
-    return plan_broken(given.snapshot, given.context, given.entries, findings)
+    from neuron_top.actions.reasons import Caveat, CaveatCode
+    from neuron_top.cache.scan.verify import FindingLevel
+
+    findings = tuple(given.backend.verify(given.entries, deep=True, watch=given.watch))
+    plan = plan_broken(given.snapshot, given.context, given.entries, findings)
+    broken = {finding.entry.path for finding in findings if finding.level is FindingLevel.BROKEN}
+    warned = {finding.entry.path for finding in findings} - broken
+    read = Caveat(CaveatCode.VERIFIED, count=len(given.entries), broken=len(broken), warned=len(warned))
+    return msgspec.structs.replace(plan, notes=(read, *plan.notes))
 
 
 def plan_broken(

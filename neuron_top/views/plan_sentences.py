@@ -22,7 +22,7 @@ from neuron_top.actions.reasons import (
     WhyNotDone,
 )
 from neuron_top.cache.location import is_bucket
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.failure_advice import ADVICE
 
 REASONS = {
@@ -165,6 +165,7 @@ CAVEATS = {
     CaveatCode.KEEPS_VERSIONS: "the space is free when the bucket's old versions expire",
     CaveatCode.COMPILER_MISSING: "graphs in {graph} cannot be compiled here: {detail}",
     CaveatCode.FEWER_COMPILES: "a compiler was killed for memory: half as many compiles at a time",
+    CaveatCode.VERIFIED: "{verified}",
     CaveatCode.OFFER_FEWER_COMPILES: "a compiler was killed for memory: --fewer-jobs halves the compiles at a time",
 }
 GOALS = {
@@ -226,8 +227,14 @@ def refusal_text(plan: Plan) -> str:
 
 
 def caveat_text(caveat: Caveat) -> str:
-    """What could not be seen, or what to expect."""
-    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail, graph=caveat.graph)
+    """What was seen or could not be seen, or what to expect."""
+    verified = verified_text(caveat.count, caveat.broken, caveat.warned, "read in full")
+    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail, graph=caveat.graph, verified=verified)
+
+
+def verified_text(entries: int, broken: int, warned: int, how: str) -> str:
+    """`2 entries checked: 0 broken, 0 with a warning`; `how` thoroughly they were verified: checked, read in full."""
+    return f"{counted(entries, 'entry', 'entries')} {how}: {broken:,} broken, {warned:,} with a warning"
 
 
 def caveat_texts(plan: Plan) -> tuple[str, ...]:

@@ -241,6 +241,23 @@ async def test_each_key_plans_and_carries_out_its_act(
     assert caches.everything(place) == before
 
 
+@pytest.mark.parametrize(
+    ("there", "found"),
+    [
+        ([State.EXTRACTED], "1 entry read in full: 0 broken, 0 with a warning"),
+        ([State.EXTRACTED, State.CORRUPT], "2 entries read in full: 1 broken, 0 with a warning"),
+    ],
+)
+async def test_a_verification_says_what_was_read_and_found(tmp_path: Path, there: list[State], found: str) -> None:
+    place = tmp_path / "cache"
+    for number, state in enumerate(there):
+        states.entry_in(place, state, number=number + 1)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", "v")
+        assert found in app.screen.query_one(Page).text
+        assert page(app).can_act is (State.CORRUPT in there)
+
+
 @pytest.mark.parametrize(("key", "word"), [("u", "unlock"), ("r", "retry")])
 async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, word: str

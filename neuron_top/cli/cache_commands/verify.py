@@ -26,7 +26,8 @@ from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import Snapshot
 from neuron_top.services.caches import CacheService
 from neuron_top.services.verification import FindingLevel, Verification, verify_entries
-from neuron_top.units import UNKNOWN, bytes_text, counted
+from neuron_top.units import UNKNOWN, bytes_text
+from neuron_top.views.plan_sentences import verified_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,9 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
             ]
             print(table(("", "module", "compiler", "what"), rows))
         how = "read in full" if arguments.deep else "checked"
-        checked = counted(len(entries), "entry", "entries")
-        broken, warned = len(verification.broken), len(verification.warned)
-        log_stderr(f"{checked} {how}: {broken} broken, {warned} with a warning")
+        log_stderr(verified_text(len(entries), len(verification.broken), len(verification.warned), how))
     return 1 if verification.broken else 0
 
 
