@@ -199,6 +199,28 @@ def test_the_head_of_a_compiler_version_has_no_fact_that_is_cut(width: int) -> N
     assert len(text) <= width or len(cell) == 1
 
 
+@pytest.mark.parametrize("failed", [0, 6])
+@pytest.mark.parametrize("width", range(60, 180, 10))
+def test_the_heads_of_one_compiler_in_two_roots_are_told_apart_by_the_ends_of_their_roots(
+    width: int, failed: int
+) -> None:
+    row = CompilerRow(
+        key="k", root="", compiler="inductor-2.13.0.cpu+ac3d1f3c", entries=134, bytes=2**24, failed=failed,
+        age=86_400.0, share=0.9,
+    )  # fmt: skip
+    above = "/home/somebody/a/very/long/path/to/the/caches/of/this/project"
+    for end in ("cache", "cache2"):
+        root = f"{above}/{end}"
+        head = msgspec.structs.replace(row, root=root)
+        cell = entry_rows.head(head, THEME, width, folded=False, roots=2)
+        assert cell is not None
+        text = "".join(part for part, _style in cell)
+        shown = text.rpartition("  ")[2]
+        assert root.endswith(shown.removeprefix("…"))
+        assert shown.endswith(f"/{end}")
+        assert len(text) <= width
+
+
 def test_every_state_of_an_entry_fits_into_its_column_and_is_found_by_what_stands_there() -> None:
     [column] = [one for one in entry_rows.columns(lambda key: False, lambda: 1, tree=True) if one.title == "State"]
     rows = [msgspec.structs.replace(feeds.catalog().rows[0], state=state) for state in State]

@@ -122,7 +122,8 @@ def _module(row: EntryRow, theme: Theme, width: int) -> Cell:
 
 
 def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> Cell | None:
-    """The line of a compiler version: what it takes as a bar, entries, failures, last use; None for an entry."""
+    """The line of a compiler version: what it takes as a bar, entries, failures, last use, its root where there are
+    several `roots`; None for an entry."""
     if isinstance(item, EntryRow):
         return None
     room = max(12, width - 54)
@@ -138,9 +139,13 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     if text := ", ".join(bad):
         parts.append((f"  {theme.glyphs.failed} {text}", theme.state("failed")))
     parts.append((f"  {'used' if item.use_known else 'written'} {duration_text(item.age)} ago", theme.quiet))
-    parts += [(f"  {item.root}", theme.quiet)] if roots > 1 else []
-    while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width:
-        parts.pop()  # a fact is shown whole or not at all
+    gap = "  "
+    least = len(gap) + min(_LEAST_PATH, cells_in(item.root)) if roots > 1 else 0
+    while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width - least:
+        parts.pop()  # a fact is shown whole or not at all; the root tells equal versions apart, and loses its beginning
+    if roots > 1:
+        room = width - sum(cells_in(text) for text, _style in parts) - len(gap)
+        parts.append((f"{gap}{fit_start(item.root, room, theme.glyphs.more)}", theme.quiet))
     return parts
 
 
