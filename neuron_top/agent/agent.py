@@ -17,6 +17,7 @@ from neuron_top.agent.node import Node, Readable
 from neuron_top.agent.shipper import Shipper
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
+from neuron_top.agent.unexpected import UnexpectedErrors
 from neuron_top.events import AgentStopped
 from neuron_top.identity import Identity
 from neuron_top.settings import Settings
@@ -66,6 +67,7 @@ class Agent:
         self._answering = (
             IntentWorker(self._store, who.node.value, settings.state_path, acts, warn) if acts is not None else None
         )
+        self._unexpected = UnexpectedErrors(warn)
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
 
@@ -84,7 +86,7 @@ class Agent:
 
     def start(self) -> None:
         """Begin; the feed is started by its owner."""
-        self._node.describe()
+        self._look()
         self._ticker.start()
         self.shipper.start()
         if self._answering is not None:
@@ -123,8 +125,14 @@ class Agent:
 
     def _tick(self) -> None:
         while not self._stopping.wait(1.0):
+            self._look()
+
+    def _look(self) -> None:
+        try:
             self._sink.tick(time.time())
             self._node.describe()
+        except Exception as problem:  # noqa: BLE001 (whatever it is, the agent goes on)
+            self._unexpected.report("the agent cannot look at its node", problem)
 
 
 def _only_one(path: Path) -> int:

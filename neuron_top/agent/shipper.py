@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from neuron_top.agent.spool import Spool
+from neuron_top.agent.unexpected import UnexpectedErrors
 from neuron_top.errors import NeuronTopError
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, WaitRecord
@@ -68,6 +69,7 @@ class Shipper:
 
     def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None], title: str) -> None:
         self._store, self._spool, self._here, self._warn, self._title = store, spool, here, warn, title
+        self._unexpected = UnexpectedErrors(warn)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="shipper", daemon=True)
         self._mark: int | None = None
@@ -107,16 +109,24 @@ class Shipper:
             self.refused = problem
             return False
         except (NeuronTopError, sqlite3.Error) as problem:
-            self._mark, self._record, self.is_reached = None, None, False
-            self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
+            self._failed()
             if not self._problem:  # once an outage
                 self._problem = str(problem)
                 self._warn(f"{problem}; events wait in {self._spool.path}")
+            return False
+        except Exception as problem:  # noqa: BLE001 (whatever it is, it is tried again)
+            self._failed()
+            self._unexpected.report(f"events wait in {self._spool.path}, as shipping failed", problem)
             return False
         if self._problem:
             self._warn(f"{self._store.place} is reached again")
         self._pause, self._problem, self.is_reached = 0.0, "", True
         return True
+
+    def _failed(self) -> None:
+        """Begin anew, and later each time."""
+        self._mark, self._record, self.is_reached = None, None, False
+        self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
 
     def _ship(self) -> None:
         if self._mark is None:

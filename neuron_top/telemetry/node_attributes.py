@@ -111,7 +111,9 @@ def _cache(environ: Mapping[str, str]) -> dict[str, str | int | None]:
     cache = roots.root_in_force(environ)
     if cache.remote:
         return {"cache_root": cache.path, "cache_filesystem": "remote"}
-    place = next((folder for folder in (Path(cache.path), *Path(cache.path).parents) if folder.exists()), Path("/"))
+    folders = (Path(cache.path), *Path(cache.path).parents)
+    # `Path.exists` raises where a root is stale or may not be looked at.
+    place = next((folder for folder in folders if os.path.exists(folder)), Path("/"))  # noqa: PTH110
     disk = filesystem.describe(str(place))
     step = max(1, (disk.total or 0) // _SHARE)
     return {

@@ -103,3 +103,13 @@ def test_what_cannot_be_reported_is_left_out(tmp_path: Path, environ: dict[str, 
     assert "zone" not in found
     assert "devices" not in found
     assert all(value not in (None, "") for value in found.values())
+
+
+def test_a_cache_root_that_cannot_be_looked_at_is_reported_with_the_disk_above_it(tmp_path: Path) -> None:
+    root = str(
+        tmp_path / ("x" * 300)
+    )  # longer than any name may be: `stat` raises another error than for a missing one
+    environ = {"NEURON_COMPILE_CACHE_URL": root}
+    found = attributes(identity(environ), environ, tmp_path, metadata={})
+    assert found["cache_root"] == root
+    assert isinstance(found["cache_disk"], int)

@@ -1,0 +1,74 @@
+"""Errors that nothing in an agent expects: they are reported, each once, and the agent goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+import pytest
+
+from neuron_top.agent import node, shipper
+from neuron_top.agent.agent import Agent
+from neuron_top.identity import Identity, Named
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.postgres.fleet import FleetStore
+
+View = TypeVar("View")
+SECONDS = 120.0
+STALE = f"OSError: [Errno {errno.ESTALE}] {os.strerror(errno.ESTALE)}"
+
+
+class Who:
+    """A node that cannot be read for a while; `failed_in`: names of the threads that tried."""
+
+    def __init__(self) -> None:
+        self.node, self.job = Named("n1", "a test"), Named("bert", "a test")
+        self.is_stale = True
+        self.failed_in: set[str] = set()
+
+    @property
+    def machine(self) -> str:
+        if self.is_stale:
+            self.failed_in.add(threading.current_thread().name)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return "m1"
+
+
+class StillRun:
+    """A feed in which nothing happens."""
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        return view(Run(), time.time())
+
+
+def until(done: Callable[[], object]) -> None:
+    end = time.monotonic() + SECONDS
+    while not done():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.05)
+
+
+def test_an_agent_reports_an_error_that_nothing_expects_and_ships_once_it_is_over(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node, "ATTRIBUTES_SECONDS", 0.0)
+    monkeypatch.setattr(shipper, "LONGEST_PAUSE", 1.0)
+    who, warnings = Who(), list[str]()
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+    agent.start()
+    until(lambda: {threading.current_thread().name, "agent", "shipper"} <= who.failed_in)
+    who.is_stale = False
+    with FleetStore(postgres_url) as store:
+        until(lambda: any(found.attributes.get("machine") == "m1" for found in store.nodes("bert")))
+    assert agent.close(SECONDS)
+    assert sorted(warnings) == [
+        f"events wait in {agent.spool.path}, as shipping failed: {STALE}",
+        f"the agent cannot look at its node: {STALE}",
+    ]
