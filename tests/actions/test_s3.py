@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -20,7 +22,7 @@ from neuron_top.actions.execution import copy as copies  # noqa: E402
 from neuron_top.actions.execution import s3 as s3_executor  # noqa: E402
 from neuron_top.actions.execution.copy_targets import CopyTarget, LocalCopyTarget  # noqa: E402
 from neuron_top.actions.execution.s3_copy_target import S3CopyTarget  # noqa: E402
-from neuron_top.actions.journal import s3_restore  # noqa: E402
+from neuron_top.actions.journal import plan_history, s3_restore  # noqa: E402
 from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
@@ -293,7 +295,10 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
-def test_an_interrupted_plan_goes_on_where_it_stopped(bucket: s3.Bucket, tmp_path: Path) -> None:
+@pytest.mark.parametrize("later", [0.0, 86400.0])
+def test_an_interrupted_plan_goes_on_where_it_stopped_and_is_undone_whole(
+    bucket: s3.Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float
+) -> None:
     for number in (1, 2):
         caches.entry(tmp_path / "cache", number)
     put(bucket, tmp_path / "cache")
@@ -306,6 +311,8 @@ def test_an_interrupted_plan_goes_on_where_it_stopped(bucket: s3.Bucket, tmp_pat
         s3_executor.execute(plan, bucket, trash, sleep=killed)
     assert trash.history_of(plan.identity).state == "interrupted"
     assert len(before - keys(bucket)) == 2, "only the marks are gone"
+    resumed = time.time() + later
+    monkeypatch.setattr(plan_history, "time", SimpleNamespace(time=lambda: resumed))
     outcome = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
     assert (outcome.done, outcome.refused) == (2, ())
     assert keys(bucket) == set()

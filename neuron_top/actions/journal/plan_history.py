@@ -45,6 +45,8 @@ class PlanHistory:
 
     def __init__(self, begun: PlanBegun, *, found: bool = False) -> None:
         self.begun, self.found = begun, found
+        self.since = begun.at
+        """When its first attempt began; `begun` is the newest."""
         self.moves: list[Move] = []
         self.refused: list[tuple[int, WhyNotDone]] = []
         self.ended: PlanEnded | None = None

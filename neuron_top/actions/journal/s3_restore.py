@@ -36,7 +36,7 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         restored = 0
         kept: list[tuple[str, NotDone]] = []
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
-            found = _Versions(bucket, entry, history.begun.at - _CLOCKS_SECONDS)
+            found = _Versions(bucket, entry, history.since - _CLOCKS_SECONDS)
             before = len(kept)
             for move in sorted(moves, key=attrgetter("is_of_mark")):  # the mark last: see `restore`
                 is_alone = move.is_of_mark and len(kept) > before
