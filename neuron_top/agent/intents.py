@@ -1,7 +1,8 @@
 """The thread of an agent that answers operators: plans what they ask for, carries out once what they confirmed, undoes.
 
 A plan stays on this node, in a file; the database carries its words. An intent is taken before it is carried out, and
-one that is found taken was cut off by a kill: what the journal says of it is reported, and nothing is begun again.
+one that is found taken, by another process than this, was cut off by a kill: what the journal says of it is reported,
+and nothing is begun again.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import fcntl
 import hashlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from neuron_top import private_files
+from neuron_top.agent.unexpected import UnexpectedErrors, described
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.fleet_records import Intent, IntentState
@@ -26,6 +28,7 @@ BUSY_SECONDS = 0.5
 BUSY_LOOKS = 120
 """After an intent the next one, its confirmation, is looked for more often, so many times."""
 _FOLDER = "intents"
+_NOT_BEGUN = "the connection to the database broke as it was begun, and nothing was done"
 _OPEN = (IntentState.ASKED, IntentState.CONFIRMED, IntentState.TAKEN, IntentState.UNDO, IntentState.UNDOING)
 
 
@@ -45,17 +48,28 @@ class Acts(Protocol):
         """Bring back what was taken."""
 
 
+class _Outcome(NamedTuple):
+    """What is reported of an intent."""
+
+    before: IntentState
+    after: IntentState
+    result: Mapping[str, object]
+
+
 class IntentWorker:
     """Answers until stopped; of several agents of a node one does."""
 
     def __init__(self, store: FleetStore, node: str, state: Path, acts: Acts, warn: Callable[[str], None]) -> None:
         """`state`: the state folder of this user."""
-        self._store, self._node, self._acts, self._warn = store, node, acts, warn
+        self._store, self._node, self._acts = store, node, acts
+        self._unexpected = UnexpectedErrors(warn)
         self._folder = state / _FOLDER
         self._lock: int | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intents", daemon=True)
         self._busy = 0
+        self._outcomes: dict[int, _Outcome] = {}
+        """Of the intents that this process took, by id, until the database says that it has them."""
 
     def start(self) -> None:
         """Begin."""
@@ -71,13 +85,11 @@ class IntentWorker:
     def _run(self) -> None:
         while not self._stopping.wait(BUSY_SECONDS if self._busy else IDLE_SECONDS):
             self._busy = max(0, self._busy - 1)
-            with suppress(StoreUnusable):  # the shipper says that the database is away
-                try:
+            try:
+                with suppress(StoreUnusable):  # the shipper says that the database is away
                     self._look()
-                except (NeuronTopError, OSError) as problem:
-                    if isinstance(problem, StoreUnusable):
-                        raise
-                    self._warn(f"changes that the fleet asks for cannot be answered: {problem}")
+            except Exception as problem:  # noqa: BLE001 (whatever it is, other intents are answered)
+                self._unexpected.report("changes that the fleet asks for cannot be answered", problem)
 
     def _look(self) -> None:
         found = self._store.intents.of_node(self._node, _OPEN)
@@ -90,6 +102,10 @@ class IntentWorker:
             self._answer(intent)
 
     def _answer(self, intent: Intent) -> None:
+        unreported = self._outcomes.get(intent.id)
+        if unreported is not None and unreported.before is intent.state:
+            self._report(intent, unreported)
+            return
         match intent.state:
             case IntentState.TAKEN:
                 self._cut_off(intent)
@@ -111,8 +127,9 @@ class IntentWorker:
         try:
             outcome, prepared = self._acts.plan(intent.plan)
             self._keep(intent, prepared)
-        except (NeuronTopError, OSError) as problem:
-            self._store.intents.move(intent.id, IntentState.ASKED, IntentState.REFUSED, {"text": str(problem)})
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            text = described(problem)
+            self._store.intents.move(intent.id, IntentState.ASKED, IntentState.REFUSED, {"text": text})
             return
         self._store.intents.move(intent.id, IntentState.ASKED, IntentState.PLANNED, outcome)
 
@@ -122,16 +139,16 @@ class IntentWorker:
             outcome = {"text": "this agent has not planned it, or its plan is gone: ask again"}
             self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.REFUSED, outcome)
             return
-        if not self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.TAKEN):
+        not_begun = {"text": f"{_NOT_BEGUN}; ask again"}
+        if not self._take(intent, _Outcome(IntentState.TAKEN, IntentState.REFUSED, not_begun)):
             return
         try:
-            done = self._acts.execute(intent.plan, prepared)
+            after, result = IntentState.DONE, self._acts.execute(intent.plan, prepared)
         except RefusedForSafety as problem:
-            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.REFUSED, {"text": str(problem)})
-        except (NeuronTopError, OSError) as problem:
-            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, {"text": str(problem)})
-        else:
-            self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.DONE, done)
+            after, result = IntentState.REFUSED, {"text": str(problem)}
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            after, result = IntentState.FAILED, {"text": described(problem)}
+        self._report(intent, _Outcome(IntentState.TAKEN, after, result))
 
     def _cut_off(self, intent: Intent) -> None:
         prepared = self._kept(intent)
@@ -142,15 +159,30 @@ class IntentWorker:
         self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, outcome)
 
     def _undo(self, intent: Intent) -> None:
-        if not self._store.intents.move(intent.id, IntentState.UNDO, IntentState.UNDOING):
+        not_begun = {**intent.result, "text": f"could not be undone: {_NOT_BEGUN}; undo it again"}
+        if not self._take(intent, _Outcome(IntentState.UNDOING, IntentState.FAILED, not_begun)):
             return
         try:
-            outcome = self._acts.undo(intent.plan, intent.result)
-        except (NeuronTopError, OSError) as problem:
-            failed = {**intent.result, "text": f"could not be undone: {problem}"}
-            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.FAILED, failed)
-        else:
-            self._store.intents.move(intent.id, IntentState.UNDOING, IntentState.UNDONE, outcome)
+            after, result = IntentState.UNDONE, self._acts.undo(intent.plan, intent.result)
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            failed = {**intent.result, "text": f"could not be undone: {described(problem)}"}
+            after, result = IntentState.FAILED, failed
+        self._report(intent, _Outcome(IntentState.UNDOING, after, result))
+
+    def _take(self, intent: Intent, not_begun: _Outcome) -> bool:
+        """Whether it is this process's to carry out. `not_begun`: reported where the database took it, and went away
+        before it said so."""
+        self._outcomes[intent.id] = not_begun
+        if self._store.intents.move(intent.id, intent.state, not_begun.before):
+            return True
+        del self._outcomes[intent.id]
+        return False
+
+    def _report(self, intent: Intent, outcome: _Outcome) -> None:
+        """Report what became of it; a database that is away is told at a later look."""
+        self._outcomes[intent.id] = outcome
+        self._store.intents.move(intent.id, *outcome)
+        del self._outcomes[intent.id]
 
     # --- the plan on this node ---
 

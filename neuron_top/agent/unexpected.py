@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from neuron_top.errors import NeuronTopError
+
 
 class UnexpectedErrors:
     """Warns of each error once, however often it comes back."""
@@ -22,5 +24,5 @@ class UnexpectedErrors:
 
 
 def described(problem: Exception) -> str:
-    """With its class: texts of such errors are not written for people."""
-    return f"{type(problem).__name__}: {problem}"
+    """With its class where its text was not written for people."""
+    return str(problem) if isinstance(problem, NeuronTopError | OSError) else f"{type(problem).__name__}: {problem}"

@@ -21,7 +21,7 @@ from neuron_top.store.postgres.fleet import FleetStore
 
 View = TypeVar("View")
 SECONDS = 120.0
-STALE = f"OSError: [Errno {errno.ESTALE}] {os.strerror(errno.ESTALE)}"
+STALE = f"[Errno {errno.ESTALE}] {os.strerror(errno.ESTALE)}"
 
 
 class Who:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,11 @@ from neuron_top.services.caches import CacheService
 from neuron_top.services.fleet_actions import FleetActions, FleetRequest
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
-from neuron_top.store.errors import StoreNotAllowed
-from neuron_top.store.fleet_records import IntentState, NodeRecord
+from neuron_top.store.errors import StoreNotAllowed, StoreUnreachable, StoreUnusable
+from neuron_top.store.fleet_records import Intent, IntentState, NodeRecord
+from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.store.postgres.intents import Intents
 from tests.actions.caches import entry, module
 from tests.actions.states import LOG
 from tests.servers.postgresql import PostgresServer
@@ -184,6 +186,136 @@ def test_one_that_was_taken_or_expired_before_a_restart_is_not_begun(postgres_ur
         (reported,) = store.intents.of_batch("c")
         assert (reported.state, "has not planned it" in str(reported.result["text"])) == (IntentState.REFUSED, True)
         assert len(node.modules()) == 3
+
+
+def confirmed(store: FleetStore, worker: IntentWorker, node: Node) -> int:
+    """The eviction of all that a node has, planned by it and confirmed."""
+    request = {"action": "evict", "modules": ["MODULE_*"], "root": str(node.cache)}
+    change = store.intents.ask("n1", request, "b")
+    worker._look()
+    assert store.intents.move(change, IntentState.PLANNED, IntentState.CONFIRMED)
+    return change
+
+
+class AtTheEnd(NodeActions):
+    """A node where something happens as soon as a change is carried out, or undone."""
+
+    def __init__(self, settings: Settings, happens: Callable[[], None]) -> None:
+        super().__init__(settings)
+        self._happens = happens
+
+    def execute(self, asked: dict[str, object], prepared: bytes) -> dict[str, object]:
+        done = super().execute(asked, prepared)
+        self._happens()
+        return done
+
+    def undo(self, asked: dict[str, object], done: dict[str, object]) -> dict[str, object]:
+        undone = super().undo(asked, done)
+        self._happens()
+        return undone
+
+
+def test_a_change_that_ends_while_the_database_is_away_is_reported_once_it_is_back(
+    postgres_url: str, postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    node, name = Node(tmp_path, "n1", postgres_url), postgres_url.rpartition("/")[2]
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+
+    def go_away() -> None:
+        postgres_server.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        everybody = f"FROM pg_stat_activity WHERE datname = '{name}'"
+        postgres_server.execute(f"SELECT pg_terminate_backend(pid, 60000) {everybody}")
+
+    def answered(worker: IntentWorker) -> Intent:
+        for _ in range(3):
+            with pytest.raises(StoreUnusable):
+                worker._look()
+        postgres_server.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+        worker._look()
+        (one,) = store.intents.of_batch("b")
+        return one
+
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", AtTheEnd(settings, go_away), print)
+        change = confirmed(store, worker, node)
+        done = answered(worker)
+        assert (done.state, done.result["done"], node.modules()) == (IntentState.DONE, 3, set())
+        assert store.intents.move(change, IntentState.DONE, IntentState.UNDO)
+        undone = answered(worker)
+        assert (undone.state, len(node.modules())) == (IntentState.UNDONE, 3), undone
+
+
+class LosesReplies(Intents):
+    """The database takes what it is told and goes away before it says so."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.lost: IntentState | None = None
+        """Of a move to this state the reply is lost, once."""
+
+    def move(
+        self, intent: int, before: IntentState, after: IntentState, result: Mapping[str, object] | None = None
+    ) -> bool:
+        moved = super().move(intent, before, after, result)
+        if after is self.lost:
+            self.lost = None
+            raise StoreUnreachable("the connection broke")
+        return moved
+
+
+def test_what_was_taken_without_a_reply_is_not_begun_and_may_be_asked_for_again(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.intents = intents = LosesReplies(database)
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", NodeActions(settings), print)
+
+        def lost(state: IntentState) -> None:
+            intents.lost = state
+            with pytest.raises(StoreUnreachable):
+                worker._look()
+
+        def reported(change: int) -> tuple[IntentState, str]:
+            worker._look()
+            (one,) = (one for one in intents.newest() if one.id == change)
+            return one.state, str(one.result["text"])
+
+        change = confirmed(store, worker, node)
+        lost(IntentState.TAKEN)
+        state, text = reported(change)
+        assert (state, "nothing was done" in text, len(node.modules())) == (IntentState.REFUSED, True, 3)
+
+        change = confirmed(store, worker, node)
+        lost(IntentState.DONE)
+        assert intents.move(change, IntentState.DONE, IntentState.UNDO)
+        lost(IntentState.UNDOING)
+        state, text = reported(change)
+        assert (state, "nothing was done" in text, node.modules()) == (IntentState.FAILED, True, set())
+        assert intents.move(change, IntentState.FAILED, IntentState.UNDO)
+        assert (reported(change)[0], len(node.modules())) == (IntentState.UNDONE, 3)
+
+
+@pytest.mark.parametrize("problem", [ValueError("odd"), OSError("bad disk")], ids=["unexpected", "of the disk"])
+def test_a_change_that_fails_is_reported_with_what_went_wrong(
+    postgres_url: str, tmp_path: Path, problem: Exception
+) -> None:
+    node = Node(tmp_path, "n1", postgres_url)
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"), fleet_actions=True)
+
+    def fail() -> None:
+        raise problem
+
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m"))
+        worker = IntentWorker(store, "n1", tmp_path / "state", AtTheEnd(settings, fail), print)
+        confirmed(store, worker, node)
+        worker._look()
+        (one,) = store.intents.of_batch("b")
+        assert (one.state, str(problem) in str(one.result["text"])) == (IntentState.FAILED, True)
 
 
 def test_only_operators_ask_and_nothing_is_done_without_a_confirmation(
