@@ -16,7 +16,8 @@ class StoreMissing(StoreUnusable):
 
 
 class StoreCorrupt(StoreUnusable):
-    """The file is broken; it was moved aside and a new one can be made."""
+    """The file is broken, or a part of it; a file that is was moved aside by whoever writes, so that a new one can be
+    made."""
 
 
 class StoreNewer(StoreUnusable):

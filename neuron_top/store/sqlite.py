@@ -52,11 +52,12 @@ class SqliteStore:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open, or create, the store at `path` (a file; its folder is made).
 
-        Raises StoreCorrupt after moving a broken file aside, StoreNewer for a later program's file,
-        StoreUnusable when it cannot be opened or written, StoreMissing when `read_only` and there is none.
+        Raises StoreCorrupt for a broken file, after moving it aside unless `read_only`, StoreNewer for a later
+        program's file, StoreUnusable when it cannot be opened or written, StoreMissing when `read_only` and there is
+        none.
         """
-        self.path = path
-        self._connection = _connect(path, read_only=read_only)
+        self.path, self._read_only = path, read_only
+        self._connection, self._file = _connect(path, read_only=read_only)
         try:
             with self._checked():
                 self._prepare(read_only=read_only)
@@ -288,12 +289,7 @@ class SqliteStore:
         name = getattr(problem, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             self._connection.close()
-            broken = f"{self.path} is not a readable store any more"
-            try:
-                aside = _move_aside(self.path)
-            except OSError as problem_of_move:
-                return StoreCorrupt(f"{broken}, and cannot be moved aside: {problem_of_move.strerror}")
-            return StoreCorrupt(f"{broken}; it was moved to {aside}. Start again.")
+            return StoreCorrupt(f"{self.path} is not a readable store any more{self._set_aside()}")
         if name == "SQLITE_FULL" or "disk is full" in str(problem):
             return StoreFull(f"{self.path}: no space left on its disk; free some, or set state_dir to another one")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -301,6 +297,18 @@ class SqliteStore:
         if "no such table" in str(problem) or "no such column" in str(problem):
             return StoreUnusable(f"{self.path} is a database of another program ({problem}); move it away")
         return StoreUnusable(f"{self.path}: {problem}")
+
+    def _set_aside(self) -> str:
+        """Move the broken file aside, if that was not done already and this program does not only read; what was done,
+        and what to do next."""
+        try:
+            if _file_at(self.path) != self._file:  # another program made a new store
+                return "; it was moved aside already. Start again."
+            if self._read_only:
+                return "; move it away with its -wal and -shm files, and the next recording makes a new one"
+            return f"; it was moved to {_move_aside(self.path)}. Start again."
+        except OSError as problem:
+            return f", and cannot be moved aside: {problem.strerror}"
 
 
 _COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished"
@@ -338,7 +346,8 @@ def _statements() -> Iterator[str]:
             statement = ""
 
 
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[int, int] | None]:
+    """The connection, and which file it has open."""
     try:
         if path.exists() and not path.is_file():
             raise StoreUnusable(f"{path} is not a file, so it cannot be the store; move it away")
@@ -348,11 +357,21 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
             private_files.make_folder(path.parent)
             os.close(private_files.open_file(path, os.O_RDWR))  # SQLite gives its own two files the same permissions
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        file = _file_at(path)  # before it is opened: a newer one than that is never taken for it
+        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None), file
     except RefusedForSafety as problem:
         raise StoreUnusable(str(problem)) from None
     except (OSError, sqlite3.Error) as problem:
         raise StoreUnusable(f"{path}: {problem}; set state_dir to a folder that can be written") from problem
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file lies there: its device and number; None where there is none."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def _move_aside(path: Path) -> Path:

@@ -101,6 +101,50 @@ def test_a_store_that_breaks_while_in_use_says_so(tmp_path: Path):
         list(store.replay("r1"))
 
 
+def recorded_and_checkpointed(path: Path) -> None:
+    """Some recordings, all of them in the file itself."""
+    with SqliteStore(path) as store:
+        for number in range(40):
+            store.begin(RunStarted(run=f"old{number}", command=("x" * 3000,), at=1.0))
+
+
+def damage(path: Path) -> None:
+    """Overwrite all but the first page, as a failing disk does: whoever has the file open, reads it too."""
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (path.stat().st_size - 4096))
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_program_that_has_a_broken_file_open_leaves_the_new_store_that_took_its_place(
+    tmp_path: Path, *, read_only: bool
+):
+    path = tmp_path / FILE_NAME
+    recorded_and_checkpointed(path)
+    with SqliteStore(path, read_only=read_only) as old:
+        damage(path)
+        with pytest.raises(StoreCorrupt, match="moved to"), SqliteStore(path) as other:
+            other.runs()
+        with SqliteStore(path) as new:
+            new.begin(STARTED)
+            with pytest.raises(StoreCorrupt, match="moved aside already"):
+                old.runs()
+            new.append("r1", grown(5))
+    assert sorted(tmp_path.glob("*.broken-?")) == [tmp_path / f"{FILE_NAME}.broken-1"]
+    with SqliteStore(path, read_only=True) as store:
+        assert len(list(store.replay("r1"))) == 5
+
+
+def test_a_program_that_only_reads_moves_no_broken_file(tmp_path: Path):
+    path = tmp_path / FILE_NAME
+    recorded_and_checkpointed(path)
+    damage(path)
+    with pytest.raises(StoreCorrupt, match="move it away"), SqliteStore(path, read_only=True) as store:
+        store.runs()
+    assert path.exists()
+    assert not list(tmp_path.glob("*.broken-?*"))
+
+
 def test_a_broken_batch_is_named_and_the_rest_of_the_store_stays(tmp_path: Path):
     path = tmp_path / FILE_NAME
     with SqliteStore(path) as store:
