@@ -108,8 +108,8 @@ class Agent:
         stopped = AgentStopped(node=self._node.name, at=now, source="agent")
         self.feed.read(lambda run, _now: run.apply(stopped))  # the last heartbeat says how the job ended
         self._sink.emit(stopped)
-        self._sink.close(now)
-        arrived = self.shipper.stop(seconds)
+        is_kept = self._sink.close(now)
+        arrived = self.shipper.stop(seconds) and is_kept
         if arrived:
             self._end_part(now)
         self._store.close()

@@ -65,11 +65,14 @@ class SpoolSink:
         with self._lock:
             self._step(now)
 
-    def close(self, now: float) -> None:
-        """The feed has ended: commit all there is."""
+    def close(self, now: float) -> bool:
+        """The feed has ended: commit all there is; whether there was room for it."""
         with self._lock:
             self._unsaved += self._fold.flush(now, everything=True)
-            self._commit()
+            is_kept = self._commit()
+            if not is_kept:
+                self._warn(f"{self._spool.path}: no room until the end; the last events were not kept")
+            return is_kept
 
     def _take(self, event: AnyEvent, now: float) -> None:
         if isinstance(event, STAY_HERE) or (isinstance(event, EntryChanged) and not self._is_about_a_lock(event)):
@@ -93,18 +96,20 @@ class SpoolSink:
         if time.monotonic() - self._committed >= COMMIT_SECONDS:
             self._commit()
 
-    def _commit(self) -> None:
+    def _commit(self) -> bool:
+        """Whether the spool has all there is."""
         self._committed = time.monotonic()
         if not self._dirty and not self._unsaved:
-            return
+            return True
         try:
             self._spool.commit(self._run, self._unsaved, self._fold.pending(), self._marks.changed())
         except sqlite3.Error as problem:
             self._no_room(problem)
-            return
+            return False
         self._unsaved, self._dirty, self._problem, self._most_held = [], False, "", MOST_HELD
         self._marks.kept()
         self.committed.set()
+        return True
 
     def _no_room(self, problem: sqlite3.Error) -> None:
         """The disk is full: hold the events in memory, thinned to a bounded number. The logs themselves can be read

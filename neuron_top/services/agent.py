@@ -140,7 +140,9 @@ class JobAgent:
         with suppress(NodeNameTaken):
             arrived = self._agent.close(10.0 if self._agent.shipper.is_reached else 1.0)
             if not arrived:
-                self._warn(f"some events of the run are not shipped and wait in {self._agent.spool.path}")
+                self._warn(
+                    f"some events of the run are not shipped; those that were kept wait in {self._agent.spool.path}"
+                )
 
 
 def ship(recording: Recording, settings: Settings, warn: Callable[[str], None]) -> None:

@@ -172,6 +172,29 @@ def test_a_full_disk_under_the_spool_loses_nothing_and_the_agent_goes_on(tmp_pat
     assert figures(run_of(landed(postgres_url))) == figures(read(whole))
 
 
+def test_a_job_that_ends_on_a_full_disk_is_not_reported_as_shipped(tmp_path: Path, postgres_url: str) -> None:
+    log = tmp_path / "job.log"
+    write_job(log)
+    with mounted(tmp_path / "state-n1", "size=2m") as disk:
+        process = agent(tmp_path, postgres_url, str(log))
+        assert process.stderr is not None
+        until(postgres_url, figures(read(log)), seconds=240)
+        with full(disk):
+            with log.open("ab", buffering=0) as file:
+                file.write(b"ValueError: the last line\n" * 2)
+            while "until there is room" not in (reported := process.stderr.readline()):
+                assert reported, "the agent ended"
+            process.send_signal(signal.SIGTERM)
+            reported = ended(process, status=1)
+        assert "no room until the end" in reported
+        with FleetStore(postgres_url) as store:
+            assert [part.finished for part in store.parts("bert")] == [None]
+        ended(agent(tmp_path, postgres_url, "--once", str(log)))  # the next agent reads what was not kept
+        assert figures(run_of(landed(postgres_url))) == figures(read(log))
+        with FleetStore(postgres_url) as store:
+            assert all(part.finished is not None for part in store.parts("bert"))
+
+
 def test_a_disk_that_fills_up_before_a_batch_is_shipped_does_not_stop_the_shipping(
     tmp_path: Path, postgres_url: str
 ) -> None:
