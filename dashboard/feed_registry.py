@@ -140,6 +140,9 @@ class FeedRegistry:
             cost = min(took, made.took) if made is not None else 0.0
             self._views[key] = _CachedView(version, began, took, cost, longest_rest, value)
             return value
+        except BaseException:
+            self._viewing.pop(key, None)  # there may be no such run, and anybody may ask for any name
+            raise
         finally:
             making.release()
 

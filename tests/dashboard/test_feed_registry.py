@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from neuron_top.dashboard import feed_registry
 from neuron_top.dashboard.feed_registry import CHART_REST, LIVE, LONGEST_REST, RESTS, FeedRegistry
+from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
+from neuron_top.services.dropped_logs import DROPPED
+from neuron_top.services.jobs import PREFIX
 from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
 from tests.tui.feeds import StillFeed
 
 
@@ -59,6 +64,14 @@ def test_a_quick_view_is_made_anew_as_soon_as_the_run_has_changed(clock: Clock) 
     assert [feeds.cached_view(LIVE, view) for _ in range(2)] == [1, 1]
     feeds.notify()
     assert feeds.cached_view(LIVE, view) == 2
+
+
+@pytest.mark.parametrize("kind", ["", PREFIX, DROPPED])
+def test_the_name_of_a_run_that_is_not_there_is_not_kept(tmp_path: Path, kind: str) -> None:
+    feeds = FeedRegistry(Settings(state_dir=str(tmp_path)), StillFeed([]))
+    with pytest.raises(NeuronTopError):
+        feeds.cached_view(f"{kind}no-such-run", overview)
+    assert "no-such-run" not in str(vars(feeds))
 
 
 @pytest.mark.parametrize(("seconds", "rest"), [(0.1, RESTS * 0.1), (30.0, LONGEST_REST)])
