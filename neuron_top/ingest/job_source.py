@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import (
@@ -85,15 +84,19 @@ class JobSource:
         self._stopped.set()
 
     def _read(self, emit: Emit) -> None:
-        for portion in batched(stored(self._store, self._job, self._cursor, self._merge), _PORTION):
-            if self._publish_all is not None:
-                self._publish_all(portion)
-            else:
-                for event in portion:
-                    emit(event)
+        for page in stored(self._store, self._job, self._cursor, self._merge):
+            for first in range(0, len(page), _PORTION):
+                self._publish(page[first : first + _PORTION], emit)
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             self._look(emit)
+
+    def _publish(self, portion: Sequence[AnyEvent], emit: Emit) -> None:
+        if self._publish_all is not None:
+            self._publish_all(portion)
+        else:
+            for event in portion:
+                emit(event)
 
     def _look(self, emit: Emit) -> None:
         """Signs of life of every node, and its newest samples."""
@@ -119,18 +122,13 @@ class JobSource:
         return [one for one in found if one is not None]
 
 
-def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[AnyEvent]:
-    """The merged events behind `cursor`, which moves."""
+def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[list[AnyEvent]]:
+    """The merged events behind `cursor`, which moves, a page at a time.
+
+    Take all of a page before the next: a database that is away then loses nothing of what the cursor has passed.
+    """
     while news := store.news(job, cursor):
-        for batch in news:
-            yield from merge.merged(batch.node, batch.spool, batch.events)
-
-
-def batched(events: Iterable[AnyEvent], count: int) -> Iterator[Sequence[AnyEvent]]:
-    """Portions of `count` events, the last one smaller (`itertools.batched` of Python 3.12)."""
-    rest = iter(events)
-    while portion := list(islice(rest, count)):
-        yield portion
+        yield [event for batch in news for event in merge.merged(batch.node, batch.spool, batch.events)]
 
 
 def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | None = None) -> Run:
@@ -139,8 +137,9 @@ def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | 
     Raises NothingToShow, StoreUnusable.
     """
     run, name = Run(history_seconds) if into is None else into, find_job(store, job)
-    for event in stored(store, name, Cursor(), JobMerge(name)):
-        run.apply(event)
+    for page in stored(store, name, Cursor(), JobMerge(name)):
+        for event in page:
+            run.apply(event)
     return run
 
 
