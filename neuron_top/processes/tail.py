@@ -84,9 +84,7 @@ class FileTail:
 
     def read(self, limit: int = 16) -> list[Chunk | FileChange]:
         """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
-        if self._descriptor is None and self._open() is None:
-            return []
-        turns: list[Chunk | FileChange] = []
+        turns: list[Chunk | FileChange] = [*self._open()] if self._descriptor is None else []
         if self._was_rewritten():
             self._restart()
             turns.append(FileChange(self.path, Rotation.TRUNCATED))
@@ -113,29 +111,39 @@ class FileTail:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _open(self) -> int | None:
-        """Open what stands under the path now. O_NONBLOCK: a FIFO without a writer must not hang us."""
+    def _open(self) -> list[FileChange]:
+        """Open what stands under the path now; that it is another file than the last one, if it is.
+
+        O_NONBLOCK: a FIFO without a writer must not hang us.
+        """
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as problem:
             self.problem = None if problem.errno == errno.ENOENT else problem
-            return None
+            return []
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             os.close(descriptor)
             self.problem = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.path)
-            return None
+            return []
         reason = refusal(status.st_mode, descriptor)
         if reason:
             os.close(descriptor)
             self.problem = OSError(errno.EINVAL, reason, self.path)
-            return None
-        identity = (status.st_dev, status.st_ino)
-        if identity != self._identity:
-            self._restart()
-        self._descriptor, self._identity, self.problem = descriptor, identity, None
+            return []
+        self._descriptor, self.problem = descriptor, None
         self._streams, self._is_pipe = not stat.S_ISREG(status.st_mode), stat.S_ISFIFO(status.st_mode)
-        return descriptor
+        return self._identified((status.st_dev, status.st_ino))
+
+    def _identified(self, identity: tuple[int, int]) -> list[FileChange]:
+        """Begin at the start of a file that is not the one that was open before; nothing to report of the first."""
+        before, self._identity = self._identity, identity
+        how = Rotation.APPEARED if self._vanished else Rotation.ROTATED
+        self._successor_seen = self._vanished = False
+        if identity == before:
+            return []
+        self._restart()
+        return [FileChange(self.path, how)] if before is not None else []
 
     def _restart(self) -> None:
         self._position, self._fingerprint = 0, b""
@@ -168,7 +176,7 @@ class FileTail:
             self.close()
             return b""
 
-    def _follow_name(self) -> list[Chunk | FileChange]:
+    def _follow_name(self) -> list[FileChange]:
         """Whether the name of the open file, which is silent, stands for another file now; if so, follow that one."""
         try:
             status = Path(self.path).stat()
@@ -181,7 +189,5 @@ class FileTail:
         if not self._successor_seen:
             self._successor_seen = True
             return []
-        how = Rotation.APPEARED if self._vanished else Rotation.ROTATED
-        self._successor_seen = self._vanished = False
         self.close()
-        return [FileChange(self.path, how)] if self._open() is not None else []
+        return self._open()

@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from neuron_top.events import Rotation
 from neuron_top.processes.tail import Chunk, FileChange, FileTail
 
 
@@ -135,6 +136,34 @@ def test_a_closed_tail_goes_on_where_it_was(tmp_path: Path) -> None:
     with path.open("ab") as log:
         log.write(b"two\n")
     assert text_of(tail.drain()) == b"two\n"
+
+
+def test_a_file_that_was_replaced_while_the_tail_was_closed_is_reported_before_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"old, unfinished")
+    tail = FileTail(path)
+    tail.drain()
+    tail.close()
+    path.rename(tmp_path / "a.log.1")
+    path.write_bytes(b"new\n")
+    assert tail.drain() == [FileChange(str(path), Rotation.ROTATED), Chunk(str(path), 0, b"new\n")]
+
+
+@pytest.mark.parametrize("seen_gone", [False, True])
+def test_a_successor_that_cannot_be_opened_at_first_is_reported_when_it_can(tmp_path: Path, seen_gone: bool) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"old, unfinished")
+    tail = FileTail(path)
+    tail.drain()
+    path.rename(tmp_path / "a.log.1")
+    assert turns_of(tail.drain() if seen_gone else []) == (["vanished"] if seen_gone else [])
+    path.mkdir()
+    assert tail.drain() == []
+    assert isinstance(tail.problem, IsADirectoryError)
+    path.rmdir()
+    path.write_bytes(b"new\n")
+    how = Rotation.APPEARED if seen_gone else Rotation.ROTATED
+    assert tail.drain() == [FileChange(str(path), how), Chunk(str(path), 0, b"new\n")]
 
 
 class FileLife(RuleBasedStateMachine):
