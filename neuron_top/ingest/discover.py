@@ -38,6 +38,8 @@ class Discovery:
         self._settings, self._buffer = settings, buffer
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
+        self._interrupted: FollowedRun | None = None
+        """What was followed last, if an error ended it: it knows how far it came."""
         self._strangers = WorkerFinder()
         self._sampler = WorkerSampler(self._strangers.pids, period=settings.sample_seconds, placed_only=True)
         self._reported = ""
@@ -69,11 +71,14 @@ class Discovery:
 
     def _follow(self, run: str, emit: Emit) -> None:
         self._report(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
-        self._followed = FollowedRun(self._settings, run, self._buffer)
+        followed, self._interrupted = self._interrupted, None
+        if followed is None or followed.run != run:
+            followed = FollowedRun(self._settings, run, self._buffer)
+        self._followed = followed
         try:
-            self._followed.start(emit)
+            followed.start(emit)
         except NeuronTopError as problem:  # the store is not there yet, or was moved aside: ask again
-            self._shown = ""
+            self._shown, self._interrupted = "", followed
             self._report(SourceUnavailable(name=self.name, reason=str(problem)), emit)
         finally:
             self._followed = None

@@ -36,28 +36,38 @@ class FollowedRun:
         self._folder = run_folder(settings, run)
         self._buffer = buffer
         self._stopped = threading.Event()
+        self._lines: _Lines | None = None
+        self._after = -1
+        """Number of the last batch that was emitted."""
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
-        """Emit what the recording holds and what it gains; returns when it ends."""
-        lines = _Lines(self._folder / OUTPUT_NAME, self._buffer)
-        after = -1
-        with SqliteStore(self._store_path, read_only=True) as store:
-            while True:
-                # Asked before reading: what was written before the recorder ended is then read for certain.
-                last = self._stopped.is_set() or not is_recording(self._folder)
-                lines.read()
-                for number, events in store.batches(self.run, after):
-                    after = number
-                    lines.mark(events)
-                    for event in events:
-                        emit(event)
-                    last = last or any(isinstance(event, RunFinished) for event in events)
-                self.is_behind = False
-                if last:
-                    break
-                self._stopped.wait(FOLLOW_SECONDS)
-        lines.close()
+        """Emit what the recording holds and what it gains; returns when it ends.
+
+        Raises StoreUnusable. Started again after that, it goes on where it was.
+        """
+        lines = self._lines = self._lines or _Lines(self._folder / OUTPUT_NAME, self._buffer)
+        try:
+            with SqliteStore(self._store_path, read_only=True) as store:
+                self._follow(store, lines, emit)
+        finally:
+            lines.close()
+
+    def _follow(self, store: SqliteStore, lines: _Lines, emit: Emit) -> None:
+        while True:
+            # Asked before reading: what was written before the recorder ended is then read for certain.
+            last = self._stopped.is_set() or not is_recording(self._folder)
+            lines.read()
+            for number, events in store.batches(self.run, self._after):
+                self._after = number
+                lines.mark(events)
+                for event in events:
+                    emit(event)
+                last = last or any(isinstance(event, RunFinished) for event in events)
+            self.is_behind = False
+            if last:
+                return
+            self._stopped.wait(FOLLOW_SECONDS)
 
     def stop(self) -> None:
         """End; the recording goes on."""
