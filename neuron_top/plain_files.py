@@ -1,4 +1,8 @@
-"""Opening plain files that somebody else may have prepared: no link, no pipe, and what the caller wants to be true."""
+"""Opening plain files that somebody else may have prepared: no link, no pipe, and what the caller wants to be true.
+
+Whether a path is a file or a folder is asked here too, where it may be on a disk that fails for a while: `Path.is_file`
+and `Path.is_dir` raise then (until Python 3.13), and end whoever looks again and again.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,23 @@ class NotAPlainFile(OSError):
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(errno.EINVAL, "not a plain file", str(path))
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether this is a file, or a link to one; False also where it cannot be looked at."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether this is a folder, or a link to one; False also where it cannot be looked at."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: str | Path) -> int:
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 (strings are asked for too)
+    except (OSError, ValueError):
+        return 0
 
 
 def open_plain(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.plain_files import is_folder
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import TelemetrySource
 
@@ -125,12 +126,13 @@ def _sources_of_paths(
     roots = [path for path in named if is_cache_root(path)]
     tables = [path for path in named if graph_tables.is_table_name(path.name)]
     logs = [path for path in named if path not in roots and path not in tables]
+    expanded = partial(_expanded, logs, set[Path]())
     if STANDARD_INPUT in paths:
         yield StandardInput(buffer, piped or 0, kept=piped is not None)
     if logs:
-        yield LogFiles(lambda: _expanded(logs), buffer)
+        yield LogFiles(expanded, buffer)
     if logs or tables:
-        beside = partial(_tables, logs, tables, graph_tables.beside)
+        beside = partial(_tables, expanded, tables, graph_tables.beside)
         yield graph_tables.GraphTables(beside)
     for path in captures:
         yield TelemetryLog(Path(path))
@@ -140,9 +142,11 @@ def _sources_of_paths(
         yield from (WatchedCache(str(root), settings.state_path) for root in roots)
 
 
-def _tables(logs: Sequence[Path], named: Sequence[Path], beside: Callable[[Path], list[Path]]) -> list[Path]:
+def _tables(
+    logs: Callable[[], Iterator[Path]], named: Sequence[Path], beside: Callable[[Path], list[Path]]
+) -> list[Path]:
     """Tables of compile times: those that were named, and those beside the logs."""
-    folders = {path.parent: path for path in reversed(list(_expanded(logs)))}
+    folders = {path.parent: path for path in reversed(list(logs()))}
     return list(dict.fromkeys([*named, *(table for log in folders.values() for table in beside(log))]))
 
 
@@ -173,10 +177,14 @@ def _is_telemetry(path: str) -> bool:
     return start.startswith(b"{") and any(mark in start for mark in _CAPTURE_MARKS)
 
 
-def _expanded(paths: Sequence[Path]) -> Iterator[Path]:
-    """Files as they are; of folders the logs in them, as they are now."""
+def _expanded(paths: Sequence[Path], folders: set[Path]) -> Iterator[Path]:
+    """Files as they are; of folders the logs in them, as they are now.
+
+    What was a folder once is put into `folders`: one that cannot be looked at for a while must not pass for a log.
+    """
     for path in paths:
-        if path.is_dir():
+        if path in folders or is_folder(path):
+            folders.add(path)
             yield from _logs_below(path)
         else:
             yield path

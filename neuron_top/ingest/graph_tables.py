@@ -9,7 +9,7 @@ from pathlib import Path
 from neuron_top.events import AnyEvent
 from neuron_top.parsers.graph_stats import FILE, GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
-from neuron_top.plain_files import open_plain
+from neuron_top.plain_files import is_file, open_plain
 from neuron_top.telemetry.source import Emit
 
 ENABLED, FOLDER = "TORCH_NEURONX_ENABLED_METRIC_TABLES", "TORCH_NEURONX_METRICS_DIR"
@@ -25,7 +25,7 @@ _MOST_TABLES = 4096
 def beside(log: str | Path) -> list[Path]:
     """The tables in a log's folder, by rank; one that was written before the log began is another run's."""
     path = Path(log)
-    found = tables_in(path.parent) if path.is_file() and not is_table_name(path.name) else []
+    found = tables_in(path.parent) if is_file(path) and not is_table_name(path.name) else []
     began = _began(path) if found else None
     return [table for table in found if began is None or _changed(table) >= began - _ZONES]
 

@@ -14,11 +14,12 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import NamedTuple
 
 from neuron_top.ingest.rotated import COMPRESSED, log_of
 from neuron_top.parsers import timestamps
+from neuron_top.plain_files import is_file
 
 DAY_SECONDS = 86_400.0
 HEAD_BYTES = 64 << 10
@@ -138,7 +139,7 @@ def _whole_log(path: str) -> str:
     """The log that a rotated file belongs to, or the file itself. A number at the end of a name says nothing without
     the log beside it or a compressor's ending behind it: it may be a rank."""
     log = log_of(path)
-    return log if log and (PurePath(path).suffix in COMPRESSED or Path(log).is_file()) else path
+    return log if log and (PurePath(path).suffix in COMPRESSED or is_file(log)) else path
 
 
 def _is_array_task(slurm: re.Match[str]) -> bool:

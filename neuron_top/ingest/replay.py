@@ -19,6 +19,7 @@ from neuron_top.ingest.log_files import lines_at, newer, older
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.recordings import find_recording, is_cut_off
+from neuron_top.plain_files import is_file
 from neuron_top.run.model import Run
 from neuron_top.store.location import StoreLocation
 from neuron_top.store.protocol import Store
@@ -175,7 +176,7 @@ class ReplayFeed:
         if log.parent not in (self._folder, self._recorded_in):
             return None
         place = self._folder / log.name
-        return place if place.is_file() and not place.is_symlink() else None
+        return place if is_file(place) and not place.is_symlink() else None
 
     def show(self, moment: float) -> bool:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from neuron_top.plain_files import is_file
+
 PREFIX = "log:"
 _ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
 
@@ -37,7 +39,7 @@ def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str,
     found: dict[str, dict[str, int]] = {}
     for source in ends:
         path = source.removeprefix(PREFIX)
-        if Path(path).is_file():
+        if is_file(path):
             files = {f"{PREFIX}{name}": size for name, size in earlier(path)}
             found[source] = {name: size for name, size in files.items() if name not in ends or name == kept.get(source)}
     return found

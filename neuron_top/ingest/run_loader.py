@@ -17,6 +17,7 @@ from neuron_top.parsers import timestamps
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
+from neuron_top.plain_files import is_folder
 from neuron_top.processes.log_input import STANDARD_INPUT, Notify, changed_at, portions, quiet
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
@@ -61,7 +62,7 @@ def load(
 def is_log(name: str) -> bool:
     """Whether a name means something to read; a folder may have the name of a recording."""
     if name == STANDARD_INPUT or os.path.lexists(name):
-        return not Path(name).is_dir() or "/" in name
+        return not is_folder(name) or "/" in name
     return False
 
 

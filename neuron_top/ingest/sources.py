@@ -363,7 +363,7 @@ class SideChannel:
         self._wakeup.stop()
 
     def _look_for_files(self, emit: Emit) -> None:
-        for path in sorted(self._folder.glob("*.jsonl")):
+        for path in self._files():
             if path.name in self._tails or not _is_plain_file(path):
                 continue
             if len(self._tails) < self._most_files:
@@ -374,6 +374,12 @@ class SideChannel:
                     f"more than {self._most_files} processes write events: {path.name} and those after it are not read"
                 )
                 emit(SourceUnavailable(name=self.name, reason=reason))
+
+    def _files(self) -> list[Path]:
+        try:
+            return sorted(self._folder.glob("*.jsonl"))
+        except OSError:  # for a while: what was found before is read on
+            return []
 
     def _read(self, name: str, tail: FileTail, emit: Emit) -> None:
         while step := tail.read(limit=1):

@@ -25,6 +25,7 @@ from neuron_top.cache.processes import bystanders, read_processes
 from neuron_top.escapes import visible
 from neuron_top.identity import Identity, identity
 from neuron_top.parsers.secrets import without_secrets
+from neuron_top.plain_files import is_folder
 from neuron_top.processes import proc
 from neuron_top.telemetry import doctor_variables, tools, worker_placement
 from neuron_top.telemetry.core_owners import program_name
@@ -259,7 +260,7 @@ def look_at_root(
     try:
         status = place.stat()
     except OSError:
-        above = next((folder for folder in place.parents if folder.exists()), Path("/"))
+        above = next((folder for folder in place.parents if is_folder(folder)), Path("/"))
         return _on_disk(msgspec.structs.replace(root, writable=_may_write(above)), above)
     seen = msgspec.structs.replace(
         root,
@@ -321,7 +322,7 @@ def _relevant(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _may_write(path: Path) -> bool:
-    return os.access(path, os.W_OK | os.X_OK) if path.is_dir() else os.access(path, os.W_OK)
+    return os.access(path, os.W_OK | os.X_OK) if is_folder(path) else os.access(path, os.W_OK)
 
 
 def _owner(path: str) -> str:

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.plain_files import is_folder
+
 USUAL = "devices/virtual/neuron_device"
 _DEVICE = re.compile(r"neuron[_-]?(?:device)?([0-9]{1,5})")
 _CORE = re.compile(r"(?:neuron_?)?(?:core|nc)[_-]?([0-9]{1,5})")
@@ -73,7 +75,7 @@ class _Found(NamedTuple):
 def find_layout(root: str) -> Layout:
     """The layout below `root`, which stands for /sys or for the folder that holds `neuron0`; empty without devices."""
     whole = f"{root}/{USUAL}"
-    usual = whole if Path(whole).is_dir() else root
+    usual = whole if is_folder(whole) else root
     for paths in _places(root, usual):
         numbered = sorted((int(match[1]), path) for path in paths if (match := _DEVICE.fullmatch(Path(path).name)))
         found = (_usual_device(index, path) or _device(index, path) for index, path in numbered)
@@ -90,7 +92,7 @@ def _places(root: str, usual: str) -> Iterator[list[str]]:
     Only a machine on which the driver is loaded is walked: elsewhere nothing is found, however often one looks.
     """
     yield [f"{usual}/{name}" for name in names_in(usual)]
-    if Path(f"{root}/module/neuron").is_dir():
+    if is_folder(f"{root}/module/neuron"):
         by_class = f"{root}/class/neuron_device"
         yield [os.path.realpath(f"{by_class}/{name}") for name in names_in(by_class)]
         walked = _walk(f"{root}/devices", _FOLDERS_OF_A_MACHINE)
@@ -110,7 +112,7 @@ def _usual_device(index: int, path: str) -> DeviceFiles | None:
     numbers = sorted(
         int(match[1]) for name in names_in(path) if (match := re.fullmatch(r"neuron_core([0-9]{1,5})", name))
     )
-    if not numbers or not Path(_usual_memory(path, numbers[0])).is_dir():
+    if not numbers or not is_folder(_usual_memory(path, numbers[0])):
         return None
     cores = tuple(
         CoreFiles(

@@ -89,6 +89,12 @@ def test_a_table_that_is_older_than_the_log_is_another_runs(tmp_path: Path) -> N
     assert tables_in(tmp_path) == [path]
 
 
+def test_beside_a_log_that_cannot_be_looked_at_there_are_no_tables(tmp_path: Path) -> None:
+    table(tmp_path, 0, ROW)
+    (tmp_path / "train.log").symlink_to("x" * 256)  # a name that no disk takes
+    assert beside(tmp_path / "train.log") == []
+
+
 def test_links_and_what_only_has_the_name_are_not_read(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(LOG)

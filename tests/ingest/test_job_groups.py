@@ -71,6 +71,12 @@ def test_a_rotated_log_is_one_job_however_long_it_took(tmp_path: Path) -> None:
     assert jobs_of(*paths, heads=heads) == [paths]
 
 
+def test_a_log_that_cannot_be_looked_at_takes_no_rotated_one(tmp_path: Path) -> None:
+    (tmp_path / "train.log").symlink_to("x" * 256)  # a name that no disk takes
+    path = str(tmp_path / "train.log.1")
+    assert jobs_of(path) == [[path]]
+
+
 def test_a_compressed_log_says_of_which_batch_job_it_is(tmp_path: Path) -> None:
     path = tmp_path / "train.log.1.gz"
     path.write_bytes(gzip.compress(b"2026-01-01 00:00:00 begun\nSLURM_JOB_ID=812\n"))

@@ -13,6 +13,7 @@ import pytest
 
 from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
+from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recorder import OutputFile
@@ -63,6 +64,26 @@ def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_pat
     assert [event.source for event in events] == ["worker:11", "worker:12", "worker:12", "worker:12"]
 
 
+def test_the_side_channel_reads_on_while_its_folder_cannot_be_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link, file = tmp_path / "link", tmp_path / "real" / "11.jsonl"
+    link.symlink_to("real")
+    line = encode(GraphDescribed(module="MODULE_1+a")) + b"\n"
+    file.write_bytes(line)
+    heard, source = Heard(), SideChannel(link)
+    thread = threading.Thread(target=source.start, args=(heard,), daemon=True)
+    thread.start()
+    heard.wait_for(1)
+    link.unlink()
+    link.symlink_to("x" * 256)  # a name that no disk takes
+    for count in (2, 3):  # the folder was looked at between the two
+        with file.open("ab") as more:
+            more.write(line)
+        heard.wait_for(count)
+    source.stop()
+    thread.join(60)
+
+
 def test_a_full_disk_stops_the_recording_with_one_warning_and_offsets_go_on(tmp_path: Path) -> None:
     warnings: list[str] = []
     output = OutputFile(tmp_path, warnings.append)
@@ -95,6 +116,36 @@ def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None
         rang.clear()
     feed.stop()
     assert {line.text for line in feed.log_tail(5)} == {"from rank 0", "from rank 1"}
+
+
+@pytest.mark.parametrize("named", ["b.log", "logs"])
+def test_a_path_that_cannot_be_looked_at_for_a_while_ends_no_other_log(tmp_path: Path, named: str) -> None:
+    (tmp_path / "real" / "logs").mkdir(parents=True)
+    for place in ("real/b.log", "real/logs/c.log"):
+        (tmp_path / place).write_text("of another log\n")
+    log, link = tmp_path / "a.log", tmp_path / named
+    log.write_text("first\n")
+    link.symlink_to(tmp_path / "real" / named)
+    feed, rang = paths_feed(Settings(), [str(log), str(link)]), threading.Event()
+
+    def wait_for(text: str, log: Path) -> None:
+        while text not in [line.text for line in feed.log_tail(5, f"log:{log}")]:
+            assert rang.wait(60)
+            rang.clear()
+
+    feed.start(rang.set)
+    try:
+        wait_for("of another log", link / "c.log" if named == "logs" else link)
+        link.unlink()
+        link.symlink_to("x" * 256)  # longer than a name may be: as a stale handle, an error that is no missing file
+        for text in ("second", "third"):  # all paths were looked at between the two
+            with log.open("a") as file:
+                file.write(f"{text}\n")
+            wait_for(text, log)
+    finally:
+        feed.stop()
+    assert isinstance(feed, JobsFeed)
+    assert [job.name for job in feed.jobs] == ["a.log", "c.log" if named == "logs" else "b.log"]
 
 
 def test_a_cache_root_is_distinguished_from_a_folder_of_logs(tmp_path: Path) -> None:
@@ -216,6 +267,7 @@ def test_a_screen_line_never_carries_an_escape_sequence() -> None:
 
 WITHOUT_SPACE = """
 import os, resource, sys
+from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.sources import StandardInput
 buffer = LogBuffer()

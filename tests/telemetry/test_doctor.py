@@ -148,6 +148,12 @@ def test_a_root_is_looked_at_without_being_made(tmp_path: Path) -> None:
     assert (found.found, found.writable) == (RootKind.MISSING, True)
     assert list(tmp_path.iterdir()) == []
     assert found.free
+
+
+def test_a_root_below_a_folder_that_cannot_be_looked_at_is_missing(tmp_path: Path) -> None:
+    below = tmp_path / ("x" * 256) / "b" / "c"  # a name that no disk takes
+    found = doctor_facts.look_at_root(str(below), cache=CacheKind.NEURON, origin="x")
+    assert (found.found, found.writable) == (RootKind.MISSING, True)
     (tmp_path / "file").touch()
     assert doctor_facts.look_at_root(str(tmp_path / "file"), cache=CacheKind.NEURON, origin="x").found is RootKind.FILE
     assert (
