@@ -32,7 +32,7 @@ def disable_gc() -> None:
 
 
 def show(app: TopApp, *reasons: Callable[[], object]) -> int:
-    """Run the program on our terminal; its exit status, 1 after an error.
+    """Run the program on our terminal; its exit status, 1 after an error. Raises what has ended the program.
 
     It exits when one of the `reasons` returns, each called in a thread of its own; without any, when the terminal is
     lost: where the hang-up signal is ignored it would go on drawing for nobody.
@@ -48,6 +48,8 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
         ended.set()
         gc.enable()
         _end_input(app)
+    if app.problem is not None:
+        raise app.problem
     return app.return_code or 0
 
 

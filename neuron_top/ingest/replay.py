@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent
 from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
@@ -21,11 +22,13 @@ from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.recordings import find_recording, is_cut_off
 from neuron_top.plain_files import is_file
 from neuron_top.run.model import Run
+from neuron_top.store.errors import StoreCorrupt
 from neuron_top.store.location import StoreLocation
 from neuron_top.store.protocol import Store
 
 View = TypeVar("View")
 _TICK_SECONDS = 0.05
+_RETRY_SECONDS = 1.0
 _MOST_SPEED = 1000.0
 
 
@@ -108,6 +111,8 @@ class ReplayFeed:
         self._lock = threading.Lock()
         self._shown = threading.Event()
         """It was brought to where it begins to play; whoever reads before that waits, and sees no empty run."""
+        self._problem: NeuronTopError | None = None
+        """Why the recording could not be read up to where it stands."""
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -123,9 +128,14 @@ class ReplayFeed:
             self._thread.join()
 
     def read(self, view: Callable[[Run, float], View]) -> View:
-        """`view(run, now)` at the recorded moment."""
+        """`view(run, now)` at the recorded moment.
+
+        Raises StoreUnusable where it cannot be read up to there: a part of a run must not pass for all of it.
+        """
         self._await_start()
         with self._lock:
+            if self._problem is not None:
+                raise self._problem.with_traceback(None)  # else it would keep the frames of every call
             return view(self._run, self.clock.now)
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
@@ -179,7 +189,17 @@ class ReplayFeed:
         return place if is_file(place) and not place.is_symlink() else None
 
     def show(self, moment: float) -> bool:
-        """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""
+        """Bring the run to a recorded moment; whether that changed anything. For one thread at a time.
+
+        Raises StoreUnusable; called again after that, it opens the store anew.
+        """
+        try:
+            return self._bring_to(moment)
+        except NeuronTopError:
+            self._close()
+            raise
+
+    def _bring_to(self, moment: float) -> bool:
         if self._store is None:
             self._store = self._kept.open()
         events = self._events if moment >= self._applied else None
@@ -206,15 +226,29 @@ class ReplayFeed:
     def _play(self, changed: Callable[[], None]) -> None:
         try:
             while not self._stopped.is_set():
-                moved = self.show(self.clock.now)
-                self._shown.set()
-                if moved:
+                before = self._problem
+                if self._step() or str(self._problem) != str(before):
                     changed()
-                self._stopped.wait(_TICK_SECONDS)
+                if isinstance(self._problem, StoreCorrupt):  # it stays so; anything else may pass
+                    return
+                self._stopped.wait(_TICK_SECONDS if self._problem is None else _RETRY_SECONDS)
         finally:
             self._shown.set()
-            if self._store is not None:
-                self._store.close()
+            self._close()
+
+    def _step(self) -> bool:
+        """Go on to the present moment, or note what is wrong; whether the run changed."""
+        try:
+            moved, self._problem = self.show(self.clock.now), None
+        except NeuronTopError as problem:
+            moved, self._problem = False, problem
+        self._shown.set()
+        return moved
+
+    def _close(self) -> None:
+        store, self._store, self._events = self._store, None, None
+        if store is not None:
+            store.close()
 
 
 class _Lookahead:

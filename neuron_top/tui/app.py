@@ -107,6 +107,8 @@ class TopApp(App[int], inherit_bindings=False):
         self.services = services or Services(self.settings, caches)
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
+        self.problem: NeuronTopError | None = None
+        """Why it has ended by itself."""
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
@@ -203,7 +205,24 @@ class TopApp(App[int], inherit_bindings=False):
         screen = self.front
         if screen is None or not screen.is_mounted or not screen.is_attached:  # not yet, or not any more
             return
-        screen.update(*self.feed.read(partial(self._band_and_view, screen)))
+        try:
+            shown = self.feed.read(partial(self._band_and_view, screen))
+        except NeuronTopError as problem:
+            self._give_up(problem)
+        else:
+            screen.update(*shown)
+
+    def _give_up(self, problem: NeuronTopError) -> None:
+        """Stop showing a recording that cannot be read: back to what was shown before it, else exit."""
+        if self.leave_replay():
+            self.call_after_refresh(self._notice, str(problem))
+        else:
+            self.problem = problem
+            self.call_later(self.exit, 0, problem.exit_code)
+
+    def _notice(self, text: str) -> None:
+        if self.front is not None:
+            self.front.notice(text)
 
     def _band_and_view(self, screen: LiveScreen, run: Run, now: float) -> tuple[Band, Any]:
         """What stands above a screen, and its own view. The verdict is at most a second old: it asks every alert.
@@ -326,8 +345,7 @@ class TopApp(App[int], inherit_bindings=False):
         try:
             recording = self.services.runs.replay(run)
         except NeuronTopError as problem:
-            if self.front is not None:
-                self.front.notice(str(problem))
+            self._notice(str(problem))
             return
         self.playback.play(recording)
         self.go("overview")
@@ -344,8 +362,7 @@ class TopApp(App[int], inherit_bindings=False):
         try:
             feed = job_feed_of(self.playback.first, job) if job.startswith(PREFIX) else self.services.runs.open(job)
         except NeuronTopError as problem:
-            if self.front is not None:
-                self.front.notice(str(problem))
+            self._notice(str(problem))
             return
         self.playback.play(feed)
         self.go("overview")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent, OutputGrew, RunFinished, RunStarted, StepReported
 from neuron_top.ingest.replay import ReplayClock, ReplayFeed
+from neuron_top.store.errors import StoreCorrupt, StoreUnusable
 from neuron_top.store.location import StoreLocation
 from neuron_top.store.sqlite import SqliteStore
 
@@ -144,6 +146,46 @@ def test_nobody_reads_a_recording_before_it_stands_where_it_begins(
     try:
         assert feed.read(lambda run, now: (run.job.exit_code, now)) == (0, 1040.0)
         assert [line.text for line in feed.log_tail(1)] == ["step three"]
+    finally:
+        feed.stop()
+
+
+def at_its_end(store_path: Path) -> ReplayFeed:
+    feed = ReplayFeed(StoreLocation(store_path), "r-1")
+    feed.clock.pause()
+    feed.clock.seek(feed.clock.end)
+    return feed
+
+
+def test_a_recording_with_a_damaged_batch_is_not_shown_in_part(store_path: Path) -> None:
+    with sqlite3.connect(store_path) as connection:
+        connection.execute("UPDATE events SET data = x'00112233'")
+    connection.close()
+    feed, changed = at_its_end(store_path), threading.Event()
+    feed.start(changed.set)
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreCorrupt, match="batch 0 of recording r-1 cannot be read"):
+                feed.read(lambda run, now: run.job.exit_code)
+        assert changed.wait(60)
+    finally:
+        feed.stop()
+
+
+def test_a_recording_whose_store_comes_back_is_shown_again(store_path: Path) -> None:
+    feed, changed = at_its_end(store_path), threading.Event()
+    away = store_path.rename(store_path.with_suffix(".away"))
+    store_path.mkdir()
+    feed.start(changed.set)
+    try:
+        with pytest.raises(StoreUnusable):
+            feed.read(lambda run, now: run.job.exit_code)
+        assert changed.wait(60)
+        changed.clear()
+        store_path.rmdir()
+        away.rename(store_path)
+        assert changed.wait(60)
+        assert feed.read(lambda run, now: (run.job.exit_code, run.training.step)) == (0, 2)
     finally:
         feed.stop()
 

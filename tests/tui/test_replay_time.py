@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import pytest
 
 from neuron_top import events as ev
 from neuron_top import units
+from neuron_top.run.model import Run
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreCorrupt
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import SCREENS, ScreenSpec
 
 from .feeds import START, Clock, StillFeed, StillServices, job
 from .test_fleet import until
+
+View = TypeVar("View")
 
 
 async def test_the_end_is_reported_though_the_recorded_time_stands_still() -> None:
@@ -22,6 +29,32 @@ async def test_the_end_is_reported_though_the_recorded_time_stands_still() -> No
         await until(app, pilot, lambda text: "TRAINING" in text)
         feed.push(ev.RunFinished(run="r", exit_code=0, at=START + 1), now=START + 1)
         await until(app, pilot, lambda text: "COMPLETED" in text)
+
+
+class Damaged(StillFeed):
+    """A recording of which only the beginning can be read."""
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        raise StoreCorrupt("batch 7 cannot be read")
+
+
+async def test_a_recording_that_cannot_be_read_ends_the_program_with_its_sentence() -> None:
+    app = TopApp(Damaged([], now=START), Settings())
+    async with app.run_test() as pilot:
+        await until(app, pilot, lambda _text: app.problem is not None)
+    assert str(app.problem) == "batch 7 cannot be read"
+    assert app.return_code == 1
+
+
+async def test_what_was_shown_before_a_recording_that_cannot_be_read_is_shown_again() -> None:
+    app = TopApp(StillFeed(job(), now=START + 1), Settings(), "runs")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        app.playback.play(Damaged([], now=START))
+        app.announce()
+        await until(app, pilot, lambda text: "batch 7 cannot be read" in text)
+        assert app.playback.feed is app.playback.first
+        assert app.problem is None
 
 
 @pytest.mark.parametrize("width", [80, 96, 120])
