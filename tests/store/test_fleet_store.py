@@ -9,11 +9,13 @@ import pytest
 
 pytest.importorskip("psycopg")
 
+import msgspec
+
 from neuron_top.events import AnyEvent, CacheHit
 from neuron_top.services.doctor import examine_machine
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
-from neuron_top.store.errors import LeaseExpired, NodeNameTaken
+from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
@@ -83,6 +85,18 @@ def test_a_reader_goes_on_where_it_was_and_gets_every_batch_of_every_node(postgr
         while fresh := store.news("job-1", cursor):
             seen += [(one.node, one.sequence) for one in fresh]
         assert sorted(seen) == [("n1", 2), *(("n2", number) for number in range(1, 301))]
+
+
+def test_a_batch_that_cannot_be_read_takes_no_other_one_along(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        broken = msgspec.structs.replace(batch(2), data=b"not packed")
+        store.ship("n1", "s", [batch(1), broken, batch(3)])
+        cursor: dict[tuple[str, str], int] = {}
+        assert [one.sequence for one in store.news("job-1", cursor)] == [1]
+        with pytest.raises(StoreCorrupt):
+            store.news("job-1", cursor)
+        assert [one.sequence for one in store.news("job-1", cursor)] == [3]
+        assert store.news("job-1", cursor) == []
 
 
 def test_a_page_of_what_is_left_is_bounded_and_brings_all_nodes_to_their_end_together(postgres_url: str):

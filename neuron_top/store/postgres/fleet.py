@@ -271,7 +271,8 @@ class FleetStore:
         """Batches of a run behind `cursor`, which moves to the last of them; ask again until there are none.
 
         The batches of one spool come in order. Numbers of arrival would have gaps that are filled later, because
-        transactions end in another order than they begin in; marks of spools have none.
+        transactions end in another order than they begin in; marks of spools have none. Raises StoreCorrupt for a batch
+        that cannot be read, once: the cursor moves past it.
         """
         with self._database.connection() as connection:
             marks = connection.execute(
@@ -289,10 +290,16 @@ class FleetStore:
             ).fetchall()
         if not rows:  # dropped with their partition: nothing is left to read up to the marks
             cursor.update({(node, spool): mark for node, spool, _read, mark in behind})
-        landed = []
+        landed: list[Landed] = []
         for node, spool, sequence, number, data, written_as in rows:
+            try:
+                events = decoded(self.place, run, number, data, written_as)
+            except StoreCorrupt:
+                if landed:  # these first: the cursor has passed them
+                    break
+                cursor[node, spool] = sequence
+                raise
             cursor[node, spool] = sequence
-            events = decoded(self.place, run, number, data, written_as)
             landed.append(Landed(node=node, spool=spool, sequence=sequence, events=events))
         return landed
 
