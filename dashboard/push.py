@@ -118,5 +118,9 @@ async def _notify(
     while True:
         version = await feeds.wait_for_change(run, version, MOST_SECONDS)
         await asyncio.sleep(later)
-        await socket.send_text(await news(run))
+        try:
+            text = await news(run)
+        except NeuronTopError:  # a recording that cannot be read any more: the page asks, and says why
+            text = ""
+        await socket.send_text(text)
         await asyncio.sleep(LEAST_SECONDS - later)
