@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -85,8 +86,11 @@ class JobList:
 
     def _shown(self) -> set[str]:
         """The recordings that are on these screens: one that this program makes is listed only after it began."""
-        playback = self._app.playback
-        return {feed.read(lambda run, _now: run.job.run) for feed in (playback.first, playback.feed)}
+        found = set()
+        for feed in (self._app.playback.first, self._app.playback.feed):
+            with contextlib.suppress(NeuronTopError):  # a recording that cannot be read, which the screen says
+                found.add(feed.read(lambda run, _now: run.job.run))
+        return found
 
     def _look(self) -> None:
         from neuron_top.services.jobs import running_cards

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import TypeVar, cast
 
 import msgspec
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.run.model import Run
+from neuron_top.store.errors import StoreCorrupt
 from neuron_top.tui import job_list
 from neuron_top.tui.job_list import JobList
 from neuron_top.tui.replay_controller import ReplayController
@@ -17,6 +19,7 @@ from neuron_top.views.runs import RunRow
 
 from . import feeds
 
+View = TypeVar("View")
 OTHERS, NEW = (
     feeds.recordings()[0],
     msgspec.structs.replace(feeds.recordings()[0], id="20260921-101700-new", name="new"),
@@ -67,3 +70,23 @@ def test_a_job_that_begins_is_offered_but_not_the_one_on_the_screen(
     program.running = (NEW, OWN, *before)
     jobs.tick()
     assert program.notices == ["a new job runs: new; J lists the jobs"]
+
+
+def test_a_recording_that_cannot_be_read_keeps_no_job_from_being_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_list, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(job_list, "_LOOK_SECONDS", 0.0)
+    program = Program(())
+    program.playback.play(Unreadable(feeds.job()))
+    program.begun_seconds = 10.0
+    jobs = JobList(program)
+    jobs.tick()
+    program.running = (NEW,)
+    jobs.tick()
+    assert program.notices == ["a new job runs: new; J lists the jobs"]
+
+
+class Unreadable(feeds.StillFeed):
+    """A recording with a damaged batch."""
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        raise StoreCorrupt("the store is damaged")
