@@ -19,14 +19,12 @@ import contextlib
 import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
 from neuron_top.compile import side_channel
@@ -54,24 +52,14 @@ class Storage(NamedTuple):
     address: int
 
 
-class _Parameter(NamedTuple):
-    """What a graph was given, as it was seen last."""
-
-    lifetime: StorageWeakRef
-    """Of the memory: a weak reference to a tensor would keep the job from exchanging that (`swap_tensors`)."""
-    storage: Storage
-    size: int
-
-
 class Account:
     """What is known of this process's tensors, as numbers. Keeps no tensor alive, nor looks at one by itself."""
 
     def __init__(self) -> None:
         self._optimizers: dict[int, dict[str, Kinds]] = {}
-        """By living optimizer, then by place."""
+        """By optimizer, then by place."""
         self._looked_at: dict[int, float] = {}
-        self._parameters: dict[int, _Parameter] = {}
-        """By PyTorch's object for the memory, which stays the same where that moves."""
+        self._parameters: dict[Storage, int] = {}
         self._kept: list[Kinds] = []
         """By forward graph: bytes by place."""
         self._gpu = worker_gpu.GpuAccount()
@@ -85,9 +73,6 @@ class Account:
         self._kept.clear()
         if now - self._looked_at.get(key, float("-inf")) < PERIOD:
             return
-        if key not in self._looked_at:
-            for known in (self._optimizers, self._looked_at):  # its id will be another's
-                weakref.finalize(optimizer, known.pop, key, None).atexit = False
         self._looked_at[key] = now
         # The job goes on whatever its tensors look like: what can't be counted stays unknown.
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
@@ -98,22 +83,11 @@ class Account:
         """Note the parameters and buffers a graph is given; by place, the bytes of what it keeps besides them."""
         found: Kinds = {}
         with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
-            besides = self._noted(given)
+            self._parameters.update(_storages(given))
             for storage, size in dict(_storages(kept)).items():
-                if storage not in besides:
+                if storage not in self._parameters:
                     found[storage.place] = found.get(storage.place, 0) + size
         return found
-
-    def _noted(self, given: Iterable[Tensor]) -> set[Storage]:
-        storages = set()
-        for storage, memory in _memory(given):
-            storages.add(storage)
-            key, size = memory._cdata, memory.nbytes()
-            known = self._parameters.get(key)
-            if known is None or (known.storage, known.size) != (storage, size):
-                lifetime = StorageWeakRef(memory)  # type: ignore[no-untyped-call]
-                self._parameters[key] = _Parameter(lifetime, storage, size)
-        return storages
 
     def forward_ran(self, keeps: Kinds) -> None:
         """A forward graph ran and keeps so many bytes until its backward pass."""
@@ -153,10 +127,7 @@ class Account:
         for by_place in list(self._optimizers.values()):
             for kind, size in by_place.get(place, {}).items():
                 found[kind] = found.get(kind, 0) + size
-        for key, each in list(self._parameters.items()):
-            if each.lifetime.expired():  # type: ignore[no-untyped-call]
-                self._parameters.pop(key, None)
-        parameters = [each.size for each in list(self._parameters.values()) if each.storage.place == place]
+        parameters = [size for storage, size in list(self._parameters.items()) if storage.place == place]
         if not found and parameters:
             found["parameters"] = sum(parameters)
         if parameters:
@@ -194,17 +165,12 @@ def _gradients_on_gpu(parameters: Iterable[Tensor]) -> int:
 
 def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[Storage, int]]:
     """The storage behind each tensor, and its bytes; of a DTensor, its own shard's."""
-    for storage, memory in _memory(tensors):
-        yield storage, memory.nbytes()
-
-
-def _memory(tensors: Iterable[Tensor]) -> Iterator[tuple[Storage, torch.UntypedStorage]]:
     for tensor in tensors:
         local = getattr(tensor, "_local_tensor", tensor)
         if local.device.type in (HOST, GPU):
             storage = local.untyped_storage()
             if address := storage.data_ptr():
-                yield Storage(local.device.type, address), storage
+                yield Storage(local.device.type, address), storage.nbytes()
 
 
 def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
