@@ -14,7 +14,6 @@ from neuron_top.events.levels import LineLevel
 from neuron_top.ingest.feed import EndingFeed, Feed
 from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
-from neuron_top.ingest.paused_feed import PausedFeed
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -27,7 +26,6 @@ __all__ = [
     "LogLine",
     "LogPage",
     "LogQuery",
-    "PausedFeed",
     "Run",
     "bucket_paths",
     "cache_roots",
@@ -35,6 +33,7 @@ __all__ = [
     "import_log_reader",
     "job_feed",
     "live_feed",
+    "paused",
     "searched_places",
     "source_name",
 ]
@@ -54,6 +53,13 @@ def live_feed(
 
     watched = [path for path in paths if not is_bucket(path)]
     return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings, stays=stays)
+
+
+def paused(feed: Feed) -> Feed:
+    """`feed` as it is now, which stays so while it goes on."""
+    from neuron_top.ingest.paused_feed import PausedFeed
+
+    return PausedFeed(feed)
 
 
 def job_feed(settings: Settings, job: str) -> EndingFeed:

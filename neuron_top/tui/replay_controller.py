@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from neuron_top.services.feeds import Feed, PausedFeed
+from neuron_top.services.feeds import Feed, paused
 from neuron_top.units import clock_text
 
 
@@ -37,7 +37,7 @@ class ReplayController:
     def __init__(self, feed: Feed, changed: Callable[[], None]) -> None:
         """`changed` is called from a thread of the feed that is shown."""
         self._shown = self._first = feed
-        self._held: PausedFeed | None = None
+        self._held: Feed | None = None
         """What a paused live feed was at the moment of the pause."""
         self.paused_at: float | None = None
         """When the pause began (monotonic seconds); None while there is none."""
@@ -105,7 +105,7 @@ class ReplayController:
         if self.clock is not None:
             self.clock.pause() if self.paused else self.clock.resume()
         else:
-            self._held = PausedFeed(self._shown) if self.paused else None
+            self._held = paused(self._shown) if self.paused else None
 
     def seek(self, seconds: float) -> None:
         """Move a replay by recorded seconds."""

@@ -7,9 +7,7 @@ import msgspec
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd, Unreadable
 from neuron_top.escapes import shortened
 from neuron_top.run.severity import Severity
-from neuron_top.run.state import JobState
 from neuron_top.units import count_text
-from neuron_top.views.states import job_text
 
 _MOST_OTHERS = 8
 _LONGEST_LINE = 300
@@ -153,6 +151,13 @@ def _reason(diagnosis: Diagnosis, view: DiagnosisView) -> str:
     return f"{cause_text(cause.cause_class, text, stated=cause.stated)} (line {count_text(cause.line)}{certainty})"
 
 
+def _interrupted_text(signal: str) -> str:
+    from neuron_top.run.state import JobState  # a tally, which needs no run, reads most diagnoses
+    from neuron_top.views.states import job_text
+
+    return job_text(JobState.INTERRUPTED, signal=signal)
+
+
 def _advice(diagnosis: Diagnosis) -> str:
     """What to do next; nothing where a person stopped the job."""
     return diagnosis.causes[0].advice if diagnosis.causes and not diagnosis.interrupted_by else ""
@@ -187,7 +192,7 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
         )
     signal = diagnosis.interrupted_by or ""
     if signal and not (diagnosis.causes and diagnosis.causes[0].stated):
-        return DiagnosisView(failed=diagnosis.failed, verdict=job_text(JobState.INTERRUPTED, signal=signal))
+        return DiagnosisView(failed=diagnosis.failed, verdict=_interrupted_text(signal))
     if not diagnosis.causes:
         fine = _GOES_ON if goes_on else f"no failure; {_ENDS[diagnosis.job_ended]}"
         verdict = f"failed; {_UNSTATED}" if diagnosis.failed else fine
@@ -197,7 +202,7 @@ def diagnosis_view(diagnosis: Diagnosis, *, goes_on: bool = False) -> DiagnosisV
     lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
     return DiagnosisView(
         failed=diagnosis.failed,
-        verdict=job_text(JobState.INTERRUPTED, signal=signal) if signal else f"{_ended(diagnosis)}: {what}",
+        verdict=_interrupted_text(signal) if signal else f"{_ended(diagnosis)}: {what}",
         where=_where(cause),
         text=cause.text,
         lines=tuple(sorted(lines, key=lambda line: line.line)),
