@@ -13,7 +13,7 @@ warning and the sharing, not the job; so does any other disk that a compile fill
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
 from neuron_top.compile.compiler import Compiler, NotSerializable
 from neuron_top.compile.fetch.fetcher import Fetched, Fetcher, fetcher_for
 from neuron_top.compile.wrapper import log_lines
-from neuron_top.compile.wrapper.cache_root import check_root, unusable
+from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
 from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, GraphToCompile
 from neuron_top.compile.wrapper.flags import OnMiss, WrapperOptions
@@ -110,10 +110,10 @@ class Wrapper:
             return self.compile_without_cache(graph, problem)
         self.log.cache_path(self.options.cache_url)
         if not may_compile:
-            with _reaching(entry):
+            with entry.reaching():
                 return self._found_or_refused(entry, graph)
         try:
-            with _reaching(entry):
+            with entry.reaching():
                 return self._with_room(entry, graph)
         except CacheUnusable as problem:
             return self.compile_without_cache(graph, problem)
@@ -169,7 +169,7 @@ class Wrapper:
         """
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
-        with _reaching(entry):
+        with entry.reaching():
             if entry.state() is Lookup.HIT:
                 if not entry.broken_reason(graph.digest):
                     self.log.hit(entry.artifact)
@@ -196,7 +196,7 @@ class Wrapper:
         digest, body = entry.stored_graph()
         graph = GraphToCompile(key=key, data=lambda: body, digest=digest)
         try:
-            with _reaching(entry):
+            with entry.reaching():
                 return self._with_room(entry, graph, entry.stored_flags())
         except NotSerializable as reason:
             why = f"the graph can only be compiled in the job it came from: {reason}"
@@ -442,15 +442,6 @@ class Wrapper:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
-
-
-@contextlib.contextmanager
-def _reaching(entry: WritableEntry) -> Iterator[None]:
-    """Raise CacheUnusable where the entry cannot be reached: its folder is closed to us, or its file system is gone."""
-    try:
-        yield
-    except OSError as problem:
-        raise unusable(entry.path, problem) from problem
 
 
 def _hit(entry: WritableEntry, artifact: StoredArtifact) -> CompiledEntry:

@@ -37,7 +37,7 @@ class WritableEntry(StoredEntry):
 
     def make(self) -> None:
         """Make its folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
-        with self._as_unusable():
+        with self.reaching():
             if self.private:
                 trust.make_folders(str(self.path))
             else:
@@ -61,7 +61,7 @@ class WritableEntry(StoredEntry):
         """
         self.make()
         data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self.is_local else body
-        with self._as_unusable():
+        with self.reaching():
             self._write(self.path / filenames.FLAGS_NAMES[0], flags_data(flags))
             if description is not None:
                 self._write(self.path / filenames.DESCRIPTION, description)
@@ -74,7 +74,7 @@ class WritableEntry(StoredEntry):
 
     def publish(self, outputs: Mapping[str, Path], stats: Stats) -> None:
         """Make a finished compile a hit; `outputs`: file name → complete temporary file. Raises CacheUnusable."""
-        with self._as_unusable():
+        with self.reaching():
             for step in self.publishing(outputs, stats):
                 step()
 
@@ -96,7 +96,7 @@ class WritableEntry(StoredEntry):
     def adopt(self, files: Mapping[str, Path]) -> None:
         """Make files that came from elsewhere, and were found good, a hit: name → complete temporary file. With the
         lock. Raises CacheUnusable."""
-        with self._as_unusable():
+        with self.reaching():
             self.done.unlink(missing_ok=True)
             for path in files.values():
                 _finish(path)
@@ -109,7 +109,7 @@ class WritableEntry(StoredEntry):
 
     def record_failure(self, text: str, stats: Stats) -> None:
         """Store a failed compile; later lookups find it instead of compiling again. Raises CacheUnusable."""
-        with self._as_unusable():
+        with self.reaching():
             self.done.unlink(missing_ok=True)
             self._replace(self.path / filenames.STATS, msgspec.json.encode(stats))
             self._replace(self.failure, text.encode())
@@ -124,7 +124,7 @@ class WritableEntry(StoredEntry):
         names = (filenames.STATS, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.FAILURE_LOG)
         paths = (*self.artifacts, self.graph, *(self.path / name for name in names))
         aside = {path: path.with_name(f"{path.name}.{stamp}{filenames.QUARANTINE_SUFFIX}") for path in paths}
-        with self._as_unusable():
+        with self.reaching():
             self.done.unlink(missing_ok=True)
             for path, target in aside.items():
                 with contextlib.suppress(FileNotFoundError):
@@ -162,7 +162,8 @@ class WritableEntry(StoredEntry):
             raise
 
     @contextlib.contextmanager
-    def _as_unusable(self) -> Iterator[None]:
+    def reaching(self) -> Iterator[None]:
+        """Raise CacheUnusable where the entry is out of reach: its folder is closed to us, or its disk is gone."""
         try:
             yield
         except OSError as problem:
