@@ -151,6 +151,15 @@ def full(disk: Path) -> Iterator[None]:
         filler.unlink()
 
 
+def written_without_room(process: subprocess.Popen[str], log: Path, data: bytes) -> None:
+    """The job writes more, and the agent has reported that its spool cannot take it."""
+    with log.open("ab", buffering=0) as file:
+        file.write(data)
+    assert process.stderr is not None
+    while "until there is room" not in (reported := process.stderr.readline()):
+        assert reported, "the agent ended"
+
+
 def test_a_full_disk_under_the_spool_loses_nothing_and_the_agent_goes_on(tmp_path: Path, postgres_url: str) -> None:
     whole, log = tmp_path / "whole.log", tmp_path / "job.log"
     write_job(whole, ranks=20, steps=30)
@@ -158,13 +167,9 @@ def test_a_full_disk_under_the_spool_loses_nothing_and_the_agent_goes_on(tmp_pat
     log.write_bytes(b"".join(lines[: len(lines) // 2]))
     with mounted(tmp_path / "state-n1", "size=2m") as disk:
         process = agent(tmp_path, postgres_url, str(log))
-        assert process.stderr is not None
         until(postgres_url, figures(read(log)), seconds=240)
         with full(disk):
-            with log.open("ab", buffering=0) as file:
-                file.write(b"".join(lines[len(lines) // 2 :]))
-            while "until there is room" not in (reported := process.stderr.readline()):
-                assert reported, "the agent ended"
+            written_without_room(process, log, b"".join(lines[len(lines) // 2 :]))
             assert process.poll() is None
         until(postgres_url, figures(read(whole)), seconds=240)
         process.send_signal(signal.SIGTERM)
@@ -177,13 +182,9 @@ def test_a_job_that_ends_on_a_full_disk_is_not_reported_as_shipped(tmp_path: Pat
     write_job(log)
     with mounted(tmp_path / "state-n1", "size=2m") as disk:
         process = agent(tmp_path, postgres_url, str(log))
-        assert process.stderr is not None
         until(postgres_url, figures(read(log)), seconds=240)
         with full(disk):
-            with log.open("ab", buffering=0) as file:
-                file.write(b"ValueError: the last line\n" * 2)
-            while "until there is room" not in (reported := process.stderr.readline()):
-                assert reported, "the agent ended"
+            written_without_room(process, log, b"ValueError: the last line\n" * 2)
             process.send_signal(signal.SIGTERM)
             reported = ended(process, status=1)
         assert "no room until the end" in reported
