@@ -34,9 +34,8 @@ class NodeGate:
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            with contextlib.suppress(
-                OSError
-            ):  # a child that was forked meanwhile has the file open, and with it the lock
+            # Closing is not enough: a child that was forked meanwhile has the file open, and with it the lock.
+            with contextlib.suppress(OSError):
                 fcntl.flock(self._handle, fcntl.LOCK_UN)
             os.close(self._handle)
 
