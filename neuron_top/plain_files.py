@@ -33,6 +33,11 @@ def is_folder(path: str | Path) -> bool:
     return stat.S_ISDIR(_mode(path))
 
 
+def nearest_folder(path: Path) -> Path:
+    """The folder, or the lowest one above it that is there: it is on the disk that `path` will be made on."""
+    return next((folder for folder in (path, *path.parents) if is_folder(folder)), Path("/"))
+
+
 def _mode(path: str | Path) -> int:
     try:
         return os.stat(path).st_mode  # noqa: PTH116 (strings are asked for too)

@@ -25,7 +25,7 @@ from neuron_top.cache.processes import bystanders, read_processes
 from neuron_top.escapes import visible
 from neuron_top.identity import Identity, identity
 from neuron_top.parsers.secrets import without_secrets
-from neuron_top.plain_files import is_folder
+from neuron_top.plain_files import is_folder, nearest_folder
 from neuron_top.processes import proc
 from neuron_top.telemetry import doctor_variables, tools, worker_placement
 from neuron_top.telemetry.core_owners import program_name
@@ -260,7 +260,7 @@ def look_at_root(
     try:
         status = place.stat()
     except OSError:
-        above = next((folder for folder in place.parents if is_folder(folder)), Path("/"))
+        above = nearest_folder(place)
         return _on_disk(msgspec.structs.replace(root, writable=_may_write(above)), above)
     seen = msgspec.structs.replace(
         root,

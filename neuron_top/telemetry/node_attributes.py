@@ -14,6 +14,7 @@ from pathlib import Path
 from neuron_top import __version__
 from neuron_top.cache import filesystem, roots
 from neuron_top.identity import Identity, instance_id
+from neuron_top.plain_files import nearest_folder
 from neuron_top.telemetry import versions
 from neuron_top.telemetry.doctor_facts import host_memory, system_packages, text_of
 from neuron_top.telemetry.sysfs import SysfsTree
@@ -111,10 +112,7 @@ def _cache(environ: Mapping[str, str]) -> dict[str, str | int | None]:
     cache = roots.root_in_force(environ)
     if cache.remote:
         return {"cache_root": cache.path, "cache_filesystem": "remote"}
-    folders = (Path(cache.path), *Path(cache.path).parents)
-    # `Path.exists` raises where a root is stale or may not be looked at.
-    place = next((folder for folder in folders if os.path.exists(folder)), Path("/"))  # noqa: PTH110
-    disk = filesystem.describe(str(place))
+    disk = filesystem.describe(str(nearest_folder(Path(cache.path))))
     step = max(1, (disk.total or 0) // _SHARE)
     return {
         "cache_root": cache.path,

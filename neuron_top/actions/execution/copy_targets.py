@@ -16,6 +16,7 @@ from neuron_top.cache import filesystem, trust
 from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.errors import RefusedForSafety
+from neuron_top.plain_files import nearest_folder
 
 CHUNK = 1 << 20
 
@@ -130,14 +131,11 @@ class LocalCopyTarget:
 
     def free(self) -> int | None:
         """Of the folder, or of what it will be made in."""
-        return filesystem.describe(str(self._there())).free
+        return filesystem.describe(str(nearest_folder(self._root))).free
 
     def shared(self) -> str | None:
         """As the catalog judges the mount."""
-        return filesystem.describe(str(self._there())).why_shared
-
-    def _there(self) -> Path:
-        return next(path for path in (self._root, *self._root.parents) if path.exists())
+        return filesystem.describe(str(nearest_folder(self._root))).why_shared
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
