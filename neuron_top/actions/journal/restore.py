@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -15,12 +16,13 @@ import msgspec
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.journal import trash as journal
 from neuron_top.actions.journal import trash_contents
+from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError, not_done
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
-from neuron_top.actions.reasons import NotDone, NotDoneCode
+from neuron_top.actions.reasons import NotDone
 from neuron_top.cache.locks import lock_owner
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
@@ -56,10 +58,6 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
                 f"be written: {problem}"
             ) from None
         return record
-
-
-Kept = list[tuple[str, NotDone]]
-"""(path, why it stays in the trash)."""
 
 
 def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
@@ -110,7 +108,7 @@ def _entry_back(
             return 1
         with root.entry(path) as entry, trashed_files.entry(path) as source:
             with EntryLockGuard(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
-                restored = _files_back(entry, source.handle, moves, kept)
+                restored = bring_back(moves, partial(_file_back, entry, source.handle), kept)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
@@ -119,22 +117,9 @@ def _entry_back(
         return 0
 
 
-def _files_back(entry: OpenEntry, source: int, moves: Sequence[Move], kept: Kept) -> int:
-    """Bring files of one entry back; its mark comes last, and stays where one of the others did: what lies there then
-    is not the artifact that it was made for."""
-    before, restored = len(kept), 0
-    for move in sorted(moves, key=attrgetter("is_of_mark")):
-        if move.is_of_mark and len(kept) > before:
-            kept.append((move.path, NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN)))
-        else:
-            restored += _file_back(entry, source, move, kept)
-    return restored
-
-
-def _file_back(entry: OpenEntry, source: int, move: Move, kept: Kept) -> bool:
+def _file_back(entry: OpenEntry, source: int, move: Move) -> NotDone | bool:
     try:
         entry.take_back(source, move.path.rpartition("/")[2])
     except (StaleEntryError, OSError) as problem:
-        kept.append((move.path, not_done(problem)))
-        return False
+        return not_done(problem)
     return True

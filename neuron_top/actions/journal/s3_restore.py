@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from operator import attrgetter
 
 from neuron_top.actions.execution.s3 import tag_number
 from neuron_top.actions.journal import trash as journal
+from neuron_top.actions.journal.marks_last import Kept, bring_back
 from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.reasons import NotDone, NotDoneCode
@@ -34,17 +34,10 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         if history.begun.verb in journal.ADDING:
             raise NothingToShow(f"plan {history.begun.plan} removed nothing: there is nothing to restore")
         restored = 0
-        kept: list[tuple[str, NotDone]] = []
+        kept = Kept()
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
             found = _Versions(bucket, entry, history.since - _CLOCKS_SECONDS)
-            before = len(kept)
-            for move in sorted(moves, key=attrgetter("is_of_mark")):  # the mark last: see `restore`
-                is_alone = move.is_of_mark and len(kept) > before
-                problem = NotDone(NotDoneCode.ARTIFACT_WRITTEN_AGAIN) if is_alone else found.undelete(move)
-                if isinstance(problem, NotDone):
-                    kept.append((move.path, problem))
-                else:
-                    restored += problem
+            restored += bring_back(moves, found.undelete, kept)
         record = PlanRestored(
             plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
