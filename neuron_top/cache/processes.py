@@ -82,7 +82,7 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
         if words and words[0].lstrip("-") in _SHELLS:
             return all(word.startswith("-") for word in words[1:])
         is_relay = any(Path(word).parts[-len(_RELAY) :] == _RELAY for word in self.command[1:4])
-        keeps_terminals = os.path.basename(self.command[0].partition(":")[0]) in _TERMINALS if words else False
+        keeps_terminals = bool(words) and os.path.basename(self.command[0].partition(":")[0]) in _TERMINALS
         return self.only_looks or is_relay or keeps_terminals
 
     @property
@@ -106,8 +106,18 @@ class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def modules(self) -> frozenset[str]:
-        """The modules that its command names."""
-        return frozenset(key for word in self.command for key in MODULE_KEY.findall(word))
+        """The modules that it compiles, as far as its command shows."""
+        named = frozenset(key for word in self.command for key in MODULE_KEY.findall(word))
+        return frozenset(filter(self.is_compiling, named))
+
+    def is_compiling(self, module: str) -> bool:
+        """Whether its command shows that it compiles `module`.
+
+        A compiler names the module. Another program that does may show it, follow its log or pass it on to us (`sudo
+        neurontop cache unlock MODULE_…`); a compile of its own takes a file of the work folder.
+        """
+        name = module if self.compiles else f"model.{module}."
+        return any(name in word for word in self.command)
 
 
 def read_processes(proc: str = "/proc") -> list[CacheProcess]:

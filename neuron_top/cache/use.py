@@ -20,7 +20,7 @@ class CacheUse(msgspec.Struct, frozen=True, kw_only=True):
     held: frozenset[str] = frozenset()
     """Entries (`compiler/module`) with a file that one of them has open or mapped."""
     named: frozenset[str] = frozenset()
-    """Modules that the command of one of them names."""
+    """Modules that one of them compiles, as its command shows."""
 
     def concerns(self, path: str, module: str, last_use: float | None) -> bool:
         """Whether one of them may need an entry: it holds or names it, or may have used it since it started.

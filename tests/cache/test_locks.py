@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from neuron_top.cache.locks import lock_owner, verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
@@ -34,6 +35,35 @@ def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:
     seen = msgspec.structs.replace(USED, processes=(process("neuronx-cc", f"/tmp/model.{KEY}.hlo_module.pb"),))
     lock = lock_verdict(KEY, NOW - 90_000, seen)
     assert (lock.verdict, lock.owner) == (Holder.ALIVE, "pid 7")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sudo", "neurontop", "cache", "unlock", "/cache", KEY),
+        ("timeout", "60", "neurontop", "cache", "evict", f"--module={KEY}"),
+        ("tail", "-f", f"/cache/neuronxcc-2.21/{KEY}/model.log"),
+        ("bash", "-c", f"cd /cache && neurontop cache show . {KEY}"),
+    ],
+)
+def test_who_looks_at_a_graph_or_passes_its_name_on_to_us_does_not_compile_it(command: tuple[str, ...]) -> None:
+    looks = process(*command)
+    assert lock_verdict(KEY, NOW - 901, msgspec.structs.replace(UNUSED, processes=(looks,))).verdict is Holder.DEAD
+    assert looks.modules == frozenset()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("neuronx-cc", "compile", f"--module={KEY}"),
+        ("/opt/a-compiler", f"/tmp/work/model.{KEY}.hlo_module.pb"),
+        ("/opt/a-compiler", f"--output=model.{KEY}.neff"),
+    ],
+)
+def test_a_compiler_may_name_its_graph_in_any_way_and_others_by_a_file_of_the_work_folder(
+    command: tuple[str, ...],
+) -> None:
+    assert process(*command).modules == {KEY}
 
 
 def test_a_work_folder_that_grows_is_proof_of_life() -> None:

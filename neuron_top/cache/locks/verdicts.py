@@ -81,7 +81,7 @@ def lock_verdict(
 
 def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
     for process in evidence.processes:
-        if any(module in word for word in process.command):
+        if process.is_compiling(module):
             return f"process {process.pid} names the graph in its command", f"pid {process.pid}"
     changed = evidence.work_newest.get(module)
     if changed is not None and evidence.now - changed < GROWTH_SECONDS:
