@@ -151,42 +151,44 @@ def _compile(task: NodeTask, bucket: SharedBucket | None = None) -> NodeResult:
     if unseen := _unseen(task):
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
     compiler: Compiler = Inductor() if graph.name == Inductor.graph_name else NeuronxCC(graph_name=graph.name)
+    with contextlib.closing(compiler):
+        return _compile_by(compiler, graph, task.retries, bucket)
+
+
+def _compile_by(compiler: Compiler, graph: Path, most_retries: int, bucket: SharedBucket | None) -> NodeResult:
     try:
         if isinstance(compiler, Inductor):
             compiler.start()  # it imports PyTorch while we do
         directory = compiler.directory()
     except ImportError as problem:
-        compiler.close()
         raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
-    except CompilerMissing:
-        compiler.close()
-        raise
     wanted = graph.parent.parent.name
     if directory != wanted:
-        compiler.close()
         said = f"its compiler is {directory}, the graph is for {wanted} (another version or instruction set)"
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
-    options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
-    log = log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
-    root = graph.parent.parent.parent
-    if bucket is None:
-        wrapper = Wrapper(compiler, options, log=log, turns=turns_for(root, log, many_nodes=True))
-    else:
-        below = f"{bucket.url}/{wanted}/{graph.parent.name}"
-        wrapper = Wrapper(
-            compiler,
-            msgspec.structs.replace(options, cache_url=str(root)),
-            log=log,
-            turns=turns_for(root, log, many_nodes=True, bucket=bucket.url, key_of=lambda _: below),
-            fetcher=Fetcher(BucketSource(bucket.url), log),
-            share=lambda entry, confirm: bucket.publish(f"{wanted}/{entry.module}", entry.path, confirm),
-        )
-    try:
-        compiled, retries = _ended_by_signal(lambda: _attempts(wrapper, graph, task.retries))
-    finally:
-        compiler.close()
+    wrapper = _wrapper(compiler, graph, bucket)
+    compiled, retries = _ended_by_signal(lambda: _attempts(wrapper, graph, most_retries))
     stats = compiled.entry.stats()
     return NodeResult(result=_success(stats, retries), files=stats.files if stats else {})
+
+
+def _wrapper(compiler: Compiler, graph: Path, bucket: SharedBucket | None) -> Wrapper:
+    """Around the cache that `graph` lies in, or around the bucket that it was fetched from."""
+    options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
+    log = log_lines.WrapperLog(form=log_lines.log_format(), level=options.log_level)
+    entry = graph.parent
+    folder, root = entry.parent.name, entry.parent.parent
+    if bucket is None:
+        return Wrapper(compiler, options, log=log, turns=turns_for(root, log, many_nodes=True))
+    below = f"{bucket.url}/{folder}/{entry.name}"
+    return Wrapper(
+        compiler,
+        msgspec.structs.replace(options, cache_url=str(root)),
+        log=log,
+        turns=turns_for(root, log, many_nodes=True, bucket=bucket.url, key_of=lambda _: below),
+        fetcher=Fetcher(BucketSource(bucket.url), log),
+        share=lambda entry, confirm: bucket.publish(f"{folder}/{entry.module}", entry.path, confirm),
+    )
 
 
 def _attempts(wrapper: Wrapper, graph: Path, most: int) -> tuple[CompiledEntry, int]:

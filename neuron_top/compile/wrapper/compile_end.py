@@ -102,7 +102,7 @@ def chain(problem: BaseException) -> Iterator[BaseException]:
 def is_disk_full(problem: BaseException) -> bool:
     """Whether a full disk (or a spent quota) is at the root of an exception."""
     for one in chain(problem):
-        if isinstance(one, OSError) and one.errno in FULL:
+        if isinstance(one, DiskFull) or (isinstance(one, OSError) and one.errno in FULL):
             return True
         if not isinstance(one, OSError) and any(os.strerror(number) in str(one) for number in FULL):
             return True  # a tool's own words, as the C++ compiler's

@@ -29,7 +29,7 @@ from neuron_top.compile.wrapper.compile_end import is_disk_full
 from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE, WrapperOptions
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
 from neuron_top.compile.wrapper.scratch import Scratch
-from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing, DiskFull
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
@@ -257,8 +257,7 @@ class Compiling:
             cause = CompileCause.KILLED if last else CompileCause.RETRIED
             raise
         except (CacheUnusable, ClaimLost) as problem:
-            is_full = isinstance(problem, DiskFull) or is_disk_full(problem)
-            cause = CompileCause.DISK_FULL if is_full else CompileCause.ELSEWHERE
+            cause = CompileCause.DISK_FULL if is_disk_full(problem) else CompileCause.ELSEWHERE
             raise
         except CompilerMissing:
             cause = CompileCause.NO_COMPILER
