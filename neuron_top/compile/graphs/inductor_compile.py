@@ -17,6 +17,8 @@ import io
 import os
 import re
 import signal
+import stat
+import sys
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +46,7 @@ from neuron_top.compile.graphs import (
     directions,
     gpus,
     hashing,
+    joined_kernels,
     process_groups,
     quick_linker,
     ready_kernels,
@@ -82,6 +85,8 @@ _IMPORTED_BY_COMPILES = (
 """Modules that PyTorch imports when it is first needed, in the middle of a compile."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
+_LINK = (stat.S_IFLNK | 0o777) << 16
+"""How a zip marks a symbolic link."""
 
 
 def warm_up() -> None:
@@ -98,6 +103,7 @@ def warm_up() -> None:
         tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
     vector_instructions.try_on_demand()
     quick_linker.use()
+    joined_kernels.use()
     with gpus.counted_elsewhere():
         if torch.cuda.is_available():  # most graphs are for it then; one for the CPU does the rest in its own fork
             _import_compiler(gpus.imported_by_compiles())
@@ -224,7 +230,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     if copying.constants(graph.gm) and not _KEEPS_CONSTANTS:
         raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
-    before = set(_mapped_kernels())
+    before = set(_loaded_kernels())
     assumed = 0 if fake_mode.shape_env is None else len(fake_mode.shape_env.guards)
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
@@ -244,7 +250,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = broken_kernels.written_anew(compiled)
         _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT], compiled)
-    _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
+    _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _loaded_kernels() if path not in before])
     return {"guards": _guards(graph.inputs, fake_mode.shape_env, assumed)}
 
 
@@ -350,16 +356,22 @@ def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:
     return [item for item in inputs if isinstance(item, torch.SymInt) and item.node.has_hint()]
 
 
-def _mapped_kernels() -> Iterator[Path]:
-    """The kernels that are loaded into this process: shared libraries below Inductor's directory."""
+def _loaded_kernels() -> list[Path]:
+    """The kernels that are loaded into this process: shared libraries below Inductor's directory.
+
+    One that several kernels share is mapped under one of its names, and Python knows the others.
+    """
     folder = os.path.realpath(cache_dir()) + os.sep
-    seen = set()
+    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+    imported = (os.path.realpath(path) for path in files if path.endswith(".so"))
+    below = dict.fromkeys(path.partition(folder)[2] for path in (*_mapped_files(), *imported))
+    return [Path(folder, path) for path in below if _KERNEL.fullmatch(path)]
+
+
+def _mapped_files() -> Iterator[str]:
     with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
-            path = line.rstrip("\n").partition(folder)[2]
-            if _KERNEL.fullmatch(path) and path not in seen:
-                seen.add(path)
-                yield Path(folder, path)
+            yield line.rstrip("\n")
 
 
 def _save(artifact: CompiledArtifact, path: Path, compile_again: Callable[[], object]) -> None:
@@ -387,10 +399,19 @@ def _in_short(reason: str) -> str:
 
 
 def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:
+    """A library that several kernels share is stored once; for the others there is a link to it."""
     folder = Path(os.path.realpath(cache_dir()))
+    stored: dict[tuple[int, int], str] = {}
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
         for path in kernels:
-            zipped.writestr(zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes())
+            name, facts = str(path.relative_to(folder)), path.stat()
+            first = stored.setdefault((facts.st_dev, facts.st_ino), name)
+            entry = zipfile.ZipInfo(name)
+            if first == name:
+                zipped.writestr(entry, path.read_bytes())
+            else:
+                entry.external_attr = _LINK
+                zipped.writestr(entry, f"../{first}")
 
 
 def _place_kernels(archive: bytes) -> None:
@@ -399,12 +420,24 @@ def _place_kernels(archive: bytes) -> None:
     One that is there already stays only where it is the same and nobody else can change it.
     """
     with zipfile.ZipFile(io.BytesIO(archive)) as zipped, _work_folder() as folder:
-        for name in zipped.namelist():
-            if _KERNEL.fullmatch(name):
-                _place_kernel(folder, name, zipped.read(name))
+        for entry in zipped.infolist():
+            if _KERNEL.fullmatch(entry.filename):
+                _place_kernel(folder, entry.filename, *_kernel(zipped, entry))
 
 
-def _place_kernel(folder: trust.CheckedFolder, name: str, data: bytes) -> None:
+def _kernel(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[bytes, str]:
+    """A library, and the name that it was stored under where this one is a link; "" where it is not."""
+    data = zipped.read(entry)
+    if entry.external_attr != _LINK:
+        return data, ""
+    first = data.decode().removeprefix("../")
+    if not _KERNEL.fullmatch(first):
+        raise zipfile.BadZipFile(f"{entry.filename} is a link to {first!r}, which is no kernel")
+    return zipped.read(first), first
+
+
+def _place_kernel(folder: trust.CheckedFolder, name: str, data: bytes, same_as: str) -> None:
+    """`same_as`: the name of a kernel that was placed before and shares its library; "" for none."""
     above, _, base = name.partition("/")
     target = Path(folder.path, name)
     trust.make_folders(str(target.parent))
@@ -415,13 +448,21 @@ def _place_kernel(folder: trust.CheckedFolder, name: str, data: bytes) -> None:
                     return
             temporary = target.with_name(f"{base}.{uuid.uuid4().hex}.tmp")
             try:
-                with open(temporary, "xb", opener=_executable) as file:
-                    file.write(data)
+                _write_kernel(temporary, data, Path(folder.path, same_as) if same_as else None)
                 temporary.rename(target)
             finally:
                 temporary.unlink(missing_ok=True)
     except trust.Untrusted as reason:
         raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
+
+
+def _write_kernel(path: Path, data: bytes, twin: Path | None) -> None:
+    if twin is not None:
+        with contextlib.suppress(OSError):  # a file system without hard links
+            os.link(twin, path)
+            return
+    with open(path, "xb", opener=_executable) as file:
+        file.write(data)
 
 
 def _executable(path: str, flags: int) -> int:
