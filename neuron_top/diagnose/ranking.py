@@ -21,6 +21,7 @@ last lines. Of a log that ends inside a traceback the last line is named.
 
 from __future__ import annotations
 
+import functools
 import signal
 
 from neuron_top.diagnose.advice import TORN_TRACEBACK, CauseAdvice, CodedDiagnosis, Remark
@@ -188,7 +189,7 @@ def _ordered(findings: list[Finding]) -> list[Finding]:
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
         return causes
-    return sorted(ordered, key=_says_little)[:1]
+    return sorted(ordered, key=functools.partial(_says_little, reported=_reported_ranks(ordered)))[:1]
 
 
 def _is_vague(finding: Finding) -> bool:
@@ -196,10 +197,18 @@ def _is_vague(finding: Finding) -> bool:
     return finding.weight is Weight.REASON and finding.verdict.reason is ReasonGiven.MISSING
 
 
-def _says_little(finding: Finding) -> tuple[bool, bool]:
-    """Least what a launcher prints of every end; of the rest of its report the line of one worker says most."""
+def _reported_ranks(findings: list[Finding]) -> set[int]:
+    """The workers whose end a launcher reports."""
+    return {rank for finding in findings if finding.verdict.advice == LAUNCHERS_REPORT for rank in finding.ranks}
+
+
+def _says_little(finding: Finding, reported: set[int]) -> tuple[bool, bool, bool]:
+    """Least what a launcher prints of every end; of its report the line of one worker says more, and most the exception
+    that this worker ended with."""
     is_of_every_end = finding.verdict.advice in (STOPS_WORKERS, ENDED_BELOW)
-    return is_of_every_end, not (finding.ranks and finding.verdict.advice == LAUNCHERS_REPORT)
+    is_report = finding.verdict.advice == LAUNCHERS_REPORT
+    is_its_exception = finding.terminal and not is_report and not reported.isdisjoint(finding.ranks)
+    return is_of_every_end, not is_its_exception, not (is_report and finding.ranks)
 
 
 def _is_death_with_reason(finding: Finding) -> bool:

@@ -112,10 +112,11 @@ _WORKFLOW = late_pattern(r"##\[(?P<level>error|warning|debug|notice)\]")
 COMPILERS_SOURCE = late_pattern(r"(?:^|/)(?:hilo|penguin|walrus|neuronx?cc|tensorizer|birsim|birverifier)/")
 """Folders of the compiler's C++, as glog's header names them."""
 _LETTER = late_pattern(
-    r"\[(?P<level>[DIW]) (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?\] ?"
+    r"\[(?P<level>[DIW])"
+    r"(?: (?:\d{4}-\d\d-\d\d|\d{6}) \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [\w.-]{1,80}(?::\d{1,6})?)?)?\] ?"
 )
-"""The header of Tornado's logger and of those made like it, Optuna's and Jupyter's, for what is no failure: Jupyter
-greets at level C, and says at level E what it does without."""
+"""The header of Tornado's logger and of those made like it, Optuna's and Jupyter's, and a letter behind a stamp, for
+what is no failure: Jupyter greets at level C, and says at level E what it does without."""
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")

@@ -127,6 +127,8 @@ OF_ROWS: dict[str, str] = {
     "kubectl describe pod states the reason",
     "driver or device missing": "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then "
     "dmesg; reload the driver or replace the instance if a device does not come back",
+    "a core does not answer": "A core did not answer the runtime in time: see that no other process holds it "
+    "(neuron-ls) and read dmesg; reload the driver, or replace the instance if the core does not come back",
     "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
@@ -155,6 +157,8 @@ OF_ROWS: dict[str, str] = {
     "groups, EFA, number of nodes, and whether another worker died or still compiles",
     "hardware": "The device reports a hardware error. Stop using this instance: replace it, and move the job to "
     "another one",
+    "an exception of a custom operator": "The code of a custom operator failed on the core: the lines below state the "
+    "kind and the address; check its reads and writes against the sizes of its tensors",
     "execution timeout": "A program did not end in time: a hang, a partner that died, or too low a limit "
     "(NEURON_RT_EXEC_TIMEOUT)",
     "index out of bounds": "An index is outside its table (token ids, positions, KV-cache slots): check inputs "
@@ -204,6 +208,8 @@ OF_ROWS: dict[str, str] = {
     "LFS): compare its size with the source's, and download or save it again",
     "a checkpoint does not fit the model": "The checkpoint was saved from a model of other sizes or names: compare its "
     "configuration, the degrees of parallelism it was saved with, and which weights are left out or renamed",
+    "weights that do not fit, listed": "The checkpoint was saved from a model of other sizes: compare its "
+    "configuration with the model's, and which weights are left out",
     "a worker over its budget of memory": "The worker was started again since it held more memory than it may: give "
     "each worker more memory or fewer threads, or make the partitions of the data smaller",
     "a build's command failed": "A package is built from its sources and its compiler failed: read the lines above in "

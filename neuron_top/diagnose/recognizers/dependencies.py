@@ -20,8 +20,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         "missing shared library",
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,
-        words("shared object file"),
-        r"cannot open shared object file",
+        words("shared object file|error opening lib"),
+        r"cannot open shared object file|\bError opening lib[\w.+-]{1,80}\.so\b",
     ),
     Recognizer(
         "missing dependency",

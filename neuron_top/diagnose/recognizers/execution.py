@@ -42,6 +42,13 @@ EXECUTION: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "an exception of a custom operator",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("gpsimd exception"),
+        r"\bGPSIMD EXCEPTION OCCURRED: (?=\S)",
+    ),
+    Recognizer(
         "execution timeout",
         CauseClass.RUNTIME_EXEC,
         Weight.REASON,

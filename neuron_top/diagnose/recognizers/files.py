@@ -50,11 +50,15 @@ FILES: tuple[Recognizer, ...] = (
         "a checkpoint does not fit the model",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
-        words("in loading state_dict|key(s) in state_dict|copying a param"),
-        (
-            r"Error\(s\) in loading state_dict for \S|(?:Missing|Unexpected) key\(s\) in state_dict: "
-            r"|size mismatch for \S{1,300}: copying a param"
-        ),
+        words("in loading state_dict|key(s) in state_dict"),
+        r"Error\(s\) in loading state_dict for \S|(?:Missing|Unexpected) key\(s\) in state_dict: ",
+    ),
+    Recognizer(
+        "weights that do not fit, listed",
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,
+        words("copying a param"),
+        r"size mismatch for \S{1,300}: copying a param",
     ),
     Recognizer(
         "a server does not load a model",

@@ -29,6 +29,13 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a core does not answer",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words("timestamp program| timeout ("),
+        r"\bTimestamp program \w{1,20} timeout|\bnd\d+ nc\d+ .{1,100}\btimeout \(\d+ ms\)",
+    ),
+    Recognizer(
         "the driver's module is not built",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,

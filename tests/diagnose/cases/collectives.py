@@ -7,6 +7,25 @@ from tests.diagnose.cases.wordings import CCOM
 
 COLLECTIVES = (
     Case(
+        "the exception of the worker that the launcher reports, though it only met another's end",
+        "collective",
+        """
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/job/train.py", line 30, in <module>
+[rank1]:     broadcast(sizes)
+>>>[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:7, remote process exited or there was a network error
+[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+./train.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-05-16_10:00:00
+  rank      : 1 (local_rank: 1)
+  exitcode  : 1 (pid: 812)
+  error_file: <N/A>
+""",
+    ),
+    Case(
         "InfiniBand's error behind NCCL's",
         "collective",
         """

@@ -47,6 +47,25 @@ INFO 03-04 10:00:00 [api_server.py:100] starting
 """,
     ),
     Case(
+        "a core that does not answer, without headers",
+        "runtime_init",
+        """
+>>>nd1 nc2 Timestamp program start timeout (500 ms)
+nd1 nc2 Error while waiting for the end of it
+TDRV not initialized
+Failed to initialize devices, error:5
+""",
+    ),
+    Case(
+        "a custom operator's exception below the runtime's heading",
+        "runtime_exec",
+        """
+2026-Mar-03 10:00:00.123456  900:910  ERROR  TDRV:queue_consume_entries                    Printing stderr from GPSIMD:
+>>>GPSIMD EXCEPTION OCCURRED: LOAD FROM A BAD ADDRESS
+Subtype/Type/Cause: 0x101
+""",
+    ),
+    Case(
         "the runtime in words nobody knows",
         "runtime_exec",
         """

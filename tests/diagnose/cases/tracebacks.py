@@ -46,6 +46,28 @@ _TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch
 ELASTIC = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
 TRACEBACKS = (
     Case(
+        "an exception behind a list of weights that were left out",
+        "script_error",
+        """
+size mismatch for head.weight: copying a param with shape torch.Size([8, 64]) from checkpoint, the shape in current model is torch.Size([4, 64]).
+Traceback (most recent call last):
+  File "/job/measure.py", line 30, in <module>
+    names = labels[best]
+>>>IndexError: list index out of range
+""",
+    ),
+    Case(
+        "a library that a letter marks as information",
+        "script_error",
+        """
+10:00:01.616 [I] Unable to initialize backend 'tpu': Failed to open libtpu.so: libtpu.so: cannot open shared object file: No such file or directory (812:xla_bridge.py:925)
+Traceback (most recent call last):
+  File "/job/train.py", line 30, in <module>
+    run(step)
+>>>ValueError: step has to be positive
+""",
+    ),
+    Case(
         "a batch script that goes on behind its program, and says that its job is finished",
         "script_error",
         """
