@@ -25,8 +25,8 @@ def trash_panel(trash: Sequence[PlanHistory]) -> Any:
         (
             datetime.fromtimestamp(one.begun.at, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             f"{action_of(one.begun.verb).title}: {one.begun.policy}" if one.begun.policy else "found in the trash",
-            count_text(len({move.entry for move in one.moves})),
-            bytes_text(one.taken),
+            count_text(len({move.entry for move in one.in_trash})),
+            bytes_text(one.bytes_in_trash),
             f"{one.begun.user}@{one.begun.host}" if one.begun.user else "—",
             one.begun.root,
             _undo(one),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -172,15 +172,20 @@ class CacheService(CachePlanner):
         found: list[PlanHistory] = []
         for root in roots:
             with suppress(NeuronTopError, OSError):
-                found += [each for each in self.history(root) if each.state in UNDOABLE and each.moves]
+                found += self._undoable(root)
         return found
+
+    def _undoable(self, root: str) -> Iterator[PlanHistory]:
+        """The plans that took something which can be brought back, the newest first."""
+        journal = self.backend(root).journal()
+        return (each for each in reversed(journal.entries()) if each.state in UNDOABLE and journal.holds(each))
 
     def last_undoable(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""
-        undoable = [each for each in self.history(root) if each.state in UNDOABLE and each.moves]
-        if not undoable:
+        newest = next(self._undoable(root), None)
+        if newest is None:
             raise NothingToShow(f"nothing that was done to {root} can be undone")
-        return undoable[-1]
+        return newest
 
     def undo(self, root: str, identity: str) -> PlanRestored:
         """Bring back what the plan that is or begins with `identity` took. Raises NothingToShow, RefusedForSafety."""

@@ -181,6 +181,33 @@ def test_what_is_in_the_trash_counts_for_a_goal_of_free_space_until_it_is_purged
     assert trash.trash_bytes() == 0
 
 
+@pytest.mark.parametrize(
+    ("how", "lying"),
+    [("stopped", 1), ("stopped and gone on with", 4), ("brought back in part", 1), ("brought back by hand", 0)],
+)
+def test_only_what_lies_in_the_trash_counts_as_space_that_a_purge_frees(root: Path, how: str, lying: int) -> None:
+    first, *others = (caches.entry(root, number, blocks=10, age_days=40 - number) for number in range(4))
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    each = plan.steps[0].frees
+    if how.startswith("stopped"):
+        caches.carried_out(plan, trash, watch=lambda progress: progress.done < 1)
+    if how != "stopped":
+        caches.carried_out(plan, trash)
+    if how.startswith("brought back"):
+        first.mkdir(parents=True)
+        assert restore(plan.identity, trash).restored == len(others)
+    if how == "brought back by hand":
+        first.rmdir()
+        (trash.folder / plan.identity / plan.steps[0].path).rename(first)
+    history = trash.history_of(plan.identity)
+    assert (trash.trash_bytes(), history.bytes_in_trash, trash.holds(history)) == (
+        lying * each,
+        lying * each,
+        lying > 0,
+    )
+    assert history.taken == (each if how == "stopped" else 4 * each)
+
+
 def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
     for number, blocks in enumerate([1, 10, 100]):
         caches.entry(root, number, blocks=blocks)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 pytest.importorskip("boto3")
@@ -212,6 +213,20 @@ def test_what_was_taken_is_purged_from_a_folder_and_never_from_a_bucket(
     assert purge.freed > 0
     with pytest.raises(RefusedForSafety, match="purged"):
         service.undo(root, plan.identity)
+
+
+def test_the_newest_plan_to_undo_is_one_that_took_something(service: CacheService, store: Make, tmp_path: Path) -> None:
+    for number in range(2):
+        states.entry_in(tmp_path / "cache", State.FAILED, number=number)
+    root = store(tmp_path / "cache")
+    first, second = paths(service, root)
+    taken, outdated = (service.plan(Verb.EVICT, root, [path]) for path in (first, second))
+    assert service.execute(taken).done == 1
+    other = msgspec.structs.replace(outdated.steps[0].fingerprint, folder_inode=1)
+    outdated = msgspec.structs.replace(outdated, steps=(msgspec.structs.replace(outdated.steps[0], fingerprint=other),))
+    assert [path for path, _ in service.execute(outdated).refused] == [second]
+    assert service.last_undoable(root).begun.plan == taken.identity
+    assert [history.begun.plan for history in service.trash([root])] == [taken.identity]
 
 
 def test_a_look_serves_several_plans_and_criteria_take_what_they_name(

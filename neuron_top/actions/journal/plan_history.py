@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterable
 from enum import StrEnum
 
 from neuron_top.actions.journal.records import (
@@ -47,7 +48,10 @@ class PlanHistory:
         self.begun, self.found = begun, found
         self.since = begun.at
         """When its first attempt began; `begun` is the newest."""
+        self.attempts = 0
         self.moves: list[Move] = []
+        self.lying: frozenset[str] | None = None
+        """Paths that lie in the trash, where the storage was asked for them (`Trash.entries`)."""
         self.refused: list[tuple[int, WhyNotDone]] = []
         self.ended: PlanEnded | None = None
         self.restored: PlanRestored | None = None
@@ -71,14 +75,39 @@ class PlanHistory:
                 self.apart = record
             case PlanBegun():
                 # A plan that is resumed begins again under its name, in another process.
+                self.attempts += 1
                 self.begun, self.ended = record, None
 
     @property
     def taken(self) -> int:
-        """Bytes that the plan took away in all its attempts. Of an attempt that was cut short, up to a batch too many
-        may be counted."""
+        """Bytes that the plan took away in all its attempts. Of an attempt that was cut short, and of which something
+        came back since, up to a batch too many may be counted."""
+        return _bytes(self._intended) if self.restored or self.apart else self.bytes_in_trash
+
+    @property
+    def bytes_in_trash(self) -> int:
+        """Bytes of it that lie in the trash now."""
+        return _bytes(self.in_trash)
+
+    @property
+    def in_trash(self) -> list[Move]:
+        """The moves whose files lie in the trash now."""
+        if self.lying is None:
+            return self._intended
+        return [move for move in self.moves if move.path in self.lying]
+
+    @property
+    def is_told_by_journal(self) -> bool:
+        """Whether the journal alone says what lies in the trash: one attempt that came to its end, and nothing of it
+        was brought back or deleted."""
+        ended = self.ended is not None and not self.ended.interrupted
+        return ended and self.attempts == 1 and self.restored is None and self.apart is None
+
+    @property
+    def _intended(self) -> list[Move]:
+        """The moves of steps that were not refused."""
         refused = {step for step, _ in self.refused}
-        return sum({move.path: move.frees for move in self.moves if move.step not in refused}.values())
+        return [move for move in self.moves if move.step not in refused]
 
     @property
     def is_over(self) -> bool:
@@ -98,6 +127,11 @@ class PlanHistory:
             return HistoryState.DONE
         runs = not self.ended and lock_owner.is_alive(self.begun.owner)
         return HistoryState.RUNNING if runs else HistoryState.INTERRUPTED
+
+
+def _bytes(moves: Iterable[Move]) -> int:
+    """A file that two attempts meant to take counts once."""
+    return sum({move.path: move.frees for move in moves}.values())
 
 
 def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:

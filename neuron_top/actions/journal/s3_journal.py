@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from neuron_top import private_files
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.errors import RefusedForSafety
 
@@ -28,3 +29,11 @@ class BucketJournal(Trash):
 
     def _make_room(self) -> None:
         """A bucket is never full, and the state folder is not ours to manage."""
+
+    def _lying(self, history: PlanHistory) -> frozenset[str] | None:
+        """What the last undo could not bring back. What an attempt took that was cut short, the journal says."""
+        return frozenset(path for path, _ in history.restored.kept) if history.restored else None
+
+    def holds(self, history: PlanHistory) -> bool:
+        """See Trash: the bucket is asked when it is undone."""
+        return bool(history.moves)

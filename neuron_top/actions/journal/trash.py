@@ -263,7 +263,23 @@ class Trash:
                 histories[record.plan] = PlanHistory(record) if before is None or before.is_over else before
             if record.plan in histories:
                 histories[record.plan].add(record)
+        for history in histories.values():
+            if history.state in UNDOABLE and not history.is_told_by_journal:
+                history.lying = self._lying(history)
         return list(histories.values())
+
+    def _lying(self, history: PlanHistory) -> frozenset[str] | None:
+        """Paths of what a plan took that lie in the trash; None where the storage cannot say it."""
+        identity = history.begun.plan
+        places = [self.folder / name for name in trash_contents.plan_folders(self.folder).get(identity, ())]
+        sound = (move.path for move in history.moves if trash_contents.is_sound(move))
+        return frozenset(path for path in sound if any(os.path.lexists(place / path) for place in places))
+
+    def holds(self, history: PlanHistory) -> bool:
+        """Whether something that a plan took can be brought back. Plans that were refused in each step took nothing,
+        and what is set apart can only go."""
+        place = self.folder / history.begun.plan
+        return any(trash_contents.is_sound(move) and os.path.lexists(place / move.path) for move in history.moves)
 
     def history_of(self, plan: str) -> PlanHistory:
         """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
@@ -313,8 +329,8 @@ class Trash:
         ]
 
     def trash_bytes(self) -> int:
-        """Bytes that lie in the trash, as the journal says: free once it is purged."""
-        return sum(history.taken for history in self.expired(float("inf")))
+        """Bytes that lie in the trash: free once it is purged."""
+        return sum(history.bytes_in_trash for history in self.expired(float("inf")))
 
     def half_purged(self, history: PlanHistory) -> str:
         """Why a plan's files cannot be brought back any more although some of it is left; empty when it can."""

@@ -37,9 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def in_trash_text(history: PlanHistory) -> str:
-    """What lies in the trash because of a plan: its name, what it did and how much it took."""
-    taken = bytes_text(history.ended.moved_bytes if history.ended else None)
-    return f"plan {history.begun.plan}: {history.begun.verb}, {history.begun.policy}, {taken}"
+    """What lies in the trash because of a plan: its name, what it did and how much lies there."""
+    lying = bytes_text(history.bytes_in_trash)
+    return f"plan {history.begun.plan}: {history.begun.verb}, {history.begun.policy}, {lying}"
 
 
 def execute(arguments: argparse.Namespace) -> int:

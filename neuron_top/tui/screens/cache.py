@@ -346,7 +346,7 @@ class CacheScreen(TableScreen):
         newest = max(trash, key=lambda plan: plan.begun.at)
         more = f"; {len(trash) - 1} more on the page of space (b)" if len(trash) > 1 else ""
         prompt.placeholder = (
-            f"{TRASH_HINT}: {newest.begun.plan} ({newest.begun.verb}, {bytes_text(newest.taken)}){more}"
+            f"{TRASH_HINT}: {newest.begun.plan} ({newest.begun.verb}, {bytes_text(newest.bytes_in_trash)}){more}"
         )
 
     def action_outcome(self) -> None:

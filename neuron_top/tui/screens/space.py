@@ -95,7 +95,7 @@ def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
     for plan in sorted(view.trash, key=lambda plan: -plan.begun.at):
         line = Line(theme, width).gap(2).put(plan.begun.plan, theme.accent, 28).gap()
         line.put(f"{duration_text(max(0.0, view.now - plan.begun.at))} ago", theme.quiet, 14).gap()
-        line.put(f"{plan.begun.verb}, {bytes_text(plan.taken)}", theme.text, 22).gap()
+        line.put(f"{plan.begun.verb}, {bytes_text(plan.bytes_in_trash)}", theme.text, 22).gap()
         line.put(f"{plan.begun.policy}, by {plan.begun.user}", theme.quiet)
         strips.append(line.strip())
     return strips
