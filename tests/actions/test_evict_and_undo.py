@@ -304,15 +304,22 @@ def test_two_maintainers_do_not_meet(root: Path) -> None:
         caches.carried_out(plan, Trash(root))
 
 
-def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
+@pytest.mark.parametrize("keep_graph", [False, True])
+def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path, keep_graph: bool) -> None:
     for number in range(4):
         caches.entry(root, number)
     before = caches.everything(root)
-    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0, keep_graph=keep_graph)), Trash(root)
     outcome = caches.carried_out(plan, trash, watch=lambda progress: progress.done < 2)
     assert (outcome.done, outcome.interrupted, trash.history_of(plan.identity).state) == (2, True, "interrupted")
-    assert caches.carried_out(plan, trash).done == 2
-    assert caches.looked_at(root).entries == ()
+    progress: list[plans.Progress] = []
+    resumed = caches.carried_out(plan, trash, watch=lambda now: not progress.append(now))
+    assert (resumed.done, resumed.moved_bytes) == (2, plan.frees // 2), "what this attempt did"
+    ended = trash.history_of(plan.identity).ended
+    assert ended is not None
+    assert (ended.done, ended.moved_bytes) == (4, plan.frees), "what the plan did"
+    assert [now.done for now in progress] == [1, 2, 3, 4]
+    assert {entry.state for entry in caches.looked_at(root).entries} == ({State.EXTRACTED} if keep_graph else set())
     restore(plan.identity, trash)
     assert caches.everything(root) == before
 

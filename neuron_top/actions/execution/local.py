@@ -84,6 +84,8 @@ class Execution:
             if isinstance(record, PlanBegun) and record.plan == plan.identity
         )
         self.done = self.moved = 0
+        self.done_before = self.moved_before = 0
+        """By earlier attempts at the same plan."""
         self.refused: list[tuple[int, NotDone]] = []
         self.interrupted = False
         self.holders: dict[str, lock_holders.Held] = {}
@@ -129,9 +131,9 @@ class Execution:
                 PlanEnded(
                     plan=self.plan.identity,
                     at=time.time(),
-                    done=self.done,
+                    done=self.done_before + self.done,
                     refused=len(self.refused),
-                    moved_bytes=self.moved,
+                    moved_bytes=self.moved_before + self.moved,
                     interrupted=self.interrupted,
                 )
             )
@@ -151,8 +153,8 @@ class Execution:
         self.holders = lock_holders.find(str(self.trash.root), locks)
         for number, step in enumerate(batch, start):
             self._step(number, step)
-            progress = Progress(self.done, len(self.refused), len(self.plan.steps), self.moved, step.path)
-            if not self.watch(progress):
+            done, moved = self.done_before + self.done, self.moved_before + self.moved
+            if not self.watch(Progress(done, len(self.refused), len(self.plan.steps), moved, step.path)):
                 self.interrupted = True
                 break
         if self.refused[before:]:
@@ -178,6 +180,9 @@ class Execution:
         if acted:
             self.done += 1
             self.moved += step.frees
+        else:
+            self.done_before += 1
+            self.moved_before += step.frees
 
     def _carry_out(self, step: Step, *, resumed: bool) -> bool:
         """Carry a step out; False where an earlier attempt did it already. Raises StaleEntryError, OSError."""

@@ -70,7 +70,7 @@ class StepsRefused(JournalRecord, frozen=True, kw_only=True):
 
 
 class PlanEnded(JournalRecord, frozen=True, kw_only=True):
-    """Execution ended: how many steps were done, and the bytes now in the trash."""
+    """Execution ended: how many steps are done, those of earlier attempts too, and their bytes."""
 
     done: int
     refused: int
