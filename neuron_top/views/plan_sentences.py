@@ -29,7 +29,7 @@ REASONS = {
     ReasonCode.LEFTOVER: "only leftovers",
     ReasonCode.USELESS: "{detail}: of no use to any client",
     ReasonCode.CACHED_FAILURE: "a cached failure, replayed to every rank",
-    ReasonCode.DUPLICATE: "the same graph under flags that differ only in a log path",
+    ReasonCode.DUPLICATE: "a copy made or used later has flags that differ only in a log path",
     ReasonCode.SUPERSEDED: "an older compiler's, {unused} for {duration}",
     ReasonCode.UNUSED: "{unused} for {duration}",
     ReasonCode.FAILED_DETERMINISTIC: "deterministic failure: {detail}",

@@ -70,6 +70,18 @@ def test_the_trash_of_a_compilers_folder_lies_outside_the_cache_that_it_is_of(ro
     assert [path.name for path in root.iterdir()] == [caches.COMPILER]
 
 
+def test_of_copies_that_differ_in_a_log_path_the_one_used_last_is_no_leftover(root: Path) -> None:
+    ages = {"a": 4, "b": 2, "c": 3}
+    for name, age in ages.items():
+        caches.entry(root, 1, age_days=age, flags=f'["--logfile=/{name}/log"]'.encode())
+    caches.entry(root, 2, age_days=300)
+    plan = planned(root, EvictCriteria(older_than=0.0))
+    log_paths = [reason_text(step) for step in plan.steps if "only in a log path" in reason_text(step)]
+    order = [caches.module(1, f'["--logfile=/{name}/log"]'.encode()) for name in "acb"]
+    assert [step.path.rpartition("/")[2] for step in plan.steps] == [*order[:2], caches.module(2), order[2]]
+    assert len(log_paths) == 2, log_paths
+
+
 def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
     caches.entry(root, 1, age_days=20)
     caches.entry(root, 2, age_days=10)

@@ -1,10 +1,11 @@
 """Which entries go when space is wanted: a pure planner.
 
 Candidates in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
-only in a log path, compiler versions superseded and long unused, then by last use, where value counts: idle time is
-divided by the minutes a compile took, so what took an hour goes after what took seconds. Always skipped is
-whatever is locked, being written, unknown, pinned, used within a day, or of concern to a job that runs: that it holds,
-names or may have used since it started. The rest may go beside a running job: at worst it is compiled again.
+only in a log path from one that was used later, compiler versions superseded and long unused, then by last use, where
+value counts: idle time is divided by the minutes a compile took, so what took an hour goes after what took seconds.
+Always skipped is whatever is locked, being written, unknown, pinned, used within a day, or of concern to a job that
+runs: that it holds, names or may have used since it started. The rest may go beside a running job: at worst it is
+compiled again.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _candidates(
     matches = compiler_filter(criteria.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
     pinned, named, now = _any_of(context.pins), _any_of(criteria.modules), context.now
-    worth = EvictionRanking(everything)
+    worth = EvictionRanking(everything, lambda entry: context.last_use(entry)[0])
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
     obstacle: Reason | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
+from collections.abc import Callable
 
 from neuron_top.actions.plan import DAY
 from neuron_top.actions.reasons import Reason, ReasonCode
@@ -25,19 +26,20 @@ LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
 
 
 class EvictionRanking:
-    """The class of each candidate. `everything` is the whole root, for comparison."""
+    """The class of each candidate. `everything` is the whole root, for comparison; `last_use`: seconds since the
+    epoch."""
 
-    def __init__(self, everything: list[Entry]) -> None:
+    def __init__(self, everything: list[Entry], last_use: Callable[[Entry], float]) -> None:
         sample = dict(zip(map(_COMPILER, everything), everything, strict=True))
         versions = {name: compiler_version(name) for name, entry in sample.items() if not entry.local}
         newest = max(versions.values(), default=())
         self._superseded = {name for name, version in versions.items() if version < newest}
-        self._copied = _copied(everything)
+        self._copies = _copies(everything, last_use)
 
     def tier(self, entry: Entry, idle: float) -> int:
         """The class; `idle` is seconds since the last use."""
         state = entry.state
-        if state is _HIT and not self._copied:
+        if state is _HIT and not self._copies:
             return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
         if state is not _HIT:
             if state is State.EMPTY:
@@ -46,7 +48,7 @@ class EvictionRanking:
                 return FAILED
             if state not in HITS:
                 return USELESS
-        if self._copied and _without_log(entry) in self._copied:
+        if self._copies and entry.path in self._copies:
             return COPY
         return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
 
@@ -69,14 +71,18 @@ _CODES = {
 }
 
 
-def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:
-    """Identities, without log paths in the flags, that several usable entries share. Most graphs occur once."""
+def _copies(everything: list[Entry], last_use: Callable[[Entry], float]) -> set[str]:
+    """Paths of usable entries that another one, used later, differs from only by a log path in the flags: of several
+    the one that was used last is the one that jobs ask for. Most graphs occur once."""
     names = list(map(_GRAPH, map(_MODULE, everything)))
     if len(set(names)) == len(names):
         return set()
     graphs = Counter(names)
-    several = [entry for entry in everything if graphs[_GRAPH(entry.module)] > 1 and entry.state in HITS]
-    return {what for what, count in Counter(map(_without_log, several)).items() if count > 1}
+    alike: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in everything:
+        if graphs[_GRAPH(entry.module)] > 1 and entry.state in HITS:
+            alike.setdefault(_without_log(entry), []).append(entry)
+    return {entry.path for several in alike.values() for entry in sorted(several, key=last_use)[:-1]}
 
 
 def _without_log(entry: Entry) -> tuple[str, str, str]:
