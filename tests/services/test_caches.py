@@ -197,6 +197,19 @@ def test_read_only_refuses_everything(store: Make, tmp_path: Path) -> None:
             refused()
 
 
+def test_verify_tells_an_artifact_that_is_not_there_from_one_that_is_empty(
+    service: CacheService, store: Make, tmp_path: Path
+) -> None:
+    for number, state in enumerate((State.CORRUPT, State.INCONSISTENT)):
+        (states.entry_in(tmp_path / "cache", state, number=number) / "model.log").symlink_to("nowhere")
+    local = caches.entry(tmp_path / "cache", 2, files={"model.inductor": b"", "model.done": b"", "fx_graph": b"g"})
+    root = store(tmp_path / "cache")
+    look = service.look(root)
+    found = {one.entry.module: one.what for one in look.backend.verify(look.snapshot.entries, deep=False)}
+    assert ("no artifact" in found[caches.module(1)], "0 bytes" in found[caches.module(0)]) == (True, True), found
+    assert "0 bytes" in found[local.name]
+
+
 def test_what_was_taken_is_purged_from_a_folder_and_never_from_a_bucket(
     service: CacheService, store: Make, kind: BackendKind, tmp_path: Path
 ) -> None:

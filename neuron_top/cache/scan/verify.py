@@ -15,6 +15,7 @@ from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.states import BROKEN, HITS, State
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
+from neuron_top.units import counted
 
 
 class FindingLevel(StrEnum):
@@ -36,8 +37,7 @@ def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
     """What the states, headers and flags hashes of a scan show."""
     for entry in entries:
         if entry.state in BROKEN:
-            what = entry.problems[0] if entry.problems else "marked as done, but there is no artifact"
-            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=what)
+            yield EntryFinding(entry=entry, level=FindingLevel.BROKEN, what=_what_is_broken(entry))
         elif entry.artifact is Artifact.UNREADABLE or entry.state is State.UNKNOWN:
             what = entry.problems[0] if entry.problems else "its files match no known form"
             yield EntryFinding(entry=entry, level=FindingLevel.WARNING, what=what)
@@ -48,6 +48,13 @@ def cheap(entries: Iterable[Entry]) -> Iterator[EntryFinding]:
             yield EntryFinding(
                 entry=entry, level=FindingLevel.WARNING, what="the flags file does not have the hash in the name"
             )
+
+
+def _what_is_broken(entry: Entry) -> str:
+    if entry.artifact is Artifact.NONE:
+        return "marked as done, but there is no artifact"
+    problems = (*entry.artifact_problems, *entry.problems)
+    return problems[0] if problems else f"its artifact is cut short: {counted(entry.artifact_bytes or 0, 'byte')}"
 
 
 def deep(root: str, entry: Entry) -> Iterator[EntryFinding]:
