@@ -197,6 +197,37 @@ def test_read_only_refuses_everything(store: Make, tmp_path: Path) -> None:
             refused()
 
 
+@pytest.mark.parametrize(
+    ("verb", "state"),
+    [(Verb.RETRY, State.FAILED), (Verb.RETRY, State.FAILED_LEGACY), (Verb.SLIM, State.HIT)],
+)
+def test_what_was_of_another_artifact_stays_away_from_one_that_was_compiled_since(
+    service: CacheService, store: Make, kind: BackendKind, tmp_path: Path, verb: Verb, state: State
+) -> None:
+    place = states.entry_in(tmp_path / "cache", state)
+    if state is State.HIT:
+        (place / "wrapped_neff.hlo").write_bytes(b"of the old artifact")
+        caches.grow_old(place, 10)
+    root = store(tmp_path / "cache")
+    (path,) = paths(service, root)
+
+    def files() -> dict[str, int]:
+        if kind is BackendKind.FOLDER:
+            return {file.name: file.stat().st_size for file in (Path(root) / path).iterdir()}
+        return {each.key.rpartition("/")[2]: each.size for each in s3.objects_of(s3.connect(root), path)}
+
+    before, plan = files(), service.plan(verb, root, [path])
+    assert service.execute(plan).done == 1
+    gone, neff = before.keys() - files().keys(), caches.neff(5000)
+    if kind is BackendKind.FOLDER:
+        (Path(root) / path / "model.neff").write_bytes(neff)
+    else:
+        bucket = s3.connect(root)
+        bucket.client.put_object(Bucket=bucket.name, Key=f"{bucket.prefix}{path}/model.neff", Body=neff)
+    now, record = files(), service.undo(root, plan.identity)
+    assert (record.restored, {each.rpartition("/")[2] for each, _ in record.kept}, files()) == (0, gone, now)
+
+
 def test_verify_tells_an_artifact_that_is_not_there_from_one_that_is_empty(
     service: CacheService, store: Make, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from neuron_top.actions.reasons import WhyNotDone
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import PARTS, Part
 
 
 class JournalRecord(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -55,6 +56,19 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def is_of_mark(self) -> bool:
         """Whether it took the mark that makes an entry a hit."""
         return self.path.rpartition("/")[2] == filenames.DONE
+
+    @property
+    def is_of_artifact(self) -> bool:
+        """Whether it took the artifact itself."""
+        return self.path.rpartition("/")[2] in filenames.ARTIFACT_NAMES
+
+    @property
+    def is_beside_artifact(self) -> bool:
+        """Whether it took what speaks of one artifact only, or of its absence: mark, kernels, wrapped form, log."""
+        return bool(PARTS.get(self.path.rpartition("/")[2], Part.OTHER) & _BESIDE_ARTIFACT)
+
+
+_BESIDE_ARTIFACT = Part.DONE | Part.KERNELS | Part.WRAPPED | Part.LOG
 
 
 class MovesIntended(JournalRecord, frozen=True, kw_only=True):

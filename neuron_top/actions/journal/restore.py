@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -24,6 +24,7 @@ from neuron_top.actions.open_entries import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.actions.reasons import NotDone
 from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
 TOKEN = "lock.restore"  # noqa: S105 (the name of a file)
@@ -63,7 +64,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
 def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
     """(how many moves were undone, what stays). Raises RefusedForSafety before anything was done."""
     plan, restored, kept = history.begun.plan, 0, Kept()
-    token = trash.folder / plan / TOKEN
+    token, taken = trash.folder / plan / TOKEN, frozenset(move.inode for move in history.moves if move.is_of_artifact)
     with contextlib.ExitStack() as stack:
         try:
             root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))
@@ -83,7 +84,7 @@ def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
             # What a plan that was gone on with intended twice went once.
             there = {move.path: move for move in of_entry if os.path.lexists(trash.folder / plan / move.path)}
             if there:
-                restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept)
+                restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept, taken)
     return restored, kept
 
 
@@ -98,9 +99,16 @@ def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
 
 
 def _entry_back(
-    root: OpenRoot, trashed_files: OpenRoot, path: str, moves: Sequence[Move], token: Path, kept: Kept
+    root: OpenRoot,
+    trashed_files: OpenRoot,
+    path: str,
+    moves: Sequence[Move],
+    token: Path,
+    kept: Kept,
+    taken: Collection[int],
 ) -> int:
-    """Bring one entry back, or the files of it that were taken; returns how many moves were undone."""
+    """Bring one entry back, or the files of it that were taken; returns how many moves were undone. `taken`: inodes of
+    the artifacts that the plan took."""
     first = moves[0]
     try:
         if first.action in WHOLE_ENTRY:
@@ -108,13 +116,21 @@ def _entry_back(
             return 1
         with root.entry(path) as entry, trashed_files.entry(path) as source:
             with EntryLockGuard(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
-                restored = bring_back(moves, partial(_file_back, entry, source.handle), kept)
+                again = _has_other_artifact(entry, taken)
+                back = partial(_file_back, entry, source.handle)
+                restored = bring_back(moves, back, kept, is_compiled_again=again)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
     except (StaleEntryError, OSError) as problem:
         kept.extend((move.path, not_done(problem)) for move in moves)
         return 0
+
+
+def _has_other_artifact(entry: OpenEntry, taken: Collection[int]) -> bool:
+    """Whether an artifact lies there that is none of those that the plan took: one of these may be back already."""
+    names = entry.names()
+    return any(entry.facts(name).st_ino not in taken for name in filenames.ARTIFACT_NAMES if name in names)
 
 
 def _file_back(entry: OpenEntry, source: int, move: Move) -> NotDone | bool:

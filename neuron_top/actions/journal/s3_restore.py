@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from neuron_top.actions.execution.s3 import tag_number
 from neuron_top.actions.journal import trash as journal
@@ -12,6 +12,7 @@ from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import s3
+from neuron_top.cache.model import filenames
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety
 
 _CLOCKS_SECONDS = 300.0
@@ -37,7 +38,8 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
         kept = Kept()
         for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
             found = _Versions(bucket, entry, history.since - _CLOCKS_SECONDS)
-            restored += bring_back(moves, found.undelete, kept)
+            again = found.has_other_artifact(moves)
+            restored += bring_back(moves, found.undelete, kept, is_compiled_again=again)
         record = PlanRestored(
             plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
@@ -69,6 +71,11 @@ class _Versions:
                     if version["IsLatest"]:
                         self._there[version["Key"]] = version["ETag"]
 
+    def has_other_artifact(self, moves: Iterable[Move]) -> bool:
+        """Whether an artifact lies there that is none of those that the plan took."""
+        taken = {(move.path, move.inode) for move in moves}
+        return any((key, tag_number(tag)) not in taken for key, tag in self._there.items() if _is_artifact(key))
+
     def undelete(self, move: Move) -> NotDone | bool:
         """Bring one object back: True when done, False when it never went, else why not."""
         if move.path in self._there:
@@ -82,3 +89,7 @@ class _Versions:
         with s3.explained(self._bucket):
             self._bucket.client.delete_object(Bucket=self._bucket.name, Key=move.path, VersionId=version)
         return True
+
+
+def _is_artifact(key: str) -> bool:
+    return key.rpartition("/")[2] in filenames.ARTIFACT_NAMES

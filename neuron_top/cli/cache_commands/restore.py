@@ -5,7 +5,8 @@
   neurontop cache restore 3f9a                    by the beginning of the plan's name; does not ask
   neurontop cache restore 3f9a /path/of/cache
 
-What exists again at its place stays in the trash, and is named. A plan that was purged cannot be undone.
+What exists again at its place stays in the trash, mark and failure log of an artifact that was compiled again too, and
+is named. A plan that was purged cannot be undone.
 
 exit status: 0 all is back · 1 something stays in the trash · 3 no such plan · 4 refused for safety
 """
