@@ -36,8 +36,11 @@ class CopiedElsewhereError(StaleEntryError):
 
 
 def not_done(problem: Exception) -> NotDone:
-    """Why a step was not done that ended so."""
-    return problem.reason if isinstance(problem, StaleEntryError) else NotDone(NotDoneCode.STORAGE, str(problem))
+    """Why a step was not done that ended so. Names of our own files, as an OSError has them, help nobody."""
+    if isinstance(problem, StaleEntryError):
+        return problem.reason
+    words = problem.strerror if isinstance(problem, OSError) else None
+    return NotDone(NotDoneCode.STORAGE, words or str(problem))
 
 
 class OpenRoot:
