@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 
 from neuron_top import settings as settings_file
@@ -58,7 +56,7 @@ class PolicyService:
 
     def _expired(self, caches: CacheService, root: str) -> tuple[PlanHistory, ...]:
         grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
-        return tuple(caches.backend(root).journal().expired(time.time() - grace))
+        return tuple(caches.purgeable(root, older_than=grace))
 
     def edit(self, changes: dict[str, str], *, read_only: bool = False) -> list[str]:
         """Write values (empty: no such goal) to the settings file; gives states that only a person may evict.

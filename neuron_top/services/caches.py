@@ -209,10 +209,14 @@ class CacheService(CachePlanner):
         execution.end_undo(record, self.backend(execution.plan.root).kind)
 
     def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
-        """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds)."""
+        """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds).
+
+        Raises NothingToShow where there is no such cache, UsageError for a bucket.
+        """
         backend = self.backend(root)
         backend.check_purgeable()
         journal = backend.journal()
+        journal.check_there()
         return [journal.history_of(plan)] if plan is not None else journal.expired(time.time() - older_than)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:

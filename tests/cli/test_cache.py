@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -82,10 +83,21 @@ def test_escapes_in_a_log_reach_no_terminal(root: Path) -> None:
 
 
 def test_a_missing_cache_ends_with_status_three_and_says_so(tmp_path: Path) -> None:
-    for action in ("ls", "stats", "verify"):
-        done = neurontop(action, tmp_path / "no")
-        assert (done.returncode, done.stdout) == (3, "")
-        assert "does not exist" in done.stderr
+    (tmp_path / "file").write_text("")
+    for action in ("ls", "stats", "verify", "journal", "purge", "maintain"):
+        for name, why in (("no", "does not exist|No such file or directory"), ("file", "it is a file")):
+            done = neurontop(action, tmp_path / name)
+            assert (done.returncode, done.stdout) == (3, ""), action
+            assert re.search(why, done.stderr), done.stderr
+
+
+def test_what_was_taken_from_a_cache_that_is_gone_is_still_listed_and_purged(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    plan = write_entry(root, {**HIT}, age=10 * 86400.0)
+    assert neurontop("evict", root, "--module", plan.name, "--yes").returncode == 0
+    root.rename(tmp_path / "elsewhere")
+    assert [one["state"] for one in answer("journal", root)["plans"]] == ["done"]
+    assert "1 plan in the trash" in neurontop("purge", root, "--dry-run").stderr
 
 
 def test_a_folder_that_holds_other_things_is_questioned_and_an_empty_one_is_not(tmp_path: Path, root: Path) -> None:

@@ -27,6 +27,9 @@ class BucketJournal(Trash):
         except OSError as problem:
             raise RefusedForSafety(f"the journal {self.folder} cannot be made: {problem.strerror}") from None
 
+    def check_there(self) -> None:
+        """See Trash: the journal of a bucket is here, wherever that is."""
+
     def _make_room(self) -> None:
         """A bucket is never full, and the state folder is not ours to manage."""
 

@@ -116,6 +116,11 @@ class Trash:
             raise NothingToShow(f"no cache at {self.root}: it is a file")
         return facts.st_dev
 
+    def check_there(self) -> None:
+        """Raises NothingToShow where there is neither a cache nor a trash of one that is gone."""
+        if not self.folder.exists():
+            self._device()
+
     def _check_links(self) -> None:
         """Raises RefusedForSafety where the trash is a link: somebody else chose where that leads."""
         for folder in (self.folder.parent, self.folder):

@@ -29,6 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     service = options.service_of(arguments)
     root = service.resolve(arguments.root)
+    service.backend(root).journal().check_there()
     histories = service.history(root)
     if arguments.json:
         trash = str(service.backend(root).journal().folder)
