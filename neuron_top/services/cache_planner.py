@@ -265,11 +265,16 @@ class CachePlanner(CacheReader):
         return indexed_snapshot(self._settings, backend.root, names if len(names) == len(modules) else (), notify)
 
     @staticmethod
-    def absent(plan: Plan, modules: Iterable[str]) -> list[str]:
+    def already_there(plan: Plan) -> int:
+        """How many entries of a copy's source its destination has already."""
+        return sum(each.cause.code is ReasonCode.USABLE_THERE for each in plan.exclusions)
+
+    def absent(self, plan: Plan, modules: Iterable[str]) -> list[str]:
         """Of `modules` those that a copy's source cannot give and its destination does not have."""
-        there = (each.path for each in plan.exclusions if each.cause.code is ReasonCode.USABLE_THERE)
-        found = {path.rpartition("/")[2] for path in (*there, *(step.path for step in plan.steps))}
-        return [module for module in modules if module not in found]
+        given = {step.path for step in plan.steps}
+        if lacking := _without(modules, given):
+            lacking = _without(lacking, self.backend(plan.target).copy_target().modules())
+        return lacking
 
     def _refusal(self, backend: CacheBackend) -> Refusal | None:
         """What forbids every change there, here and now."""
@@ -321,6 +326,12 @@ def _device(root: str) -> int | None:
         return Path(root).stat().st_dev
     except OSError:
         return None
+
+
+def _without(modules: Iterable[str], paths: Collection[str]) -> list[str]:
+    """Those of `modules` that none of the entries at `paths` is of."""
+    found = {path.rpartition("/")[2] for path in paths}
+    return [module for module in modules if module not in found]
 
 
 def _names(text: str) -> tuple[str, ...]:

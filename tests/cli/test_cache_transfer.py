@@ -112,6 +112,23 @@ def test_what_the_source_lacks_is_named(tmp_path: Path, url: str) -> None:
     assert (unknown.returncode, "is not a file, and nothing was recorded yet" in unknown.stderr) == (3, True)
 
 
+def test_what_the_destination_has_already_is_not_missing_and_what_is_not_usable_is_not_there(tmp_path: Path) -> None:
+    source, node = tmp_path / "source", tmp_path / "node"
+    for number, state in ((61, State.HIT), (62, State.FAILED)):
+        states.entry_in(source, state, number=number)
+    states.entry_in(node, State.HIT, number=63)
+    (tmp_path / "graphs.txt").write_text(f"{caches.module(61)}\n{caches.module(63)}\n")
+    words = ("pull", str(source), "--to", str(node), "--json")
+    for copied, there in ((1, 0), (0, 1)):
+        done = cache(tmp_path, *words, "--for", "graphs.txt")
+        reported = json.loads(done.stdout)
+        assert (done.returncode, reported["missing"], reported["copied"]) == (0, [], copied), done.stderr
+        assert (reported["there"], json.loads(cache(tmp_path, *words).stdout)["there"]) == (there, 1)
+    (tmp_path / "empty").mkdir()
+    nothing = cache(tmp_path, "pull", str(tmp_path / "empty"), "--to", str(node)).stdout
+    assert nothing == f"nothing to copy: {tmp_path}/empty has no usable entry that was asked for\n"
+
+
 def test_an_artifact_that_is_not_what_its_record_says_does_not_arrive(tmp_path: Path, url: str) -> None:
     made = wrapper(tmp_path / "cache").get_or_compile(GRAPH).entry
     assert cache(tmp_path, "push", url, "--assume-exclusive").returncode == 0

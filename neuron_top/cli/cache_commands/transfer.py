@@ -59,7 +59,8 @@ def transfer(arguments: argparse.Namespace, source: str | None, target: str | No
     if plan.is_refused:
         raise RefusedForSafety(f"nothing was done: {refusal_text(plan)}")
     outcome, seconds = _carried_out(service, plan, arguments.streams)
-    _report(arguments, plan, outcome, seconds, missing)
+    there = service.already_there(plan) + (outcome.there if outcome else 0)
+    _report(arguments, plan, outcome, seconds, missing, there)
     if outcome is not None and outcome.interrupted:
         return 130
     return 1 if missing or (outcome is not None and outcome.refused) else 0
@@ -97,7 +98,7 @@ class _Rate:
 
 
 def _report(
-    arguments: argparse.Namespace, plan: Plan, outcome: Outcome | None, seconds: float, missing: list[str]
+    arguments: argparse.Namespace, plan: Plan, outcome: Outcome | None, seconds: float, missing: list[str], there: int
 ) -> None:
     copied = outcome.moved_bytes if outcome else 0
     if arguments.json:
@@ -108,14 +109,15 @@ def _report(
                 "copied": outcome.done if outcome else 0,
                 "bytes": copied,
                 "seconds": round(seconds, 3),
-                "there": len(plan.exclusions) + (outcome.there if outcome else 0),
+                "there": there,
                 "refused": dict(outcome_with_texts(outcome).refused) if outcome else {},
                 "missing": missing,
             }
         )
         return
     if outcome is None:
-        print(f"nothing to copy: {plan.target} has every usable entry that was asked for of {plan.root}")
+        every = f"{plan.target} has every usable entry that was asked for of {plan.root}"
+        print(visible(f"nothing to copy: {every if there else f'{plan.root} has no usable entry that was asked for'}"))
         return
     for line in outcome_lines(outcome):
         print(visible(line.text))
