@@ -100,6 +100,16 @@ def test_links_are_followed_within_the_cache_and_into_hub_blobs_only(tmp_path: P
     assert all(entry.compiler == f"snapshots/c0ffee/{COMPILER}" for entry in snapshot.entries)
 
 
+def test_a_link_to_a_file_of_another_entry_takes_its_own_blocks_only(tmp_path: Path) -> None:
+    first = write_entry(tmp_path, {**HIT, "model.neff": neff(payload=b"x" * 50_000)}, graph=graph(1))
+    second = write_entry(tmp_path, {HLO_NAME: b"x", "model.done": b""}, graph=graph(2))
+    (second / "model.neff").symlink_to(first / "model.neff")
+    snapshot = scanner.scan(str(tmp_path))
+    assert {entry.state for entry in snapshot.entries} == {State.HIT}
+    blocks = sum(path.lstat().st_blocks * 512 for path in tmp_path.glob("*/*/*"))
+    assert snapshot.totals().all.bytes == blocks
+
+
 def test_a_folder_that_is_a_link_is_no_entry(tmp_path: Path) -> None:
     elsewhere = write_entry(tmp_path / "elsewhere", HIT)
     root = tmp_path / "root"

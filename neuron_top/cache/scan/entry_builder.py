@@ -30,6 +30,8 @@ class _Linked(NamedTuple):
 
     info: os.stat_result
     path: str
+    is_blob: bool
+    """Whether it lies in a hub's blob store, and not in another entry of the cache."""
 
 
 class CompilerFolder(NamedTuple):
@@ -65,7 +67,8 @@ class EntryBuilder:
     lock_since: float | None = None
     failure: Failure | None = None
     links: dict[int, int] | None = None
-    """Inode → allocated bytes, of files with several names and of those that links lead to."""
+    """Inode → allocated bytes, of files with several names and of blobs that links lead to; None where the entry has
+    neither such files nor links."""
     others: list[str] | None = None
     problems: list[str] | None = None
     artifact_problems: list[str]
@@ -197,6 +200,9 @@ class EntryBuilder:
                     f"{name_text(name)}: a link that leads nowhere or out of the cache", of_artifact=of_artifact
                 )
                 return Part.OTHER, info.st_size, info.st_blocks * 512
+            if not linked.is_blob:  # its blocks are counted where it lies
+                self.links = self.links or {}
+                return part, linked.info.st_size, info.st_blocks * 512
             return self._shared(part, linked.info)
         if not stat.S_ISREG(info.st_mode):
             self.problem(f"{name_text(name)}: neither file nor folder", of_artifact=of_artifact)
@@ -221,7 +227,7 @@ class EntryBuilder:
             info = os.stat(path, follow_symlinks=False)
         except OSError:
             return None
-        return _Linked(info, path) if stat.S_ISREG(info.st_mode) else None
+        return _Linked(info, path, blob) if stat.S_ISREG(info.st_mode) else None
 
     def add_part(self, name: str, part: int, size: int, changed_at: float) -> None:
         """Read a part that says something of its own: lock, log, record, kernels; keep the name of any other."""
@@ -240,7 +246,7 @@ class EntryBuilder:
 
     def _text(self, name: str, limit: int) -> str:
         try:
-            linked = self._target(name) if self.links else None
+            linked = self._target(name) if self.links is not None else None
             data = self.shared.reader.read(linked.path if linked else name, limit, self.folder)
         except OSError as problem:
             self.problem(f"{name}: {why_not_opened(problem)}")
