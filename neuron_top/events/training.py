@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
+from msgspec.structs import force_setattr
+
 from neuron_top.events.base import LogEvent
 
 
@@ -19,6 +23,18 @@ class StepReported(LogEvent, frozen=True, kw_only=True):
     throughput: float | None = None
     throughput_unit: str = ""
     step_seconds: float | None = None
+    non_finite_loss: str = ""
+    """`nan`, `inf` or `-inf` where the loss is one of these, which JSON has no number for; `loss` follows from it."""
+
+    def __post_init__(self) -> None:
+        if self.loss is None and self.non_finite_loss in _NON_FINITE:
+            force_setattr(self, "loss", float(self.non_finite_loss))
+        else:
+            is_lost = self.loss is not None and not isfinite(self.loss)
+            force_setattr(self, "non_finite_loss", str(self.loss) if is_lost else "")
+
+
+_NON_FINITE = frozenset({"nan", "inf", "-inf"})
 
 
 class CheckpointReported(LogEvent, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """Events: one union, and JSON that comes back as it went."""
 
+import math
 import typing
 from enum import Enum
 
@@ -40,6 +41,14 @@ def sample(kind: type) -> object:
 def test_every_event_survives_the_store(kind: type[Event]) -> None:
     event = made(kind)
     assert events.decode(events.encode(event)) == event
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
+def test_a_loss_that_diverged_survives_the_store_though_json_has_no_number_for_it(loss: float) -> None:
+    stored = events.decode(events.encode(events.StepReported(step=4, loss=loss)))
+    assert isinstance(stored, events.StepReported)
+    assert repr(stored.loss) == repr(loss)
+    assert msgspec.structs.replace(stored, loss=2.5).non_finite_loss == ""
 
 
 def leaves(kind: type[Event]) -> set[type[Event]]:
