@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, state_color
@@ -31,10 +32,13 @@ def throughput(view: Trends, axis: str, smooth: bool, colors: ChartColors) -> Pa
 
 
 def smoothed(values: Sequence[float]) -> list[float]:
-    """The running mean with falling weights, corrected at its beginning."""
+    """The running mean with falling weights, corrected at its beginning; a value that is no finite number is a gap."""
     made: list[float] = []
     mean, weight = 0.0, 0.0
     for value in values:
+        if not isfinite(value):
+            made.append(value)
+            continue
         mean = SMOOTHED * mean + (1 - SMOOTHED) * value
         weight = SMOOTHED * weight + (1 - SMOOTHED)
         made.append(mean / weight)

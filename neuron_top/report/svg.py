@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import groupby
 
 import msgspec
 
@@ -118,17 +119,20 @@ def lines(
     height: float = 150.0,
     zero: bool = True,
 ) -> str:
-    """Named curves on one scale; `zero`: the scale begins there."""
-    values = [value for _, points in rows for _, value in points]
+    """Named curves on one scale, with a gap where a value is no finite number; `zero`: the scale begins there."""
+    values = [value for _, points in rows for _, value in points if math.isfinite(value)]
     top = max(values, default=1.0)
     bottom = 0.0 if zero and min(values, default=0.0) >= 0 else min(values, default=0.0)
     span = (top - bottom) or 1.0
     parts = [_vertical_lines(axis, height), _scale(top, label, height, bottom)]
     for index, (name, points) in enumerate(rows):
-        if not points:
-            continue
-        path = " ".join(f"{axis.x(x):.1f},{height - (y - bottom) / span * (height - 8):.1f}" for x, y in points)
-        parts.append(f'<polyline class="line c{index % 8}" points="{path}"><title>{escape(name)}</title></polyline>')
+        for finite, stretch in groupby(points, key=lambda point: math.isfinite(point[1])):
+            if finite:
+                path = " ".join(
+                    f"{axis.x(x):.1f},{height - (y - bottom) / span * (height - 8):.1f}" for x, y in stretch
+                )
+                title = f"<title>{escape(name)}</title>"
+                parts.append(f'<polyline class="line c{index % 8}" points="{path}">{title}</polyline>')
     return _picture("".join(parts), height)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from statistics import mean
 
 import msgspec
@@ -211,7 +212,7 @@ def _pair(a: Report, b: Report, name: str) -> Pair:
 
 def change(a: float | None, b: float | None) -> float | None:
     """(b − a) ÷ a; None where that means nothing."""
-    return (b - a) / a if a and b is not None else None
+    return (b - a) / a if a and b is not None and isfinite(a) and isfinite(b) else None
 
 
 def _graphs(

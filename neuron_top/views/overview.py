@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice, pairwise
+from math import isfinite
 
 import msgspec
 
@@ -93,9 +94,9 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
     since_last: float | None
     simulated_reports: int
     """Reports during graph extraction: not progress, not shown as such."""
-    losses: tuple[float, ...]
-    """The newest printed losses, oldest first; more than LOSSES_SHOWN are joined by their means."""
-    throughputs: tuple[float, ...] = ()
+    losses: tuple[float | None, ...]
+    """The newest printed losses, oldest first; more than LOSSES_SHOWN are joined by their means. None: `nan`, `inf`."""
+    throughputs: tuple[float | None, ...] = ()
     """The newest printed throughputs, joined in the same way."""
     first_step: int | None
     """The step of the first of them."""
@@ -229,11 +230,16 @@ def _newest(reported: deque[Report]) -> list[Report]:
     return list(islice(reported, max(0, len(reported) - LOSSES_READ), None))
 
 
-def _joined(values: Sequence[float]) -> tuple[float, ...]:
-    if len(values) <= LOSSES_SHOWN:
-        return tuple(values)
-    edges = [place * len(values) // LOSSES_SHOWN for place in range(LOSSES_SHOWN + 1)]
-    return tuple(sum(values[a:b]) / (b - a) for a, b in pairwise(edges))
+def _joined(values: Sequence[float]) -> tuple[float | None, ...]:
+    count = min(len(values), LOSSES_SHOWN)
+    edges = [place * len(values) // count for place in range(count + 1)] if count else []
+    return tuple(_mean(values[a:b]) for a, b in pairwise(edges))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Of the finite ones; None where none is."""
+    finite = [value for value in values if isfinite(value)]
+    return sum(finite) / len(finite) if finite else None
 
 
 def _left_seconds(run: Run) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -374,12 +375,13 @@ def _training(view: Overview) -> list[str]:
     return parts
 
 
-def _trend(losses: tuple[float, ...]) -> str:
-    """The arrow of the loss: the median of the last fifth against that of the fifth before."""
-    size = min(20, len(losses) // 3)
-    if size < 2:
+def _trend(losses: Sequence[float | None]) -> str:
+    """The arrow of the loss: the median of the last fifth against that of the fifth before; none once it diverged."""
+    known = [loss for loss in losses if loss is not None]
+    size = min(20, len(known) // 3)
+    if size < 2 or losses[-1] is None:
         return ""
-    late, early = sorted(losses[-size:])[size // 2], sorted(losses[-2 * size : -size])[size // 2]
+    late, early = sorted(known[-size:])[size // 2], sorted(known[-2 * size : -size])[size // 2]
     return "" if late == early else f" {_FALLING if late < early else _RISING}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from neuron_top import events as ev
@@ -45,6 +46,11 @@ def test_smoothing_starts_at_the_first_value_and_stays_between_least_and_most() 
     made = training_figures.smoothed([4.0, 8.0, 4.0, 8.0])
     assert made[0] == 4.0
     assert all(4.0 <= value <= 8.0 for value in made)
+
+
+def test_a_loss_that_diverged_once_leaves_the_smoothed_line_a_gap_and_no_end() -> None:
+    for diverged in (math.nan, math.inf):
+        assert training_figures.smoothed([4.0, diverged, 4.0])[::2] == [4.0, 4.0]
 
 
 def test_a_compile_and_a_failure_while_training_are_marked_at_their_step() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,21 @@ def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Compariso
         ("parameters", 30 * MIB),
         ("activations", 30 * MIB),
     ]
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_diverged_is_no_change_in_percent_and_leaves_a_gap_in_its_curve(loss: float) -> None:
+    diverged = made(
+        [ev.StepReported(step=step, loss=loss if step > 2 else 5 - step, at=T0 + step) for step in range(4)]
+    )
+    finite = made([ev.StepReported(step=step, loss=5 - step, at=T0 + step) for step in range(4)])
+    for a, b in ((diverged, finite), (finite, diverged)):
+        view = compare(report(a, 0.0), report(b, 0.0))
+        (pair,) = [pair for pair in view.metrics if pair.name == "loss"]
+        assert pair.change is None
+        curves = [tag for tag in re.findall(r'points="([^"]*)"', html(view)) if tag]
+        assert curves
+        assert not any("nan" in points or "inf" in points for points in curves)
 
 
 def on_gpus(memory: int, pace: float) -> Run:

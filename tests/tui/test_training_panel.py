@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import pytest
 
 from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.training import size_request, training_panel
-from neuron_top.tui.theme import ASCII, DARK, UNICODE, Theme
+from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
 from neuron_top.views.overview import TrainingCard, overview
 from neuron_top.views.trends import MarkKind, TrainingMark
 
@@ -51,6 +53,24 @@ def test_a_throughput_that_never_changes_is_one_figure() -> None:
     text = "\n".join(lines(msgspec.structs.replace(CARD, throughputs=(81.5, 81.5, 81.5)), 20))
     assert "seq/s 81.5 " in text
     assert "81.5 to 81.5" not in text
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+@pytest.mark.parametrize("height", [3, 20])
+@pytest.mark.parametrize(
+    "printed", [(2.5, 2.4, math.nan, math.nan), (math.nan, 2.5, 2.4), (math.nan,) * 4, (2, math.inf)]
+)
+def test_a_loss_that_diverged_is_a_gap_in_what_is_drawn(
+    printed: tuple[float, ...], height: int, glyphs: Glyphs
+) -> None:
+    steps = [
+        ev.StepReported(step=step, total_steps=9, loss=loss, at=feeds.START + step)
+        for step, loss in enumerate(printed, 1)
+    ]
+    card = feeds.StillFeed([*feeds.job(), *steps], now=feeds.START + 9).read(overview).training
+    text = "\n".join(strip.text for strip in training_panel(Theme(DARK, glyphs), card, 100, height))
+    assert f"loss {printed[-1]}" in text
+    assert text.count("nan") + text.count("inf") <= 2, "in the numbers, and at the end of the line"
 
 
 def test_numbers_are_named_as_on_the_first_line() -> None:

@@ -41,9 +41,14 @@ def size_request(
     return SizeRequest(3, 3) if len(card.throughputs) > 2 or card.losses else SizeRequest(2, 2)
 
 
-def _charted(card: TrainingCard) -> Sequence[float]:
+def _charted(card: TrainingCard) -> Sequence[float | None]:
     """What the chart shows."""
-    return card.throughputs if card.serves else card.losses
+    numbers = card.throughputs if card.serves else card.losses
+    return numbers if _known(numbers) else ()
+
+
+def _known(numbers: Sequence[float | None]) -> list[float]:
+    return [number for number in numbers if number is not None]
 
 
 def training_panel(
@@ -100,11 +105,14 @@ def _loss(theme: Theme, card: TrainingCard, width: int) -> Strip:
     line = Line(theme, width)
     if len(card.losses) < 2:
         return line.put("the loss line begins with the second report", theme.quiet).strip()
-    first, last = number_text(card.losses[0]), number_text(card.losses[-1])
+    known = _known(card.losses)
+    if not known:
+        return line.put("no printed loss is a finite number", theme.quiet).strip()
+    first, last = number_text(known[0]), number_text(card.loss)
     line.put("loss", theme.quiet).gap().put(first, theme.quiet).gap()
     size = min(len(card.losses), line.left - len(last) - 1)
-    low = min(card.losses)
-    span = max(card.losses) - low
+    low = min(known)
+    span = max(known) - low
     values = [None if value is None else value - low + span * 0.1 for value in downsample(card.losses, size)]
     return line.put(spark(theme, values, size), theme.accent).gap().put(last, theme.quiet).strip()
 
@@ -123,13 +131,15 @@ def _speed(theme: Theme, card: TrainingCard, width: int) -> Strip:
 
 def _speed_words(card: TrainingCard) -> str:
     """`seq/s 81 to 89.5`."""
-    ends = (number_text(min(card.throughputs), 3), number_text(max(card.throughputs), 3))
+    known = _known(card.throughputs)
+    ends = (number_text(min(known, default=None), 3), number_text(max(known, default=None), 3))
     return f"{_unit(card)} {' to '.join(dict.fromkeys(ends))}"
 
 
 def _speed_spark(theme: Theme, card: TrainingCard, room: int) -> str:
     values = downsample(card.throughputs, room)
-    least, span = min(card.throughputs), max(card.throughputs) - min(card.throughputs)
+    known = _known(card.throughputs)
+    least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
     wide = [values[place * len(values) // room] for place in range(room)]
     heights = [None if value is None else value - least + span * 0.1 for value in wide]
     return spark(theme, heights, room)
@@ -187,7 +197,7 @@ def _placed(card: TrainingCard, marks: Sequence[TrainingMark]) -> list[tuple[Tra
 
 def _axis_place(card: TrainingCard, width: int) -> tuple[int, int]:
     """Where the steps begin, and how many cells they have."""
-    values = _charted(card)
+    values = _known(_charted(card))
     label = max(len(number_text(min(values))), len(number_text(max(values))))
     return label + 1, max(1, width - label - 1)
 
@@ -198,7 +208,8 @@ def _chart(theme: Theme, card: TrainingCard, width: int, height: int, *, has_spe
     `has_speed`: the throughput follows, on the line of the steps.
     """
     numbers = _charted(card)
-    low, high = min(numbers), max(numbers)
+    known = _known(numbers)
+    low, high = min(known), max(known)
     span = high - low or abs(high) or 1.0
     start, room = _axis_place(card, width)
     label = start - 1
