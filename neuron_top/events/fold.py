@@ -36,6 +36,8 @@ class StepTime(msgspec.Struct, frozen=True, array_like=True):
     time: float | None
     seconds: float | None = None
     """How long it took, where the line says so."""
+    arrived: bool = False
+    """`time` is when its line was read, which has no clock."""
 
 
 class EventsFolded(Event, frozen=True, kw_only=True):

@@ -82,7 +82,7 @@ class _Folding(msgspec.Struct):
             self.latest = event.at if self.latest is None else max(self.latest, event.at)
         if isinstance(event, StepReported):
             if event.step is not None and len(self.steps) < MOST_STEPS:
-                step_time = StepTime(event.rank, event.step, event.time, event.step_seconds)
+                step_time = StepTime(event.rank, event.step, event.time, event.step_seconds, event.at is None)
                 self.steps[event.rank, event.step] = step_time
             event = _newest_fields(self.last, event) if self.count > 1 else event
         elif isinstance(event, LockWaited) and event.minutes is not None:

@@ -312,9 +312,11 @@ class Run:
 
     def _training(self, event: TrainingFamily) -> None:
         deaths = len(self.training.deaths)
-        self.training.apply(event, simulated=self.queue.trial_running, is_old=self._clocks.is_old(event))
+        is_old = self._clocks.is_old(event)
+        self.training.apply(event, simulated=self.queue.trial_running, is_old=is_old)
         if isinstance(event, StepReported) and not self.queue.trial_running:
-            self.steps.apply(event, event.rank if event.rank is not None else self.job.rank_of(event.pid, event.node))
+            rank = event.rank if event.rank is not None else self.job.rank_of(event.pid, event.node)
+            self.steps.apply(event, rank, is_old=is_old)
         if isinstance(event, ErrorRaised):
             self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
         elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not reported before

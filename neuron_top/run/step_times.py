@@ -17,6 +17,36 @@ MOST_STEP = 1 << 53
 MOST_RANKS = 8192
 """Ranks beyond these are counted, and not kept."""
 
+ARRIVAL_SECONDS = 0.1
+"""Lines without a clock that were read within so long came together: when each was printed is not known."""
+
+
+class StepPace(msgspec.Struct):
+    """Seconds a step, from the distance of reports.
+
+    Reports of one moment count as one: those with the same clock reading, and those without a clock that came together.
+    """
+
+    first: tuple[int, float] | None = None
+    """Step and time of the first report of the newest moment."""
+    newest: int | None = None
+
+    def add(self, step: int, time: float | None, *, arrived: bool) -> float | None:
+        """Take a report; the seconds a step since the moment before, where it begins a new one. `arrived`: its time is
+        when it was read."""
+        if step == self.newest:  # again, in another line or another log
+            return None
+        is_back = self.newest is not None and step < self.newest
+        before, self.newest = self.first, step
+        if before is None or time is None or is_back or time < before[1]:
+            self.first = (step, time) if time is not None else None
+            return None
+        seconds = time - before[1]
+        if seconds < ARRIVAL_SECONDS if arrived else seconds <= 0:
+            return None
+        self.first = step, time
+        return seconds / (step - before[0])
+
 
 class RankSteps(msgspec.Struct, kw_only=True):
     """The newest steps of a rank, in the order in which they were printed."""
@@ -27,22 +57,33 @@ class RankSteps(msgspec.Struct, kw_only=True):
     steps: array[int] = msgspec.field(default_factory=lambda: array("q"))
     seconds: array[float] = msgspec.field(default_factory=lambda: array("d"))
     """Of each of `steps`: as printed, else from the distance of the clocks of two reports."""
-    last: tuple[int, float] | None = None
+    pace: StepPace = msgspec.field(default_factory=StepPace)
+    together: array[int] = msgspec.field(default_factory=lambda: array("q"))
+    """Steps of the newest moment, behind its first: their time is known once the next moment begins."""
 
     def newest(self, count: int = STEPS_KEPT) -> Iterator[tuple[int, float]]:
         """(step, seconds), oldest first."""
         return zip(self.steps[-count:], self.seconds[-count:], strict=True)
 
-    def add(self, step: int, time: float | None, printed: float | None) -> None:
-        """Take a report."""
-        before = self.last
-        if before is not None and step == before[0]:
-            return  # the same step again, in another line or another log
-        self.last = (step, time) if time is not None else None
-        seconds = printed
-        if seconds is None and before is not None and time is not None and step > before[0]:
-            seconds = (time - before[1]) / (step - before[0])
-        if seconds is None or not 0 < seconds < inf:
+    def add(self, step: int, time: float | None, printed: float | None, *, arrived: bool) -> None:
+        """Take a report; `arrived`: its time is when it was read."""
+        if step == self.pace.newest:
+            return
+        before = self.pace.first
+        paced = self.pace.add(step, time, arrived=arrived)
+        if printed is not None:
+            self._keep(step, printed)
+        elif paced is not None:
+            for earlier in (*self.together, step):
+                self._keep(earlier, paced)
+        elif self.pace.first == before and before is not None:
+            self.together.append(step)
+            del self.together[:-STEPS_KEPT]
+            return
+        del self.together[:]
+
+    def _keep(self, step: int, seconds: float) -> None:
+        if not 0 < seconds < inf:
             return
         if self.steps and step <= self.steps[-1]:  # counted anew: another epoch, or the job began again
             del self.steps[:], self.seconds[:]
@@ -60,10 +101,11 @@ class StepTimeTracker:
         self.left_out: dict[tuple[str, int | None], None] = {}
         """Ranks for which there was no room."""
 
-    def apply(self, event: StepReported, rank: int | None) -> None:
-        """A step was printed; `rank`: whose it is, as far as anybody knows."""
+    def apply(self, event: StepReported, rank: int | None, *, is_old: bool = False) -> None:
+        """A step was printed; `rank`: whose it is, as far as anybody knows; `is_old`: when, is not known."""
         if event.step is not None and 0 <= event.step <= MOST_STEP:
-            self._add(event.node, StepTime(rank, event.step, event.time, event.step_seconds))
+            time = None if is_old else event.time
+            self._add(event.node, StepTime(rank, event.step, time, event.step_seconds, event.at is None))
 
     def apply_folded(self, event: EventsFolded) -> None:
         """Several steps were printed, reported at once."""
@@ -80,4 +122,4 @@ class StepTimeTracker:
                     self.left_out[key] = None
                 return
             rank = self.ranks[key] = RankSteps(node=node, rank=step.rank)
-        rank.add(step.step, step.time, step.seconds)
+        rank.add(step.step, step.time, step.seconds, arrived=step.arrived)

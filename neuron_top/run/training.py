@@ -19,6 +19,7 @@ from neuron_top.events import (
     WorkerDied,
 )
 from neuron_top.run.history import Series, median
+from neuron_top.run.step_times import StepPace
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
@@ -106,7 +107,7 @@ class TrainingTracker:
         self.errors_raised = 0
         self._throughputs: deque[float] = deque(maxlen=RECENT_STEPS)
         self._step_seconds: deque[float] = deque(maxlen=RECENT_STEPS)
-        self._last_step: tuple[int, float] | None = None
+        self._pace = StepPace()
 
     @property
     def serves(self) -> bool:
@@ -234,16 +235,15 @@ class TrainingTracker:
             self.throughput_by_step.append((event.step, time, event.throughput))
             if time is not None:
                 self.throughputs.add(time, event.throughput)
-        self._pace(event, time, is_old=is_old)
+        self._paced(event, None if is_old else time)
 
-    def _pace(self, event: StepReported, time: float | None, *, is_old: bool) -> None:
-        before, self._last_step = self._last_step, (event.step, time) if event.step is not None and time else None
-        if event.step_seconds is not None:
-            self._step_seconds.append(event.step_seconds)
-        elif before is not None and self._last_step is not None and self._last_step[0] > before[0]:
-            steps, seconds = self._last_step[0] - before[0], self._last_step[1] - before[1]
-            if seconds > 0 and not is_old:
-                self._step_seconds.append(seconds / steps)
+    def _paced(self, event: StepReported, time: float | None) -> None:
+        paced = None
+        if event.step is not None:
+            paced = self._pace.add(event.step, time, arrived=event.at is None)
+        seconds = event.step_seconds if event.step_seconds is not None else paced
+        if seconds is not None:
+            self._step_seconds.append(seconds)
 
 
 def _is_same(last: Checkpoint, step: int | None, time: float | None, *, printed: bool) -> bool:

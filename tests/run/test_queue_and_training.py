@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neuron_top.events import (
     ErrorRaised,
     GraphsListed,
@@ -18,6 +20,7 @@ from neuron_top.events import (
 )
 from neuron_top.events.levels import LogLevel
 from neuron_top.run.model import Run
+from neuron_top.run.step_times import STEPS_KEPT
 
 
 def test_numbers_printed_during_graph_extraction_are_counted_but_never_shown():
@@ -70,6 +73,41 @@ def test_without_a_printed_step_time_the_clocks_of_the_lines_give_it():
     for step in (10, 20, 30):
         run.apply(StepReported(step=step, loss=1.0, at=float(step) / 2))
     assert run.training.step_seconds == 0.5
+
+
+@pytest.mark.parametrize("batch", [1, 4, 400])
+def test_steps_that_are_read_together_count_with_what_passed_since_those_before(batch: int) -> None:
+    """A file that is looked at now and then, and a program that writes when its buffer is full."""
+    run = Run()
+    for step in range(1, 2001):
+        run.apply(StepReported(step=step, seen=0.25 * (step // batch) * batch + step % batch * 1e-5))
+    assert run.training.step_seconds == pytest.approx(0.25, rel=0.01)
+    (rank,) = run.steps.ranks.values()
+    assert [seconds for _, seconds in rank.newest()] == pytest.approx([0.25] * STEPS_KEPT, rel=0.01)
+
+
+def test_steps_faster_than_the_clock_of_their_lines_share_its_seconds() -> None:
+    run = Run()
+    for step in range(5, 105):
+        run.apply(StepReported(step=step, at=float(step // 5)))
+    assert run.training.step_seconds == 0.2
+    (rank,) = run.steps.ranks.values()
+    assert {seconds for _, seconds in rank.newest()} == {0.2}
+
+
+def test_fast_steps_that_come_one_by_one_have_a_step_time() -> None:
+    run = Run()
+    for step in range(1, 101):
+        run.apply(StepReported(step=step, seen=step * 0.025))
+    assert run.training.step_seconds == pytest.approx(0.025)
+
+
+def test_a_step_that_several_ranks_print_counts_once() -> None:
+    run = Run()
+    for step in range(1, 11):
+        for rank in range(4):
+            run.apply(StepReported(step=step, at=step + 0.2 * rank))
+    assert run.training.step_seconds == 1.0
 
 
 def test_important_lines_are_those_marked_and_those_that_mean_trouble():
