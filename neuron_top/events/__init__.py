@@ -55,6 +55,7 @@ from neuron_top.events.job import (
     ProcessExited,
     ProcessRole,
     ProcessSeen,
+    RecordingCutOff,
     Rotation,
     RunFinished,
     RunStarted,
@@ -203,6 +204,7 @@ __all__ = [
     "ProcessRole",
     "ProcessSeen",
     "QueueCounted",
+    "RecordingCutOff",
     "RunFinished",
     "RunStarted",
     "RuntimeFamily",
@@ -288,6 +290,7 @@ CacheFamily = EntryChanged | CacheScanned | ArtifactFetched
 JobFamily = (
     RunStarted
     | RunFinished
+    | RecordingCutOff
     | JobDiagnosed
     | ProcessSeen
     | ProcessExited

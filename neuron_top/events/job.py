@@ -42,6 +42,15 @@ class RunFinished(Event, frozen=True, kw_only=True):
     """Name of the signal that was passed on to the job (`SIGINT`), "" when it ended by itself."""
 
 
+class RecordingCutOff(Event, frozen=True, kw_only=True):
+    """The recorder of a run is gone, and no end of the command was recorded: nothing more will be reported of it.
+
+    `at` is when it was last heard of. Who follows the recording says so; no recording has it.
+    """
+
+    run: str
+
+
 class ProcessSeen(Event, frozen=True, kw_only=True):
     """A process of the job appeared: a worker (with rank) or a compiler."""
 

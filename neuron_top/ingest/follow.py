@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.events import AnyEvent, RunFinished
+from neuron_top.events import AnyEvent, RecordingCutOff, RunFinished
 from neuron_top.ingest.feed import View
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -42,7 +42,7 @@ class FollowedRun:
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
-        """Emit what the recording holds and what it gains; returns when it ends.
+        """Emit what the recording holds and what it gains; returns when it ends, or its recorder is gone.
 
         Raises StoreUnusable. Started again after that, it goes on where it was.
         """
@@ -56,18 +56,26 @@ class FollowedRun:
     def _follow(self, store: SqliteStore, lines: _Lines, emit: Emit) -> None:
         while True:
             # Asked before reading: what was written before the recorder ended is then read for certain.
-            last = self._stopped.is_set() or not is_recording(self._folder)
+            is_recorded, has_end = is_recording(self._folder), False
+            last = self._stopped.is_set() or not is_recorded
             lines.read()
             for number, events in store.batches(self.run, self._after):
                 self._after = number
                 lines.mark(events)
                 for event in events:
                     emit(event)
-                last = last or any(isinstance(event, RunFinished) for event in events)
+                has_end = has_end or any(isinstance(event, RunFinished) for event in events)
             self.is_behind = False
-            if last:
+            if not is_recorded and not has_end:
+                self._cut_off(store, emit)
+            if last or has_end:
                 return
             self._stopped.wait(FOLLOW_SECONDS)
+
+    def _cut_off(self, store: SqliteStore, emit: Emit) -> None:
+        record = store.run(self.run)
+        if record is not None and record.open:
+            emit(RecordingCutOff(run=self.run, at=record.touched, node=record.node))
 
     def stop(self) -> None:
         """End; the recording goes on."""

@@ -17,6 +17,7 @@ from neuron_top.events import (
     ProcessExited,
     ProcessRole,
     ProcessSeen,
+    RecordingCutOff,
     RunFinished,
     RunStarted,
     SourceRotated,
@@ -116,6 +117,8 @@ class JobTracker:
                 self.finished, self.exit_code = event.time, event.exit_code
                 self.interrupted_by, self.cut_off = event.interrupted_by, False
                 self._combine_diagnoses()
+            case RecordingCutOff():
+                self.finished, self.cut_off = event.time, True
             case ProcessSeen():
                 self._process_seen(event)
             case ProcessExited():

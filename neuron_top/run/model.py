@@ -46,6 +46,7 @@ from neuron_top.events import (
     ProcessExited,
     ProcessSeen,
     QueueCounted,
+    RecordingCutOff,
     RunFinished,
     RuntimeLogged,
     StepReported,
@@ -213,9 +214,7 @@ class Run:
 
     def cut_off(self, at: float) -> None:
         """No more will be reported of a command whose end was not: its recorder died, and was last heard of then."""
-        self.job.finished, self.job.cut_off = at, True
-        self.compiles.run_over(at, self.job.node)
-        self.queue.end_trial(at)
+        self._job(RecordingCutOff(run=self.job.run, at=at, node=self.job.node))
 
     def effective_now(self, now: float) -> float:
         """Up to when things that go on have gone on: now, or the last line of a log that has ended or is an old one."""
@@ -328,7 +327,7 @@ class Run:
         self.job.apply(event)
         if isinstance(event, ProcessSeen | ProcessExited):
             self.compiles.apply_other(event)
-        elif isinstance(event, RunFinished):
+        elif isinstance(event, RunFinished | RecordingCutOff):
             self.compiles.run_over(event.time, event.node)
             self.queue.end_trial(event.time)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,26 +14,34 @@ import pytest
 
 from neuron_top.events import AnyEvent, CacheHit, RunFinished, RunStarted, SourceUnavailable
 from neuron_top.ingest.discover import Discovery
-from neuron_top.ingest.follow import FollowedRun
+from neuron_top.ingest.follow import FollowedFeed, FollowedRun
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import LOCK_NAME, OUTPUT_NAME, run_folder, store_path
+from neuron_top.run.state import JobState
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreMissing
 from neuron_top.store.sqlite import SqliteStore
+from neuron_top.views.overview import overview
 
 RUN = "20260101-000000-abcd"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
-    """Those of a state folder with a recording in progress, of which only the log is there yet."""
+def settings(tmp_path: Path) -> Settings:
+    """Those of a state folder with the folder of a recording, of which only the log is there yet."""
     settings = Settings(state_dir=str(tmp_path))
     folder = run_folder(settings, RUN)
     folder.mkdir(parents=True)
     (folder / OUTPUT_NAME).write_text("only line\n")
-    lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT)
+    return settings
+
+
+@pytest.fixture(autouse=True)
+def lock(settings: Settings) -> Iterator[int]:
+    """The lock that its recorder holds."""
+    lock = os.open(run_folder(settings, RUN) / LOCK_NAME, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    yield settings
+    yield lock
     os.close(lock)
 
 
@@ -64,6 +74,25 @@ def test_what_cannot_be_followed_yet_holds_no_file_open(settings: Settings) -> N
         FollowedRun(settings, RUN, LogBuffer()).start(lambda event: None)
     log = run_folder(settings, RUN) / OUTPUT_NAME
     assert not any(link.exists() and link.samefile(log) for link in Path("/proc/self/fd").iterdir())
+
+
+def test_a_recording_whose_recorder_was_killed_is_cut_off_for_whoever_follows_it(settings: Settings, lock: int) -> None:
+    with SqliteStore(store_path(settings)) as store:
+        store.begin(RunStarted(run=RUN, at=1.0, seen=1.0), now=1.0)
+        store.append(RUN, [RunStarted(run=RUN, at=1.0, seen=1.0), *hits(0)], 9.0)
+    feed = FollowedFeed(settings, RUN)
+    changed = threading.Event()
+    feed.start(changed.set)
+    try:
+        assert feed.read(overview).header.state is not JobState.CUT_OFF
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        until = time.monotonic() + 60
+        while feed.read(overview).header.active and time.monotonic() < until:
+            changed.wait(0.1)
+        header = feed.read(overview).header
+    finally:
+        feed.stop()
+    assert (header.state, header.elapsed) == (JobState.CUT_OFF, 8.0)
 
 
 def test_after_an_error_a_recording_is_followed_from_where_it_was(settings: Settings) -> None:
