@@ -142,8 +142,8 @@ class ReportService:
         return Checked(report=view, diagnosis=diagnosis, verdicts=verdicts)
 
     def of_recording(self, run: str) -> Report:
-        """The full report of a recording. Raises NothingToShow, StoreUnusable."""
-        recorded = self._runs.load(run)
+        """The full report of a recording, by its id. Raises NothingToShow, StoreUnusable."""
+        recorded = self._runs.load(self._runs.of_id(run).id)
         return self.full(recorded, diagnosis=diagnosis_of(recorded, self._settings), blame=self.blame([run]))
 
     def plain(self, name: str) -> Report:

@@ -89,6 +89,15 @@ class RunService:
         with self._store(name) as store:
             return self._find(store, name)
 
+    def of_id(self, run: str) -> RunRecord:
+        """The recording with this id; other names, which mean another recording tomorrow, are not looked for, nor are
+        files. Raises NothingToShow, StoreUnusable."""
+        with self._store() as store:
+            record = store.run(run)
+        if record is None or record.id != run:
+            raise NothingToShow(f"no recording {run!r}; `neurontop runs` lists the recordings")
+        return record
+
     def interrupted_by(self, record: RunRecord) -> str:
         """Name of the signal that a person stopped a recorded job with; "" where nobody did. Raises StoreUnusable."""
         with self._store() as store:
@@ -193,9 +202,11 @@ class RunService:
 
     def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""
+        return self._replay(self.find(name), speed=speed)
+
+    def _replay(self, record: RunRecord, *, speed: float) -> ReplayFeed:
         from neuron_top.ingest.replay import ReplayFeed
 
-        record = self.find(name)
         return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
@@ -207,7 +218,7 @@ class RunService:
             from neuron_top.ingest.follow import FollowedFeed
 
             return FollowedFeed(self._settings, run)
-        feed = self.replay(run)
+        feed = self._replay(self.of_id(run), speed=1.0)
         feed.clock.pause()
         feed.clock.seek(feed.clock.end)
         return feed

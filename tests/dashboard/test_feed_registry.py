@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from neuron_top.dashboard import feed_registry
+from neuron_top.dashboard.documents import report_of
 from neuron_top.dashboard.feed_registry import CHART_REST, LIVE, LONGEST_REST, RESTS, FeedRegistry
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.events import RunStarted
+from neuron_top.ingest.recordings import store_path
 from neuron_top.run.model import Run
 from neuron_top.services.dropped_logs import DROPPED
 from neuron_top.services.jobs import PREFIX
 from neuron_top.settings import Settings
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
 from tests.tui.feeds import StillFeed
 
@@ -72,6 +76,23 @@ def test_the_name_of_a_run_that_is_not_there_is_not_kept(tmp_path: Path, kind: s
     with pytest.raises(NeuronTopError):
         feeds.cached_view(f"{kind}no-such-run", overview)
     assert "no-such-run" not in str(vars(feeds))
+
+
+@pytest.mark.parametrize("name", ["last", "last~", "named", "2026", "/etc/passwd", "/nowhere/at.all", ".."])
+def test_a_recording_is_named_by_its_id_alone_and_no_file_is_looked_for(tmp_path: Path, name: str) -> None:
+    """Another name means another recording once one is made, and a reader must not learn which files there are."""
+    settings = Settings(state_dir=str(tmp_path))
+    with SqliteStore(store_path(settings)) as store:
+        for run in ("20260101-000000-aaaa", "20260101-010000-bbbb"):
+            started = RunStarted(run=run, name="named", at=1.0)
+            store.begin(started)
+            store.append(run, [started])
+    feeds = FeedRegistry(settings, StillFeed([]))
+    for ask in (lambda: feeds.cached_view(name, overview), lambda: report_of(feeds, name)):
+        with pytest.raises(NothingToShow) as refused:
+            ask()
+        assert str(refused.value) == f"no recording {name!r}; `neurontop runs` lists the recordings"
+    assert report_of(feeds, "20260101-000000-aaaa").summary.run == "20260101-000000-aaaa"
 
 
 @pytest.mark.parametrize(("seconds", "rest"), [(0.1, RESTS * 0.1), (30.0, LONGEST_REST)])
