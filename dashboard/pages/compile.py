@@ -178,7 +178,9 @@ def _summary(graphs: GraphTable, cache: CacheCard, frames: TorchView | None) -> 
         term("lookup", lookup_words(cache)),
         " · ",
         term("hit rate", f"hit rate {hit_rate_text(cache)}"),
-        f" · {duration_text(card.seconds)} of wall time went into compiling and waiting.",
+        f" · {duration_text(card.seconds)} of wall time went into compiling and waiting."
+        if card.seconds is not None
+        else " · how much wall time went into compiling and waiting is not known: no line dates it.",
     ]
 
 

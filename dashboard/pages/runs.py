@@ -172,6 +172,11 @@ def row(one: RunRow) -> dict[str, Any]:
     }
 
 
+def _compile_time(one: Summary) -> str:
+    share = f" ({percent_text(one.compile_share)})" if one.compile_share is not None else ""
+    return f"{duration_text(one.compile_seconds)}{share}"
+
+
 def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *, replayed: bool = False) -> Any:
     """The summary of a run; `replayed`: as it was at the moment that its replay shows."""
     cause = headline(one.diagnosis, over=True)
@@ -180,7 +185,7 @@ def summary_panel(one: Summary, run: str = LIVE, view: Overview | None = None, *
         ("command", " ".join(one.command)),
         ("state", one.state_text),
         ("wall time", duration_text(one.wall_seconds)),
-        ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),
+        ("compiling and waiting", _compile_time(one)),
         ("graphs", graph_words(view.compile) if view is not None else ""),
         ("lookups", lookup_words(view.cache) if view is not None else ""),
         ("hit rate", hit_rate_text(view.cache) if view is not None else percent_text(one.hit_rate)),

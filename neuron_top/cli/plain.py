@@ -153,17 +153,16 @@ def _job_rows(view: Overview) -> list[tuple[str, str]]:
         ("elapsed", units.duration_text(head.elapsed)),
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
         ("graphs", ", ".join(filter(None, (_graph_words(view), *_fetch_parts(view)))) or units.UNKNOWN),
-        ("compile time", _compile_time(view.compile.seconds, view.compile.share, view.cache.misses)),
+        ("compile time", _compile_time(view.compile.seconds, view.compile.share)),
         ("hit rate", hit_rate_text(view.cache)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
     ]
 
 
-def _compile_time(seconds: float, share: float | None, compiles: int) -> str:
-    """Seconds and their share; unknown where no line dates the compiles there were."""
+def _compile_time(seconds: float | None, share: float | None) -> str:
     if seconds:
         return f"{units.duration_text(seconds)} ({units.percent_text(share)})"
-    return units.UNKNOWN if compiles else "none"
+    return units.UNKNOWN if seconds is None else "none"
 
 
 def _cache_words(place: CacheSpace) -> str:
@@ -189,7 +188,7 @@ def summary_text(closing: Summary, kept: str, reason: str = "", *, is_replayable
 
     `is_replayable`: other commands can read the recording, and those that go on from here are named.
     """
-    compile_line = _compile_time(closing.compile_seconds, closing.compile_share, closing.misses)
+    compile_line = _compile_time(closing.compile_seconds, closing.compile_share)
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
         waits += f" ({units.duration_text(closing.lock_wait_seconds)})"

@@ -223,9 +223,18 @@ class Run:
         last = self.silence.last if is_past else None
         return now if last is None else min(now, last)
 
-    def compiling_seconds(self, now: float) -> float:
-        """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile."""
-        return self.compiles.totals.seconds_spent(now, besides=self.torch.elsewhere())
+    def compiling_seconds(self, now: float) -> float | None:
+        """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile; None where
+        something was compiled, and no line says when."""
+        seconds = self.compiles.totals.seconds_spent(now, besides=self.torch.elsewhere())
+        was_compiled = self.compiles.totals.misses > 0 or self.compiles.counts.passes > 0
+        return seconds if seconds or not was_compiled else None
+
+    def compiling_share(self, now: float) -> float | None:
+        """The same as a share of the time since the start, 0…1."""
+        seconds = self.compiling_seconds(now)
+        elapsed = now - self.started if self.started is not None else 0.0
+        return min(1.0, seconds / elapsed) if seconds is not None and elapsed > 0 else None
 
     def rank_of(self, worker: WorkerGraph) -> int | None:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""

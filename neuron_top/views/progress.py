@@ -76,8 +76,8 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     """Graphs are being extracted: what the script prints is meaningless."""
     passes: int
     fallbacks: int
-    seconds: float
-    """Wall seconds in which at least one worker compiled or waited for a compile."""
+    seconds: float | None
+    """Wall seconds in which at least one worker compiled or waited for a compile; None where no line dates one."""
     share: float | None
     """The same as a share of the elapsed time, 0…1."""
     wait_seconds: float
@@ -156,8 +156,6 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     running = tuple(running_graph(run, graph, now, estimator) for graph in by_state[GraphState.COMPILING])
     counts = run.queue.counts
     end = run.job.finished if run.job.finished is not None else now
-    elapsed = max(0.0, end - run.started) if run.started is not None else None
-    seconds = run.compiling_seconds(end)
     return CompileCard(
         total=len(run.compiles.graphs),
         done=len(by_state[GraphState.COMPILED]),
@@ -178,8 +176,8 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         trial_run=run.queue.trial_running,
         passes=run.compiles.counts.passes,
         fallbacks=sum(run.compiles.counts.fallbacks.values()),
-        seconds=seconds,
-        share=min(1.0, seconds / elapsed) if elapsed else None,
+        seconds=run.compiling_seconds(end),
+        share=run.compiling_share(end),
         wait_seconds=run.compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
         over=over,
     )

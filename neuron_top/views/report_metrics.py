@@ -51,12 +51,6 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
             return None
         return max(0.0, self.end - self.run.started) if self.run.started is not None else None
 
-    @property
-    def spent(self) -> float | None:
-        """Seconds in which anybody compiled or waited; None where nothing reports what was compiled."""
-        silent = any(line.attempts for line in self.lines) or self.run.compiles.counts.passes > 0
-        return self.summary.compile_seconds if self.summary.compile_seconds or not silent else None
-
 
 def report_metrics(basis: ReportBasis, prices: Prices | None) -> tuple[Metric, ...]:
     """All of them, in the order of reading."""
@@ -71,13 +65,13 @@ def report_metrics(basis: ReportBasis, prices: Prices | None) -> tuple[Metric, .
 
 
 def _time(basis: ReportBasis) -> Iterator[Metric]:
-    summary, wall, spent = basis.summary, basis.wall, basis.spent
+    summary, wall, spent = basis.summary, basis.wall, basis.summary.compile_seconds
     undated = sum(1 for line in basis.lines if line.attempts and line.seconds is None)
     exact = all(span.exact for span in basis.spans)
     complete = not undated and (basis.whole or not basis.run.compiles.compiling)
     provenance = _provenance(exact=exact, complete=complete)
     is_untouched = _was_all_in_the_cache(basis)
-    summed = 0.0 if is_untouched else _compile_sum(basis)
+    summed = 0.0 if is_untouched else summary.compile_sum_seconds or None
     alone = basis.run.compiles.totals.seconds_spent(basis.end, (SpanKind.COMPILE,))
     dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind is SpanKind.COMPILE)
     yield metric(
@@ -154,13 +148,7 @@ def _was_all_in_the_cache(basis: ReportBasis) -> bool:
     summary, counts = basis.summary, basis.run.compiles.counts
     by_compiler = counts.exit_codes or counts.stage_seconds or counts.error_codes
     waits = summary.lock_waits + sum(graph.hits_after_wait for graph in basis.run.compiles.graphs.values())
-    return bool(summary.graphs_asked) and basis.spent == 0 and not by_compiler and not waits
-
-
-def _compile_sum(basis: ReportBasis) -> float | None:
-    """Every attempt that has a length, also those whose place in time nobody reported."""
-    attempts = [one.duration.seconds for graph in basis.run.compiles.graphs.values() for one in graph.attempts]
-    return _sum(attempts)
+    return bool(summary.graphs_asked) and summary.compile_seconds == 0 and not by_compiler and not waits
 
 
 def _counts(basis: ReportBasis) -> Iterator[Metric]:
@@ -385,7 +373,7 @@ def _money(basis: ReportBasis, prices: Prices) -> Iterator[Metric]:
     saved = _sum(line.saved_seconds for line in basis.lines)
     for name, label, seconds, provenance in (
         ("cost", "cost of the run", basis.wall, Provenance.COMPUTED),
-        ("compile_cost", "cost of compiling", basis.spent, Provenance.COMPUTED),
+        ("compile_cost", "cost of compiling", basis.summary.compile_seconds, Provenance.COMPUTED),
         ("saved_cost", "cost that hits saved", saved, Provenance.ESTIMATED),
     ):
         value = seconds / 3600.0 * prices.per_hour if seconds is not None else None

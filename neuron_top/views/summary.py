@@ -54,11 +54,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     started: float | None
     finished: float | None
     wall_seconds: float | None
-    compile_seconds: float
-    """Wall seconds in which at least one worker compiled (PyTorch's own back ends too) or waited for a compile."""
+    compile_seconds: float | None
+    """Wall seconds in which at least one worker compiled (PyTorch's own back ends too) or waited for a compile; None
+    where something was compiled, and no line says when."""
     compile_share: float | None
-    compile_sum_seconds: float
-    """The compiles alone, added up: above `compile_seconds` when several ran side by side."""
+    compile_sum_seconds: float | None
+    """The compiles alone, added up, as far as their lengths are known, also where their place in time is not: above
+    `compile_seconds` when several ran side by side."""
     graphs: int
     """Distinct graphs met."""
     graphs_hit: int
@@ -116,16 +118,11 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     compiles, training, job, state = run.compiles, run.training, run.job, run.state(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
     wall = max(0.0, end - run.started) if run.started is not None else None
-    spent = run.compiling_seconds(end)
-    spans = compiles.totals.spans()
-    lengths = {
-        kind: [
-            (span.end if span.end is not None else max(end, span.start)) - span.start
-            for span in spans
-            if span.kind == kind
-        ]
-        for kind in (SpanKind.COMPILE, SpanKind.WAIT)
-    }
+    waits = [
+        (span.end if span.end is not None else max(end, span.start)) - span.start
+        for span in compiles.totals.spans()
+        if span.kind == SpanKind.WAIT
+    ]
     return Summary(
         run=job.run,
         name=job.name,
@@ -137,9 +134,9 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         finished=None if job.cut_off else job.finished,
         cut_off=job.cut_off,
         wall_seconds=wall,
-        compile_seconds=spent,
-        compile_share=min(1.0, spent / wall) if wall else None,
-        compile_sum_seconds=sum(lengths[SpanKind.COMPILE]),
+        compile_seconds=run.compiling_seconds(end),
+        compile_share=run.compiling_share(end),
+        compile_sum_seconds=_compile_sum(run),
         graphs=len(compiles.graphs),
         graphs_hit=compiles.totals.graphs_hit,
         graphs_missed=compiles.totals.graphs_missed,
@@ -153,7 +150,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         fallbacks=sum(compiles.counts.fallbacks.values()),
         lock_waits=compiles.totals.lock_waits,
         lock_wait_seconds=compiles.totals.seconds_spent(end, (SpanKind.WAIT,)),
-        longest_wait_seconds=max(lengths[SpanKind.WAIT], default=None),
+        longest_wait_seconds=max(waits, default=None),
         slowest=slowest(list(compiles.graphs.values())),
         steps=training.step,
         total_steps=training.total_steps,
@@ -170,6 +167,12 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         torch=torch_summary(run, end),
         diagnosis=job.diagnosis,
     )
+
+
+def _compile_sum(run: Run) -> float | None:
+    lengths = [attempt.duration.seconds for graph in run.compiles.graphs.values() for attempt in graph.attempts]
+    known = [seconds for seconds in lengths if seconds is not None]
+    return sum(known) if known or not lengths else None
 
 
 def _errors(run: Run) -> int:

@@ -33,6 +33,12 @@ def test_what_is_unknown_is_absent_and_never_zero() -> None:
     assert "neurontop_cache_hit_ratio" not in names
 
 
+def test_the_time_of_compiles_that_no_line_dates_is_absent() -> None:
+    undated = StillFeed([*job(), ev.CompilerPassed(seen=START + 2)], now=START + 5)
+    values = {sample.name for family in metrics_of(undated.read(overview)) for sample in family.samples}
+    assert "neurontop_compile_seconds_total" not in values
+
+
 def test_nothing_is_reported_about_a_job_that_is_not_there() -> None:
     idle = StillFeed(samples(4, 3), now=START + 240)
     header = idle.read(overview).header

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from neuron_top import events as ev
 from neuron_top.cli.main import main
+from neuron_top.cli.plain import summary_text
 from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables, torch_tables
@@ -22,6 +23,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
+from neuron_top.views.overview import overview
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_graphs import Remembered
 from neuron_top.views.report_metrics import Prices
@@ -260,6 +262,22 @@ def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
     view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
     assert reported(view, "compile_wall").provenance is Provenance.UNKNOWN
     assert any("without any time" in note for note in view.notes)
+
+
+@pytest.mark.parametrize(
+    "events", [[ev.CompilerPassed()], [ev.CompileBegan(module=A)], [ev.CompileFailed(module=A, message="broken")]]
+)
+def test_a_compile_that_no_line_dates_has_no_time_in_any_view(events: list[ev.AnyEvent]) -> None:
+    run = made(events)
+    closing, card, view = summary(run, T0 + 100), overview(run, T0 + 100).compile, report(run, T0 + 100)
+    assert (closing.compile_seconds, closing.compile_share) == (card.seconds, card.share) == (None, None)
+    assert reported(view, "compile_wall").value is reported(view, "compile_share").value is None
+    assert "compile time —" in summary_text(closing, "")
+
+
+def test_compiles_of_known_length_and_unknown_place_are_added_up_in_every_view() -> None:
+    run = made([ev.GraphReported(path=f"/cache/{A}/model.hlo.pb", module=A, ok=True, seconds=225.0)])
+    assert summary(run, T0 + 100).compile_sum_seconds == reported(report(run, 0.0), "compile_sum").value == 225.0
 
 
 class Done(NamedTuple):
