@@ -232,9 +232,12 @@ class Run:
 
     def compiling_share(self, now: float) -> float | None:
         """The same as a share of the time since the start, 0…1."""
-        seconds = self.compiling_seconds(now)
-        elapsed = now - self.started if self.started is not None else 0.0
-        return min(1.0, seconds / elapsed) if seconds is not None and elapsed > 0 else None
+        seconds, elapsed = self.compiling_seconds(now), self.seconds_since_start(now)
+        return min(1.0, seconds / elapsed) if seconds is not None and elapsed else None
+
+    def seconds_since_start(self, now: float) -> float | None:
+        """Seconds from the start to `now`; None where no start is known, or the clock was set back since."""
+        return now - self.started if self.started is not None and now >= self.started else None
 
     def rank_of(self, worker: WorkerGraph) -> int | None:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""

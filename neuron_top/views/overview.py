@@ -179,7 +179,7 @@ def header(run: Run, now: float) -> Header:
         active=job.finished is None and not is_idle and state not in ENDED,
         started=started,
         finished=None if job.cut_off else job.finished,
-        elapsed=end - started if started is not None and end >= started else None,
+        elapsed=None if is_idle else run.seconds_since_start(end),
         exit_code=job.exit_code,
         interrupted_by=job.interrupted_by,
         world_size=job.world_size,

@@ -49,7 +49,7 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
         """Seconds from start to end; unknown where only a search for something to watch has times."""
         if self.summary.state is JobState.IDLE and not self.run.cores.cores:
             return None
-        return max(0.0, self.end - self.run.started) if self.run.started is not None else None
+        return self.run.seconds_since_start(self.end)
 
 
 def report_metrics(basis: ReportBasis, prices: Prices | None) -> tuple[Metric, ...]:

@@ -30,6 +30,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     started: float | None
     finished: float | None
     seconds: float | None
+    """None where the clock was set back while it ran, too."""
     exit_code: int | None
     compile_share: float | None
     hit_rate: float | None
@@ -92,7 +93,7 @@ def run_row(
         state_text=text,
         started=record.started,
         finished=record.finished,
-        seconds=max(0.0, end - record.started) if record.started is not None else None,
+        seconds=end - record.started if record.started is not None and end >= record.started else None,
         exit_code=record.exit_code,
         compile_share=closing.compile_share if closing is not None else None,
         hit_rate=closing.hit_rate if closing is not None else None,

@@ -117,7 +117,6 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     """The closing summary; of a run that goes on, up to `now`."""
     compiles, training, job, state = run.compiles, run.training, run.job, run.state(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
-    wall = max(0.0, end - run.started) if run.started is not None else None
     waits = [
         (span.end if span.end is not None else max(end, span.start)) - span.start
         for span in compiles.totals.spans()
@@ -133,7 +132,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         started=run.started,
         finished=None if job.cut_off else job.finished,
         cut_off=job.cut_off,
-        wall_seconds=wall,
+        wall_seconds=run.seconds_since_start(end),
         compile_seconds=run.compiling_seconds(end),
         compile_share=run.compiling_share(end),
         compile_sum_seconds=_compile_sum(run),

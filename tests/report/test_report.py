@@ -21,6 +21,7 @@ from neuron_top.report.columns import tables, torch_tables
 from neuron_top.report.svg import Axis, BarShape, lanes
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span, SpanKind, merged, union_seconds, without
+from neuron_top.store.records import RunRecord
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.overview import overview
@@ -28,6 +29,7 @@ from neuron_top.views.report import Report, report
 from neuron_top.views.report_graphs import Remembered
 from neuron_top.views.report_metrics import Prices
 from neuron_top.views.report_time import concurrency, critical_path, precompiled
+from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
 from tests.corpus import CORPUS, corpus
 from tests.report.samples import A2, T0, A, B, C, D, compiled, hit, made, sample, stepped
@@ -56,6 +58,14 @@ def test_compiles_of_another_clock_take_all_of_the_time_and_no_more() -> None:
     view = report(run, 0.0)
     assert reported(view, "compile_wall").value == pytest.approx(140)
     assert reported(view, "compile_share").value == summary(run, T0 + 2).compile_share == 1.0
+
+
+def test_a_clock_that_was_set_back_leaves_no_wall_time_in_any_view() -> None:
+    run = made(until=-3600.0)
+    end = T0 - 3600
+    record = RunRecord("r1", "", "", (), "", None, T0, end, 0, end, 0, 0, "", "")
+    assert overview(run, end).header.elapsed is summary(run, end).wall_seconds is None
+    assert reported(report(run, end), "wall").value is run_row(record, end, recorder_alive=False).seconds is None
 
 
 def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
