@@ -22,7 +22,7 @@ MOST_ROWS = 200
 METRICS = (
     ReportColumn("", lambda row: row.label),
     ReportColumn("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
-    ReportColumn("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
+    ReportColumn("B", lambda row: value_text(row.b, row.unit_b or row.unit), lambda row: row.b),
     ReportColumn("change", lambda row: signed_percent_text(row.change), lambda row: row.change),
     ReportColumn("known how", lambda row: _basis(row)),
 )

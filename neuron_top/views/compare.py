@@ -37,11 +37,14 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     label: str
     unit: str
+    """Of A, and of B unless `unit_b` says otherwise."""
     a: float | None
     b: float | None
     a_provenance: Provenance
     b_provenance: Provenance
     change: float | None
+    unit_b: str = ""
+    """Of B where it is another one: then nothing is a change."""
 
 
 class GraphPair(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,15 +201,17 @@ def _entries(entries: Sequence[Entry]) -> dict[str, tuple[str, float | None]]:
 def _pair(a: Report, b: Report, name: str) -> Pair:
     one = next(metric for metric in a.metrics if metric.name == name)
     other = next(metric for metric in b.metrics if metric.name == name)
+    differs = one.value is not None and other.value is not None and one.unit != other.unit
     return Pair(
         name=name,
         label=one.label,
-        unit=one.unit,
+        unit=one.unit if one.value is not None else other.unit,
         a=one.value,
         b=other.value,
         a_provenance=one.provenance,
         b_provenance=other.provenance,
-        change=change(one.value, other.value),
+        change=None if differs else change(one.value, other.value),
+        unit_b=other.unit if differs else "",
     )
 
 
@@ -263,7 +268,12 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair], places: tuple
         pair = by_name[name]
         both_known = pair.a is not None and pair.b is not None
         if both_known and (pair.change or name != "operators_compiled"):
-            sentences.append(_sentence(what, pair.unit, pair.a, pair.b, pair.change))
+            sentences.append(
+                f"{what} cannot be compared: A's is {value_text(pair.a, pair.unit)}, "
+                f"B's {value_text(pair.b, pair.unit_b)}."
+                if pair.unit_b
+                else _sentence(what, pair.unit, pair.a, pair.b, pair.change)
+            )
     return tuple(sentences) or ("The two have no measured metric in common.",)
 
 
@@ -302,7 +312,8 @@ def _curves(a: Report, b: Report, *, memory_alike: bool) -> tuple[Curves, ...]:
             _from_start(view, curve.points if curve is not None else (), by_time=not by_step)
             for view, curve in zip((a, b), pair, strict=True)
         ]
-        unit = next((curve.unit for curve in pair if curve is not None), "")
+        units = {curve.unit for curve in pair if curve is not None}
+        unit = units.pop() if len(units) == 1 else ""
         curves.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1], by_step=by_step))
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
     if any(memory) and memory_alike:

@@ -71,7 +71,9 @@ def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
         memory_change=(
             change(first.memory, memory) if first is not None and not places_differ(first.memory_of, place) else None
         ),
-        throughput_change=change(first.throughput, speed.value) if first is not None else None,
+        throughput_change=(
+            change(first.throughput, speed.value) if first is not None and first.throughput_unit == speed.unit else None
+        ),
         diagnosis=view.diagnosis,
     )
 
@@ -81,6 +83,9 @@ def _sentence(row: ComparedRun, first: ComparedRun) -> str:
     if places_differ(first.memory_of, row.memory_of):
         memory = f"memory per core {bytes_text(row.memory)} of {row.memory_of}, that of {first.memory_of} there"
     speed = _with_change("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
+    if None not in (first.throughput, row.throughput) and first.throughput_unit != row.throughput_unit:
+        theirs = value_text(first.throughput, first.throughput_unit)
+        speed = f"throughput {value_text(row.throughput, row.throughput_unit)}, that of {first.title} {theirs}"
     return f"{row.title} against {first.title}: {memory}, {speed}."
 
 

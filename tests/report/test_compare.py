@@ -71,6 +71,19 @@ def test_a_loss_that_diverged_is_no_change_in_percent_and_leaves_a_gap_in_its_cu
         assert not any("nan" in points or "inf" in points for points in curves)
 
 
+def test_throughputs_in_two_units_are_no_rise_or_fall_and_keep_their_units() -> None:
+    runs = [
+        made([ev.StepReported(step=step, throughput=speed, throughput_unit=unit, at=T0 + step) for step in range(4)])
+        for speed, unit in ((10.0, "seq/s"), (8000.0, "tokens/s"))
+    ]
+    one, two = (report(run, 0.0) for run in runs)
+    view, several = compare(one, two), multi_compare([one, two, one])
+    assert "Throughput cannot be compared: A's is 10 seq/s, B's 8000 tokens/s." in view.answer
+    assert "| throughput | 10 seq/s | 8000 tokens/s |  | measured |" in markdown(view)
+    assert [row.throughput_change for row in several.rows] == [None, None, 0.0]
+    assert "throughput 8000 tokens/s, that of sample 10 seq/s" in several.answer[0]
+
+
 def on_gpus(memory: int, pace: float) -> Run:
     """The same, of workers that compute on a GPU each."""
     run = trained(100 * MIB, pace, A)

@@ -84,8 +84,8 @@ def _metrics(theme: Theme, pairs: Sequence[Pair], width: int) -> list[Strip]:
 
 def _pair(theme: Theme, pair: Pair, width: int) -> Strip:
     line = Line(theme, width).gap(2).put(pair.label, theme.quiet, LABEL)
-    for value in (pair.a, pair.b):
-        line.gap().put(value_text(value, pair.unit), theme.text, VALUE, right=True)
+    for value, unit in ((pair.a, pair.unit), (pair.b, pair.unit_b or pair.unit)):
+        line.gap().put(value_text(value, unit), theme.text, VALUE, right=True)
     line.gap().put(signed_percent_text(pair.change), _change(theme, pair.change), CHANGE, right=True)
     known = (
         pair.a_provenance.value

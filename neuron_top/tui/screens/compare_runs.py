@@ -54,7 +54,8 @@ _MANY = (("Recording", 28), ("Throughput", 18), ("Step", 9), ("Compile", 9), ("L
 
 
 def _many_cells(row: ComparedRun) -> tuple[str, ...]:
-    change = f" {signed_percent_text(row.throughput_change)}" if row.throughput_change is not None else ""
+    is_like_first = row.throughput_change is not None
+    change = f" {signed_percent_text(row.throughput_change)}" if is_like_first else f" {row.throughput_unit}".rstrip()
     return (
         row.title,
         f"{number_text(row.throughput)}{change}",
