@@ -23,6 +23,8 @@ from neuron_top.run.step_times import StepPace
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
+BAR_UNIT = "it/s"
+"""Of the rate that a progress bar prints, beside what the script itself prints."""
 WARM_REPORTS = 3
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
@@ -218,7 +220,6 @@ class TrainingTracker:
             value = getattr(event, name)
             if value is not None:
                 setattr(self, name, value)
-        self.throughput_unit = event.throughput_unit or self.throughput_unit
         if time is not None:
             self.first_time = time if self.first_time is None else self.first_time
             self.last_time = time
@@ -230,12 +231,27 @@ class TrainingTracker:
             if time is not None:
                 self.losses.add(time, event.loss)
             self.loss_by_step.append((event.step, time, event.loss))
-        if event.throughput is not None:
+        if event.throughput is not None and self._takes(event.throughput_unit):
             self._throughputs.append(event.throughput)
             self.throughput_by_step.append((event.step, time, event.throughput))
             if time is not None:
                 self.throughputs.add(time, event.throughput)
         self._paced(event, None if is_old else time)
+
+    def _takes(self, unit: str) -> bool:
+        """Whether a throughput of this unit belongs to the series: numbers of two units make no median and no curve.
+
+        That of a progress bar gives way to any other; of others the first stays.
+        """
+        before, begun = self.throughput_unit, bool(self._throughputs)
+        if begun and before == BAR_UNIT != unit:
+            self.throughputs, before, begun = Series(), "", False
+            self.throughput_by_step.clear()
+            self._throughputs.clear()
+        if begun and unit not in ("", before) and (before or unit == BAR_UNIT):
+            return False
+        self.throughput_unit = unit or before
+        return True
 
     def _paced(self, event: StepReported, time: float | None) -> None:
         paced = None

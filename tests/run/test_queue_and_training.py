@@ -68,6 +68,30 @@ def test_throughput_and_step_time_are_medians_so_that_one_slow_step_does_not_sho
     assert (run.training.throughput, run.training.step_seconds) == (1000.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ((("it/s", 1.5), ("seq/s", 80.0)), (80.0, "seq/s")),
+        ((("seq/s", 80.0), ("it/s", 1.5)), (80.0, "seq/s")),
+        ((("it/s", 1.5), ("", 80.0)), (80.0, "")),
+        ((("seq/s", 80.0), ("tokens/s", 9000.0)), (80.0, "seq/s")),
+        ((("", 80.0), ("seq/s", 80.0)), (80.0, "seq/s")),
+        ((("it/s", 1.5),), (1.5, "it/s")),
+    ],
+)
+def test_throughputs_of_two_units_are_never_one_series(
+    printed: tuple[tuple[str, float], ...], shown: tuple[float, str]
+) -> None:
+    """A progress bar stands beside what most scripts print themselves."""
+    run = Run()
+    for step in range(1, 12):
+        for unit, speed in printed:
+            run.apply(StepReported(step=step, throughput=speed, throughput_unit=unit, at=float(step)))
+    training = run.training
+    assert (training.throughput, training.throughput_unit) == shown
+    assert {speed for _step, _time, speed in training.throughput_by_step} == {shown[0]}
+
+
 def test_without_a_printed_step_time_the_clocks_of_the_lines_give_it():
     run = Run()
     for step in (10, 20, 30):
