@@ -150,7 +150,7 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
         return await asyncio.to_thread(documents.comparison_of, feeds, a, b)
 
     async def recordings(_request: Request) -> tuple[RunRow, ...]:
-        return await asyncio.to_thread(feeds.recordings)
+        return await asyncio.to_thread(feeds.listed_recordings)
 
     async def entries(_request: Request) -> EntryTable:
         return await asyncio.to_thread(caches.table)
@@ -284,7 +284,7 @@ def _tables(feeds: FeedRegistry, caches: DashboardCaches) -> dict[str, Callable[
             {key: value for key, value in msgspec.to_builtins(row).items() if key not in ("trend", "kinds", "models")}
             for row in feeds.cached_view(run, overview).cores
         ],
-        "runs": lambda _run: [runs.row(one) for one in feeds.recordings()],
+        "runs": lambda _run: [runs.row(one) for one in feeds.listed_recordings()],
         "cache": lambda _run: [entry_rows.row(one) for one in caches.table().rows],
     }
 

@@ -88,6 +88,8 @@ class FeedRegistry:
         self._views: dict[tuple[str, Any], _CachedView[Any]] = {}
         self._viewing: dict[tuple[str, Any], threading.Lock] = {}
         self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
+        self._unlisted: NeuronTopError | None = None
+        """Why the recordings could not be listed the last time."""
         self._pulses: dict[str, tuple[float, Pulse]] = {}
         self._jobs: tuple[float, tuple[JobCard, ...]] = (float("-inf"), ())
         self._lock = threading.Lock()
@@ -201,10 +203,17 @@ class FeedRegistry:
         listed_at, rows = self._recordings
         if time.monotonic() - listed_at > _RECORDINGS_SECONDS:
             try:
-                rows = self._runs.rows()
-            except NeuronTopError:
-                rows = ()
+                rows, self._unlisted = self._runs.rows(), None
+            except NeuronTopError as problem:
+                rows, self._unlisted = (), problem
             self._recordings = (time.monotonic(), rows)
+        return rows
+
+    def listed_recordings(self) -> tuple[RunRow, ...]:
+        """As `recordings`, for who shows nothing but them. Raises StoreUnusable."""
+        rows, problem = self.recordings(), self._unlisted
+        if problem is not None:
+            raise problem.with_traceback(None)
         return rows
 
     def shown(self, run: str) -> tuple[Overview, AlertList]:

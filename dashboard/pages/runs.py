@@ -128,12 +128,16 @@ def render(
     view: Overview | None = None,
     *,
     replayed: bool = False,
+    unreadable: str = "",
 ) -> dict[str, Any]:
-    """Every section of the page. `laid`: the runs whose curves are drawn over one axis; `replayed`: `run` is played."""
+    """Every section of the page. `laid`: the runs whose curves are drawn over one axis; `replayed`: `run` is played;
+    `unreadable`: why the recordings cannot be listed."""
     laid = laid or []
     nothing = run == LIVE and view is not None and is_idle(view)
     hints = [] if rows else [note("No recording yet. Make one with `neurontop run -- <command>`.")]
-    if rows and nothing:
+    if unreadable:
+        hints = [note(unreadable, kind="bad")]
+    elif rows and nothing:
         hints = [note("No job runs here. Choose a recording to see its summary.")]
     return {
         "runs-note": hints or None,
@@ -241,9 +245,13 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         names = [asked.run, *map(_id, others)] if others else []
         laid = await asyncio.to_thread(laid_over.read, names) if names else []
         one, view = feeds.cached_view(asked.run, summary), feeds.cached_view(asked.run, overview)
-        recordings = await asyncio.to_thread(feeds.recordings)
         played = feeds.is_replay and asked.run == LIVE
-        return render(recordings, one, asked.run, laid, asked.values[0], asked.colors, view, replayed=played)
+        try:
+            recordings, unreadable = await asyncio.to_thread(feeds.listed_recordings), ""
+        except NeuronTopError as problem:
+            recordings, unreadable = (), str(problem)
+        axis, colors = asked.values[0], asked.colors
+        return render(recordings, one, asked.run, laid, axis, colors, view, replayed=played, unreadable=unreadable)
 
     bind(app, "runs", OUTPUTS, answer, [Input("runs-axis", "value")])
 

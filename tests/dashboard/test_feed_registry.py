@@ -11,6 +11,7 @@ import pytest
 from neuron_top.dashboard import feed_registry
 from neuron_top.dashboard.documents import report_of
 from neuron_top.dashboard.feed_registry import CHART_REST, LIVE, LONGEST_REST, RESTS, FeedRegistry
+from neuron_top.dashboard.pages import runs
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.events import RunStarted
 from neuron_top.ingest.recordings import store_path
@@ -18,8 +19,10 @@ from neuron_top.run.model import Run
 from neuron_top.services.dropped_logs import DROPPED
 from neuron_top.services.jobs import PREFIX
 from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
+from tests.dashboard.served import serving
 from tests.tui.feeds import StillFeed
 
 
@@ -61,6 +64,22 @@ def made_twice(feeds: FeedRegistry, *views: Callable[[Run, float], int], longest
     for number in (1, 2):
         assert [feeds.cached_view(LIVE, view, longest_rest) for view in views] == [number] * len(views)
         feeds.notify()
+
+
+def test_recordings_that_cannot_be_read_are_not_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "neurontop.db").write_bytes(b"no database" * 1000)
+    with serving(StillFeed([]), tmp_path) as served:
+        for path in ("/api/runs", "/api/runs.csv", "/api/runs.json"):
+            answer = served.ask(path)
+            assert answer.status == 503
+            assert "neurontop.db" in answer.json["error"]
+    feeds = FeedRegistry(Settings(state_dir=str(tmp_path)), StillFeed([]))
+    assert feeds.recordings() == ()
+    with pytest.raises(StoreUnusable) as problem:
+        feeds.listed_recordings()
+    shown = str(runs.render((), None, unreadable=str(problem.value))["runs-note"])
+    assert "neurontop.db" in shown
+    assert "No recording yet" not in shown
 
 
 def test_a_quick_view_is_made_anew_as_soon_as_the_run_has_changed(clock: Clock) -> None:
