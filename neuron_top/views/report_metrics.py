@@ -158,7 +158,7 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
     for name, label, value, note in (
         ("graphs", "graphs", summary.graphs, "distinct graphs"),
         ("graphs_hit", "graphs from the cache", summary.graphs_hit, "compiled by nobody in this run"),
-        ("graphs_missed", "graphs compiled", summary.graphs_missed, "distinct"),
+        ("graphs_missed", "graphs that missed", summary.graphs_missed, "distinct; a compile of each was begun"),
         ("extracted", "graphs extracted", _extracted(run), "extracted for a compile beforehand, distinct"),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)

@@ -285,6 +285,12 @@ def test_a_compile_that_no_line_dates_has_no_time_in_any_view(events: list[ev.An
     assert "compile time —" in summary_text(closing, "")
 
 
+def test_a_graph_whose_compile_failed_is_a_miss_and_is_not_counted_as_compiled() -> None:
+    run = made(compiled(A, 10, 0, 9), [ev.CompileBegan(module=B, at=T0), ev.CompileFailed(module=B, at=T0 + 5)])
+    missed = reported(report(run, 0.0), "graphs_missed")
+    assert (missed.label, missed.value, overview(run, T0 + 100).compile.done) == ("graphs that missed", 2, 1)
+
+
 def test_compiles_of_known_length_and_unknown_place_are_added_up_in_every_view() -> None:
     run = made([ev.GraphReported(path=f"/cache/{A}/model.hlo.pb", module=A, ok=True, seconds=225.0)])
     assert summary(run, T0 + 100).compile_sum_seconds == reported(report(run, 0.0), "compile_sum").value == 225.0
