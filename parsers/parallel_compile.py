@@ -151,7 +151,11 @@ class ParallelCompileLines:
         if found:
             self._list = (record, [clip(path) for path in re.findall(r"[^\s\[\],']+", found[1])[:_MOST_PATHS]])
             return []
-        return self._totals_of(record) or _worker(record) or _trial(record)
+        for read in (self._totals_of, _worker, _trial):
+            events = read(record)
+            if events is not None:
+                return events
+        return None
 
     def _close_list(self) -> list[AnyEvent]:
         if self._list is None:
@@ -161,6 +165,13 @@ class ParallelCompileLines:
         return [GraphsListed(**common(record), paths=tuple(found))]
 
     def _totals_of(self, record: Record) -> list[AnyEvent] | None:
+        """Events of a line of a summary, which hangs on the other lines of it; None for any other line."""
+        events = self._summary_of(record)
+        if events is not None:
+            record.stands_alone = False
+        return events
+
+    def _summary_of(self, record: Record) -> list[AnyEvent] | None:
         summary = _SUMMARY.search(record.text)
         if summary:
             total, success, failed = (int(part) for part in summary.groups())

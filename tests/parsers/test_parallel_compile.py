@@ -17,6 +17,7 @@ from neuron_top.events import (
     WorkerFinished,
     WorkerStarted,
 )
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import FOLDER, M1, M2, g1, g2, g3, only, read
 
@@ -171,3 +172,36 @@ def test_a_compile_of_the_first_generation_is_named_by_the_number_of_its_graph()
     (event,) = only(CompileStarted, read(g1(said).replace("NCC_WRAPPER", "PARALLEL_COMPILE")))
     assert (event.module, event.target) == ("MODULE_11112222333344445555", "trn1")
     assert not only(CompileStarted, read("It was built using following command: neuronx-cc compile x\n"))
+
+
+def _totals(pid: int, successful: int, failed: int) -> str:
+    counted = (
+        ("graphs", successful + failed),
+        ("successful compilations", successful),
+        ("failed compilations", failed),
+    )
+    return "".join(g2(f"Total {what}: {count}", pid=pid, tag=TAG) for what, count in counted)
+
+
+@pytest.mark.parametrize("samples", [True, False], ids=["a short log", "a log with many unknown lines"])
+def test_a_summary_in_the_words_of_an_earlier_one_is_read_with_all_its_numbers(*, samples: bool) -> None:
+    reader = LogReader("log:x")
+    reader.tally.wants_samples = samples
+    events = reader.feed((_totals(41, 8, 0) + _totals(42, 7, 1) + _totals(43, 8, 0)).encode()) + reader.flush()
+    summaries = only(SummaryReported, events)
+    assert [(event.total, event.success, event.failed) for event in summaries] == [(8, 8, 0), (8, 7, 1), (8, 8, 0)]
+    assert reader.tally.unknown == 0
+
+
+def test_counting_finds_the_same_summaries() -> None:
+    reader = CountingReader("log:x")
+    reader.feed((_totals(41, 8, 0) + _totals(42, 7, 1)).encode())
+    reader.flush()
+    assert [summary["failed"] for summary in reader.tally.as_json()["summaries"]] == [0, 1]
+
+
+def test_what_a_worker_does_beside_its_numbers_is_a_known_line() -> None:
+    reader = LogReader("log:x")
+    reader.feed(g2("worker 3 start its assigned tasks....", tag=TAG).encode())
+    reader.flush()
+    assert reader.tally.unknown == 0
