@@ -9,12 +9,13 @@ installed, else whoever is.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
-from neuron_top.events import AnyEvent, CoresSampled, SourceAvailable, SourceUnavailable
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, SourceAvailable, SourceUnavailable
 from neuron_top.settings import Settings
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.core_owners import Holders
@@ -53,7 +54,9 @@ def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> li
     def others_deliver() -> bool:
         return monitor.delivering or (observer is not None and observer.delivering)
 
-    look = SysfsPoller(tree, announce_devices=not has_ls, silent=others_deliver, clock=time.time)
+    look = SysfsPoller(
+        tree, announce_devices=not has_ls, silent=others_deliver, lnc=lambda: refine.lnc, clock=time.time
+    )
     sources.append(Periodic("sysfs", max(1.0, settings.sample_seconds), look))
     if has_ls:
         sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller()))
@@ -65,16 +68,32 @@ class SampleEnricher:
 
     def __init__(self, tree: SysfsTree, holders: Holders) -> None:
         self._tree, self._holders = tree, holders
+        self.lnc: int | None = None
+        """Physical cores per logical core, by the last samples: hosts need not have the usual number."""
 
     def __call__(self, event: AnyEvent) -> AnyEvent:
         """The event, refined when it is a core sample."""
         if not isinstance(event, CoresSampled):
             return event
         cores = event.cores
-        devices = {core.device for core in cores if core.device is not None}
-        if len(self._tree.devices()) == len(devices):  # else we sit in a container, whose numbers are others
+        if (lnc := _physical_per_logical(cores, self._tree)) is not None:
+            self.lnc = self._tree.lnc = lnc
             cores = overlaid(cores, self._tree.sample().cores)
         return msgspec.structs.replace(event, cores=tuple(map(self._holders.named, cores)))
+
+
+def _physical_per_logical(cores: Iterable[CoreSample], tree: SysfsTree) -> int | None:
+    """How many of the driver's cores each of these cores is; None where these are not the cores of its devices.
+
+    So it is in a container, which sees some of the devices and numbers them anew.
+    """
+    logical = Counter(core.device for core in cores if core.device is not None)
+    devices = tree.devices()
+    counts = {(len(device.cores), logical[device.index]) for device in devices}
+    if len(devices) != len(logical) or len(counts) != 1:
+        return None
+    physical, shown = counts.pop()
+    return physical // shown if physical and shown and physical % shown == 0 else None
 
 
 class SysfsPoller:
@@ -88,9 +107,11 @@ class SysfsPoller:
         *,
         announce_devices: bool = True,
         silent: Callable[[], bool] = lambda: False,
+        lnc: Callable[[], int | None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._tree, self._silent, self._clock = tree, silent, clock
+        """`lnc`: physical cores per logical core, where somebody has said it."""
+        self._tree, self._silent, self._lnc, self._clock = tree, silent, lnc, clock
         self._announce = announce_devices
         self._present: bool | None = None
         self._looks = 0
@@ -99,6 +120,7 @@ class SysfsPoller:
         """Look once."""
         if not self._present or self._looks % _COUNTERS_EVERY == 0:
             self._tree.forget()
+        self._tree.lnc = self._lnc() or self._tree.lnc
         present = bool(self._tree.devices())
         events = self._turn(present) if present != self._present else []
         self._present = present

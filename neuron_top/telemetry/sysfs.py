@@ -44,6 +44,16 @@ class SysfsTree:
         self._machine: Machine | None = None
 
     @property
+    def lnc(self) -> int | None:
+        """Physical cores per logical core, as somebody who knows has said; the driver does not. None: the usual one."""
+        return self._lnc
+
+    @lnc.setter
+    def lnc(self, lnc: int | None) -> None:
+        if lnc != self._lnc:
+            self._lnc, self._machine = lnc, None
+
+    @property
     def layout(self) -> Layout:
         """Where the counters lie; looked up once, and again after `forget`."""
         if self._layout is None:

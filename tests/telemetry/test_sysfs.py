@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.events import CoreSample
+from neuron_top.events import CoreKind, CoreSample, CoresSampled
 from neuron_top.parsers import sysfs_values
+from neuron_top.telemetry.core_owners import Holders
 from neuron_top.telemetry.instances import GIB
-from neuron_top.telemetry.sources import SysfsPoller
+from neuron_top.telemetry.sources import SampleEnricher, SysfsPoller
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 from tests.telemetry import trees
 
@@ -120,6 +121,34 @@ def test_the_overlay_takes_memory_and_power_from_the_driver_and_the_rest_from_th
     driver = CoreSample(core=0, memory=10, kinds={"tensors": 8, "dma_rings": 2}, peak=12, power=0.2)
     (merged,) = overlaid([monitor], [driver, CoreSample(core=1, memory=5)])
     assert merged == msgspec.structs.replace(driver, utilization=0.5, pid=7)
+
+
+@pytest.mark.parametrize("lnc", [1, 2])
+def test_the_driver_is_read_by_the_logical_cores_that_the_monitor_counts(tmp_path: Path, lnc: int) -> None:
+    for index in range(2):
+        base = trees.device(tmp_path, index, 8, name="Trainium2")
+        for core in range(8):
+            trees.memory(
+                base / f"neuron_core{core}/stats/memory_usage/device_mem", {"tensors": 1 << (8 * index + core)}
+            )
+    refine, per_device = SampleEnricher(SysfsTree(tmp_path), Holders()), 8 // lnc
+    monitored = tuple(CoreSample(core=core, device=core // per_device) for core in range(2 * per_device))
+    refined = refine(CoresSampled(kind=CoreKind.NEURON, cores=monitored))
+    assert isinstance(refined, CoresSampled)
+    expected = [((1 << lnc) - 1) << (lnc * core) for core in range(2 * per_device)]
+    assert [core.memory for core in refined.cores] == expected
+    alone = SysfsPoller(SysfsTree(tmp_path), lnc=lambda: refine.lnc)()
+    (sampled,) = (event for event in alone if isinstance(event, CoresSampled))
+    assert [core.memory for core in sampled.cores] == expected
+
+
+def test_the_driver_s_counters_are_left_out_where_they_are_of_other_devices(tmp_path: Path) -> None:
+    for index in range(2):
+        trees.device(tmp_path, index, 2, used=USED)
+    of_a_container = CoresSampled(kind=CoreKind.NEURON, cores=(CoreSample(core=0, device=0, memory=3),))
+    refined = SampleEnricher(SysfsTree(tmp_path), Holders())(of_a_container)
+    assert isinstance(refined, CoresSampled)
+    assert refined.cores[0].memory == 3
 
 
 def test_a_driver_that_comes_later_is_noticed_and_its_absence_is_reported_once(tmp_path: Path) -> None:
