@@ -45,6 +45,8 @@ KIND_BUCKETS = 600
 """Buckets of the history of its kinds: there are several kinds to a core."""
 KINDS_KEPT = 16
 """Kinds of a core with a history, at most: programs may name their own."""
+_DRIVER = "sysfs"
+"""Source of the events that hold the driver's own counters."""
 BUSY = 0.05
 """Utilization from which on a core counts as working."""
 
@@ -204,7 +206,10 @@ class CoreTracker:
         self.execution_errors: dict[str, int] = {}
         self.latency: dict[str, float] = {}
         """Latency percentiles of the newest period, seconds."""
-        self.hardware_errors: dict[int, dict[str, int]] = {}
+        self.hardware_errors: dict[tuple[str, int], dict[str, int]] = {}
+        """ECC counts by node and device."""
+        self._drivers_errors: dict[tuple[str, int], dict[str, int]] = {}
+        """Those of them that the driver reported: its totals, read seldom. Others know fewer of them."""
         self.counters: dict[tuple[int, int], CoreCountersRead] = {}
         """The driver's running totals by (device, physical core), the newest."""
         self.processes: tuple[NeuronProcess, ...] | None = None
@@ -246,7 +251,7 @@ class CoreTracker:
                 self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
                 self.devices.update({device.index: device for device in event.devices})
             case HardwareErrorsCounted():
-                self.hardware_errors[event.device] = event.counts
+                self._count_hardware_errors(event)
             case CoreCountersRead():
                 self.counters[event.device, event.physical] = event
             case NeuronProcessesSampled():
@@ -281,6 +286,12 @@ class CoreTracker:
                 banks.append(bank)
         for bank in dict.fromkeys(banks):
             _share(tuple(self._banks[bank].values()))
+
+    def _count_hardware_errors(self, event: HardwareErrorsCounted) -> None:
+        device = event.node, event.device
+        if event.source == _DRIVER:
+            self._drivers_errors[device] = event.counts
+        self.hardware_errors[device] = {**event.counts, **self._drivers_errors.get(device, {})}
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event

@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from neuron_top import events
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
@@ -77,6 +79,8 @@ class LatestTelemetry:
         self.host: events.HostSampled | None = None
         self.errors: dict[int, events.HardwareErrorsCounted] = {}
         """By device."""
+        self._drivers_errors: dict[int, dict[str, int]] = {}
+        """Those that the driver itself counted, by device: it knows more of them than the tools."""
         self.executions: dict[tuple[int | None, str], events.ExecutionsCounted] = {}
         """By process and its tag."""
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
@@ -96,7 +100,10 @@ class LatestTelemetry:
             case events.HostSampled():
                 self.host = event
             case events.HardwareErrorsCounted():
-                self.errors[event.device] = event
+                if event.source == SYSFS:
+                    self._drivers_errors[event.device] = event.counts
+                counts = {**event.counts, **self._drivers_errors.get(event.device, {})}
+                self.errors[event.device] = msgspec.structs.replace(event, counts=counts)
             case events.CoreCountersRead():
                 self._counters[event.device, event.physical] = event
             case events.ExecutionsCounted():

@@ -63,7 +63,7 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     def devices(self, metric: str) -> DeviceMap:
         """The cores by device, by a metric."""
         rows = [row for group in self.groups for row in group.rows]
-        errors = {group.device: sum(group.errors.values()) for group in self.groups if group.device is not None}
+        errors = {(group.node, group.device): sum(group.errors.values()) for group in self.groups}
         return device_map(rows, self.now, metric, links=self.links, errors=errors)
 
 
@@ -167,6 +167,6 @@ def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:
         capacity=capacity,
         utilization=sum(known) / len(known) if known else None,
         stale=all(row.stale for row in rows),
-        errors=run.cores.hardware_errors.get(first.device, {}) if first.device is not None else {},
+        errors=run.cores.hardware_errors.get((first.node, first.device), {}) if first.device is not None else {},
         rows=tuple(rows),
     )

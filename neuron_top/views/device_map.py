@@ -90,9 +90,10 @@ def device_map(
     metric: str = "",
     *,
     links: dict[int, tuple[int, ...]] | None = None,
-    errors: dict[int, int] | None = None,
+    errors: dict[tuple[str, int | None], int] | None = None,
 ) -> DeviceMap:
-    """The map of these cores, by a metric of SHARES or the first that any reports. `links` and `errors` by device."""
+    """The map of these cores, by a metric of SHARES or the first that any reports. `links` by device, `errors` by node
+    and device."""
     chosen = shown_metric(rows, metric)
     shares = {row.key: share for row in rows if not row.stale and (share := share_of(chosen, row)) is not None}
     known = sorted(shares.values())
@@ -108,7 +109,7 @@ def device_map(
         typical=median(known) if known else None,
         high=known[-1] if known else None,
         strips=tuple(
-            _strip(group, device, shares, nodes > 1, (links or {}).get(device or 0, ()), (errors or {}))
+            _strip(group, device, shares, nodes > 1, (links or {}).get(device or 0, ()), errors or {})
             for (_node, device, _line), group in groups.items()
         ),
         outliers=frozenset(outliers(shares)),
@@ -208,7 +209,7 @@ def _strip(
     shares: dict[str, float],
     several_nodes: bool,
     links: tuple[int, ...],
-    errors: dict[int, int],
+    errors: dict[tuple[str, int | None], int],
 ) -> DeviceStrip:
     first, last = rows[0], rows[-1]
     known_shares = [shares[row.key] for row in rows if row.key in shares]
@@ -223,7 +224,7 @@ def _strip(
         memory=total(row.memory for row in rows),
         capacity=capacity_of(rows),
         stale=all(row.stale for row in rows),
-        errors=errors.get(device, 0) if device is not None else 0,
+        errors=errors.get((first.node, device), 0) if device is not None else 0,
         links=links if device is not None else (),
     )
 

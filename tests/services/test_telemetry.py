@@ -49,6 +49,14 @@ def test_the_newest_of_each_kind_stands_and_processes_begin_their_executions_ane
     ]
 
 
+def test_errors_that_only_the_driver_counts_stay_when_the_monitor_reports_its_own() -> None:
+    telemetry = latest(
+        ev.HardwareErrorsCounted(device=0, counts={"mem_ecc_repairable_uncorrected": 1}, source="sysfs"),
+        ev.HardwareErrorsCounted(device=0, counts={"mem_ecc_corrected": 4}, source="monitor"),
+    )
+    assert telemetry.errors[0].counts == {"mem_ecc_corrected": 4, "mem_ecc_repairable_uncorrected": 1}
+
+
 def test_cores_that_share_a_bank_share_what_is_left() -> None:
     assert latest(CORES).headroom() == {(0, 0): 6}
     assert latest().headroom() == {}
