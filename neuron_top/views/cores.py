@@ -17,6 +17,8 @@ from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
+_UNRELIABLE = "generic"
+"""Errors that older neuron-monitors count by tens of thousands while hundreds of executions succeed."""
 
 
 class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +115,8 @@ def core_table(run: Run, now: float) -> CoreTable:
 
 def machine_words(view: CoreTable) -> tuple[str, ...]:
     """What kind of machine it is and what it executes, each as a few words; only what is known."""
-    errors, runs = sum(view.execution_errors.values()), sum(view.execution_statuses.values())
+    errors = sum(count for name, count in view.execution_errors.items() if name != _UNRELIABLE)
+    runs = sum(view.execution_statuses.values())
     latency = [f"{name} {duration_text(view.latency[name])}" for name in ("p50", "p99") if name in view.latency]
     words = (
         view.instance_type,

@@ -43,7 +43,7 @@ def machine(links: Mapping[int, tuple[int, ...]], nodes: tuple[str, ...] = ("trn
             device=BROKEN, counts={"mem_ecc_corrected": 1203, "sram_ecc_uncorrected": 0}, at=START, node=nodes[0]
         ),
         ev.ExecutionsCounted(
-            statuses={"completed": 1_234_567}, errors={"generic": 1}, latency={"p50": 0.012}, at=START
+            statuses={"completed": 1_234_567}, errors={"generic": 23_654, "model": 1}, latency={"p50": 0.012}, at=START
         ),
     ]
     for node in nodes:
