@@ -100,6 +100,11 @@ class CompileGaveUp(CompileLogEvent, frozen=True, kw_only=True):
     path: str = ""
     retries: int = 0
 
+    @property
+    def message(self) -> str:
+        """What stands for the compiler's message where that was not printed."""
+        return f"given up after {self.retries} retries; the compiler's message was not printed"
+
 
 class LockWaited(CompileLogEvent, frozen=True, kw_only=True):
     """Another process holds the entry's lock; `minutes` waited so far, None where the line is cut."""

@@ -161,7 +161,7 @@ class Attempts:
                     rank=event.rank,
                     generation=event.generation,
                     module=event.module,
-                    message=f"given up after {event.retries} retries; the compiler's message was not printed",
+                    message=event.message,
                 )
             )
 

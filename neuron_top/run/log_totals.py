@@ -10,6 +10,7 @@ from neuron_top.events import (
     CacheHit,
     CompileCompleted,
     CompileFailed,
+    CompileGaveUp,
     CompileLogEvent,
     CompileStarted,
     DeviceMemoryExhausted,
@@ -54,6 +55,8 @@ class LogTotals:
         self.graphs: dict[str, GraphCounts] = {}
         self.failures: Counter[tuple[str | None, bool, str]] = Counter()
         """By module, whether it is a stored failure, and message."""
+        self.given_up = 0
+        """Compiles that the wrapper gave up without a line that says why: failures of their own."""
         self.problems: Counter[str] = Counter()
         self.exhausted = Exhaustions()
         self.programs: dict[str, NeffMemoryReported] = {}
@@ -66,6 +69,8 @@ class LogTotals:
         self.last_step: StepReported | None = None
         self.trial = False
         """Steps were printed while graphs were being extracted: their numbers mean nothing."""
+        self._explained: set[tuple[int | None, str | None]] = set()
+        """Process and module of failures after which the wrapper may still say that it gives up."""
         self._dead: set[int | None] = set()
         self._modules: dict[str, str] = {}
         """Graph's own id → the cache's key, where a line reported both."""
@@ -75,8 +80,11 @@ class LogTotals:
         self._count_graph(event)
         match event:
             case CompileFailed() | CachedFailureHit():
-                if len(self.failures) < _MOST_ROWS:
-                    self.failures[event.module, isinstance(event, CachedFailureHit), event.message] += 1
+                self._add_failure(event.module, event.message, is_cached=isinstance(event, CachedFailureHit))
+                if isinstance(event, CompileFailed) and len(self._explained) < _MOST_GRAPHS:
+                    self._explained.add((event.pid, event.module))
+            case CompileGaveUp():
+                self._give_up(event)
             case ErrorRaised():
                 self._add_problem(f"{event.exception}: {event.message}")
             case LineMarked() if event.level.is_error:
@@ -100,6 +108,21 @@ class LogTotals:
                 self.last_step = event if event.loss is not None or self.last_step is None else self.last_step
             case _:
                 pass
+
+    def _add_failure(self, module: str | None, message: str, *, is_cached: bool) -> None:
+        if len(self.failures) < _MOST_ROWS:
+            self.failures[module, is_cached, message] += 1
+
+    def _give_up(self, event: CompileGaveUp) -> None:
+        if event.module is None:  # the line was cut
+            return
+        explained = {(event.pid, event.module), (event.pid, None)} & self._explained
+        self._explained -= explained
+        if not explained:
+            self.given_up += 1
+            self._add_failure(event.module, event.message, is_cached=False)
+            if event.module in self.graphs:
+                self.graphs[event.module].failed += 1
 
     def _count_graph(self, event: AnyEvent) -> None:
         module = getattr(event, "module", None)

@@ -121,7 +121,7 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         hits=counts["hits"] + native.hits,
         compiles=max(counts["completed"] + counts["exits_ok"], counts["compile_starts"], counts["pass"])
         + max(native.completed, native.compile_starts, native.measured),
-        failures=counts["errors"] + native.errors,
+        failures=counts["errors"] + totals.given_up + native.errors,
         cached_failures=counts["failed_hits"],
         lock_waits=counts["lock_waits"] + native.lock_waits,
         extracted=counts["extracted"],

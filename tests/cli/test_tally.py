@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.parsers.logs import FOLDER, M1, g3
+import pytest
+
+from tests.parsers.logs import FOLDER, M1, g2, g3
 
 LOG = "noise\n" + g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff") * 3
 FAILED = g3("Failed compilation with ['x']:", level="ERROR") + "[F137] killed\n[libneuronxla 1.0+ab]\n"
@@ -40,6 +42,18 @@ def test_one_line_of_one_process_is_counted_as_one() -> None:
     shown = tally("-", stdin=g3("Using a cached neff at x/model.neff")).stdout
     assert "standard input: 1 line, " in shown
     assert shown.splitlines()[1].endswith(", 1 process")
+
+
+GAVE_UP = g2(f"Compilation failed for /tmp/w/model.{M1}.hlo.pb after 0 retries.", level="ERROR")
+WHY = g2(f"Failed compilation with ['x', '/tmp/w/model.{M1}.hlo.pb']: out of memory", level="ERROR")
+
+
+@pytest.mark.parametrize("log", [GAVE_UP, WHY + GAVE_UP], ids=["without a reason", "behind its reason"])
+def test_a_graph_that_the_wrapper_gave_up_has_failed_once(log: str) -> None:
+    shown = tally("-", stdin=g2(f"Call compiler with cmd: neuronx-cc /tmp/w/model.{M1}.hlo.pb") + log).stdout
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["compiles", "failed", "1"] in rows
+    assert next(row for row in rows if row[:1] == [M1])[1:3] == ["1", "1"]
 
 
 def test_a_missing_file_is_a_usage_error_with_a_clear_message(tmp_path: Path) -> None:
