@@ -128,6 +128,13 @@ class Attempts:
 
     def failed(self, event: CompileFailed) -> None:
         """A line reports that a compile failed; an end that was inferred gives way to it."""
+        running = self._graphs.running_on(event.node) if event.module is None and event.pid is None else []
+        if len(running) == 1:  # the compiler's status names nothing: it is that of the one compile there is
+            graph, worker, attempt = running[0]
+            attempt.message = attempt.message or event.message
+            graph.message = graph.message or event.message
+            self._graphs.close(graph, worker, attempt, event.time, AttemptOutcome.FAILED, inferred=True)
+            return
         graph, worker = self._graphs.of_event(event)
         self._graphs.end_wait(worker, event.time)
         last = worker.attempts[-1] if worker.attempts else None

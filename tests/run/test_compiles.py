@@ -42,6 +42,9 @@ from neuron_top.run.model import Run
 A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
 
 
+STATUS = CompileFailed(message="compiler status: failed", at=5.0)
+
+
 def run_of(*events: AnyEvent) -> Run:
     run = Run()
     for event in events:
@@ -417,3 +420,24 @@ def test_dots_between_a_pass_and_the_line_that_names_its_graph_make_no_further_g
         CompileCompleted(module=B, pid=1, at=12.0),
     )
     assert sorted(key for key in run.compiles.graphs) == [A, B, C]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        (),
+        (CompileGaveUp(module=A, pid=7, at=6.0),),
+        (CompileFailed(module=A, pid=7, message="out of memory", at=6.0), CompileGaveUp(module=A, pid=7, at=6.0)),
+    ],
+    ids=["alone", "given up", "with its reason"],
+)
+def test_a_status_that_names_no_graph_is_that_of_the_one_compile_that_goes_on(behind: tuple[AnyEvent, ...]) -> None:
+    run = run_of(CompileStarted(module=A, pid=7, at=1.0), STATUS, *behind)
+    (graph,) = run.compiles.graphs.values()
+    assert (graph.key, graph.failures, graph.state) == (A, 1, GraphState.FAILED)
+    assert graph.message == ("out of memory" if len(behind) == 2 else STATUS.message)
+
+
+def test_of_two_compiles_that_go_on_a_status_ends_neither() -> None:
+    run = run_of(CompileStarted(module=A, pid=7, at=1.0), CompileStarted(module=B, pid=8, at=1.0), STATUS)
+    assert [run.compiles.graphs[key].state for key in (A, B)] == [GraphState.COMPILING, GraphState.COMPILING]
