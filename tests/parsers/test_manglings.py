@@ -106,6 +106,7 @@ PREFIXES = [
     "[\x1b[32mINFO \x1b[m] PyProcess - W-80-model-stdout: ", "INFO: ", "        ", "\t", "# ", "> ", f"{ISO}Z ",
     f"{ISO}Z\t", f"{ISO}000+00:00 ", f"{ISO}000+00:00 algo-1-abc/i-0abc ", f"{ISO}456789Z stdout F ", "trainer-1  | ",
     "\x1b[36mtrainer-1  | \x1b[0m", "job_trainer_1 | ", "Mar 04 05:06:07 ip-10-0-0-1 python[811]: ", "3: ", " 3: ",
+    "Mar 04 05:06:07 ", "2025-03-04T05:06:07+0000 ip-10-0-0-1 python[811]: ", f"{ISO}456+00:00 host python[811]: ",
     "ip-10-1-2-3: ", "algo-1-abcde | ", "[1,mpirank:0,algo-1]<stdout>:", "[trainer0|0]:", "train-0 trainer ",
     "| 1767225600123 | ", "(task, pid=34) ", "(head, rank=0, pid=3) ",
     "\x1b[34m", "\x1b[38;5;208m", "#033[34m", "\x1b[2K\x1b[1G", "\r",

@@ -205,3 +205,23 @@ def test_what_a_worker_does_beside_its_numbers_is_a_known_line() -> None:
     reader.feed(g2("worker 3 start its assigned tasks....", tag=TAG).encode())
     reader.flush()
     assert reader.tally.unknown == 0
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "3: ",
+        "Mar 04 05:06:07 ",
+        "2025-03-04T05:06:07+0000 ip-10-0-0-1 python[811]: ",
+        "2025-03-04T05:06:07.123456+00:00 ip-10-0-0-1 python[811]: ",
+        "2025-03-04T05:06:07.123000+00:00 train/algo-1-1679087716 ",
+    ],
+    ids=["srun", "ts", "journal", "journal, exactly", "aws logs tail"],
+)
+def test_a_report_is_read_behind_what_stands_in_front_of_each_line(prefix: str) -> None:
+    events = read("".join(f"{prefix}{line}\n" for line in (REPORT + TOTALS).splitlines()))
+    assert [(event.module, event.ok, event.seconds) for event in only(GraphReported, events)] == [
+        (M1, True, 12.5),
+        (M2, False, None),
+    ]
+    assert [event.seconds for event in only(SummaryReported, events)] == [14.25]

@@ -47,6 +47,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "kubectl around cloudwatch": (f"{KUBECTL}{ISO}{G3}{HIT}\n", ONE_HIT),
     "docker compose": (f"trainer-1  | {G3}{HIT}\n", ONE_HIT),
     "journal": (f"Mar 04 05:06:07 ip-10-0-0-1 python[811]: {G3}{HIT}\n", ONE_HIT),
+    "stamp of ts": (f"Mar 04 05:06:07 {G3}{HIT}\n", {**ONE_HIT, "headers": 1, "pids": [4711]}),
+    "stamp of ts around dots": (f"Mar 04 05:06:07 ...{G3}{HIT}\n", {**ONE_HIT, "headers": 1, "pids": [4711]}),
     "slurm label": (f"3: {G3}{HIT}\n", ONE_HIT),
     "ray": (f"(RayTrainWorker pid=812, ip=10.0.0.7) {G2}{HIT}\n", ONE_HIT),
     "ray colored": (f"\x1b[36m(RayTrainWorker pid=812, ip=10.0.0.7)\x1b[0m {G2}{HIT}\n", ONE_HIT),
