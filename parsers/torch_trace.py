@@ -7,7 +7,8 @@ One file per process (`dedicated_log_torch_trace_[rank_N_]<random>.log`), made o
 
 Long texts are interned: `{"str": [text, number]}`. The format promises nothing, and new kinds come with each version:
 what is not known is passed over, what is broken is one LineMalformed and costs only its own record. The clock in the
-header has neither year nor zone; both come from the first phase record, which carries microseconds since the epoch.
+header has neither year nor zone; both come from phase records, which carry microseconds since the epoch. What stands
+before the first of them has no time.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from neuron_top.events.torch_trace import TorchCache, TorchCacheOutcome
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineSplitter
+from neuron_top.parsers.timestamps import HALF_YEAR
 
 FAMILY = "torch trace"
 _FILE_RANK = late_pattern(r"rank_(\d{1,9})_")
@@ -83,10 +85,12 @@ def is_trace(data: bytes) -> bool:
 class _Record:
     """One record while its payload comes in."""
 
-    __slots__ = ("at", "cut", "fields", "kind", "offset", "payload", "pid", "size")
+    __slots__ = ("at", "clock", "cut", "fields", "kind", "offset", "payload", "pid", "size")
 
-    def __init__(self, kind: str, fields: dict[str, Any], at: float | None, pid: int, offset: int) -> None:
-        self.kind, self.fields, self.at, self.pid, self.offset = kind, fields, at, pid, offset
+    def __init__(self, kind: str, fields: dict[str, Any], clock: float, pid: int, offset: int) -> None:
+        self.kind, self.fields, self.clock, self.pid, self.offset = kind, fields, clock, pid, offset
+        """`clock`: the header's, read as UTC of 1972, a leap year."""
+        self.at: float | None = None
         self.payload: list[bytes] = []
         self.size = 0
         self.cut = False
@@ -123,8 +127,10 @@ class TorchTraceReader:
         self._open: _Record | None = None
         self._texts: dict[int, str] = {}
         self._phases: dict[tuple[int, str], list[float]] = {}
-        self._zone: tuple[int, float] | None = None
-        """Year, and seconds by which the header's clock is ahead of UTC."""
+        self._zone: float | None = None
+        """Seconds by which the header's clock is ahead of UTC."""
+        self._newest = 0.0
+        """The newest moment of a phase record: the year of a header is the one that comes nearest to it."""
 
     @classmethod
     def of_file(cls, path: str) -> TorchTraceReader:
@@ -188,7 +194,10 @@ class TorchTraceReader:
             return None
         if not isinstance(fields[kind], dict):
             raise TypeError(f"{kind} is not an object")
-        return _Record(kind, fields, self._dated(found), int(found[7]), offset)
+        record = _Record(kind, fields, _clock(found), int(found[7]), offset)
+        if self._zone is not None:
+            record.at = _nearest(record.clock, self._newest) - self._zone
+        return record
 
     def _intern(self, pair: object) -> None:
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], int):
@@ -275,9 +284,11 @@ class TorchTraceReader:
         moment, name, kind = _number(about.get("ts")), str(about.get("name", "")), about.get("ph")
         if moment is None:
             return []
-        if self._zone is None and record.at is not None:
-            self._zone = _zone(record.at, moment / 1e6)
-            record.at = moment / 1e6
+        if self._zone is None:
+            self._newest = moment / 1e6
+            self._zone = round((_nearest(record.clock, self._newest) - self._newest) / _ZONE) * _ZONE
+        elif self._newest < moment / 1e6 < self._newest + HALF_YEAR:  # else one broken record would set all years
+            self._newest = moment / 1e6
         if name not in PHASES or kind not in ("B", "E"):
             return []
         begun = self._phases.setdefault((_whole(about.get("tid")) or 0, name), [])
@@ -306,13 +317,6 @@ class TorchTraceReader:
             "compile_id": clip(named_value) if named and named_value is not None else _compile_id(fields),
             "attempt": _whole(fields.get("attempt")),
         }
-
-    def _dated(self, found: re.Match[bytes]) -> float | None:
-        """Seconds since the epoch; before the zone is known, the header's clock read as UTC of 1972, a leap year."""
-        month, day, hour, minute, second = (int(found[index]) for index in range(1, 6))
-        year, ahead = self._zone or (1972, 0.0)
-        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
-        return moment + int(found[6].ljust(6, b"0")) / 1e6 - ahead
 
     def _malformed(self, line: bytes, offset: int, reason: str) -> LineMalformed:
         text = clip(line[:200].decode("utf-8", "replace"))
@@ -348,14 +352,21 @@ def _asked_elsewhere(about: dict[str, Any], common: dict[str, Any]) -> Iterator[
                 yield TorchCacheLookedUp(**common, cache=cache, outcome=outcome, key=key)
 
 
-def _zone(header: float, moment: float) -> tuple[int, float]:
-    """The year of the header's clock, and by how much it is ahead of UTC (whole quarter hours)."""
-    local = datetime.fromtimestamp(header, UTC)
+def _clock(found: re.Match[bytes]) -> float:
+    """The header's clock, read as UTC of 1972, a leap year."""
+    month, day, hour, minute, second = (int(found[index]) for index in range(1, 6))
+    moment = datetime(1972, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
+    return moment + int(found[6].ljust(6, b"0")) / 1e6
+
+
+def _nearest(clock: float, moment: float) -> float:
+    """A header's clock in the year in which it comes nearest to this moment."""
+    local = datetime.fromtimestamp(clock, UTC)
     now = datetime.fromtimestamp(moment, UTC).year
     leap_day = (local.month, local.day) == (2, 29)
     years = [year for year in (now - 1, now, now + 1) if not leap_day or calendar.isleap(year)]
-    year = min(years or [now], key=lambda one: abs(local.replace(year=one).timestamp() - moment))
-    return year, round((local.replace(year=year).timestamp() - moment) / _ZONE) * _ZONE
+    times = [local.replace(year=year).timestamp() for year in years]
+    return min(times, key=lambda time: abs(time - moment), default=clock)
 
 
 def _compile_id(fields: dict[str, object]) -> str:

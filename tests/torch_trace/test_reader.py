@@ -190,6 +190,26 @@ def test_the_year_is_found_across_new_year_and_on_a_leap_day() -> None:
     assert began.at == pytest.approx(new_year + 5.25)
 
 
+def test_a_trace_goes_on_in_the_new_year() -> None:
+    new_year = 1_798_761_600.0  # 2027-01-01 00:00:00 UTC
+    began = record({"dynamo_start": {"stack": []}, **context()})
+    phases = [
+        record(
+            {"chromium_event": {}, **context()}, json.dumps({"name": "dynamo", "ts": time * 1e6, "ph": "B", "tid": 0})
+        )
+        for time in (new_year - 30, new_year + 60)
+    ]
+    text = phases[0].replace("V0401 01:33:20", "V1231 23:59:30") + began.replace("V0401 01:33:20", "V0101 00:00:05")
+    text += phases[1].replace("V0401 01:33:20", "V0101 00:01:00") + began.replace("V0401 01:33:20", "V0101 00:02:00")
+    times = [event.at for event in only(read(text), FrameCompileBegan)]
+    assert times == [pytest.approx(new_year + 5.25), pytest.approx(new_year + 120.25)]
+
+
+def test_before_the_first_phase_nothing_says_when_a_record_was_written() -> None:
+    (began,) = only(read(record({"dynamo_start": {"stack": []}, **context()})), FrameCompileBegan)
+    assert began.at is None
+
+
 def test_frames_of_our_own_back_end_are_not_counted_twice() -> None:
     from neuron_top.events import GraphDescribed
 
