@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
@@ -23,6 +24,8 @@ _INDEX = late_pattern(r"(?:[^\n]{0,60}\.)?([0-9]{1,5})")
 _KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})(?:\+([0-9a-f]{8})(?![0-9A-Za-z])|(?=/))")
 _CUT_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
 _CUT_AT = 255
+_BEGINNING = late_pattern(rb'\{\s{0,9}"neuron_runtime_data"')
+_MOST_PIECES = 100
 
 
 _SECTIONS = ("neuron_runtime_data", "system_data", "neuron_hardware_info")
@@ -116,6 +119,12 @@ def read_record(line: bytes | str) -> MonitorRecord:
     Raises ValueError with a reason when it is not one.
     """
     return record_in(fields.load(_unwrapped(line)))
+
+
+def torn_apart(line: bytes) -> list[bytes]:
+    """The records of a line: where a writer was killed, or wrote no line end, the next one stands behind it."""
+    places = [found.start() for found in islice(_BEGINNING.finditer(line), 1, _MOST_PIECES)]
+    return [line[start:end] for start, end in zip([0, *places], [*places, len(line)], strict=True)]
 
 
 def _unwrapped(line: bytes | str) -> bytes | str:

@@ -16,7 +16,7 @@ import msgspec
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
-from neuron_top.events import AnyEvent, LineMalformed, SourceAvailable, SourceUnavailable, legacy
+from neuron_top.events import AnyEvent, LineMalformed, Rotation, SourceAvailable, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
@@ -324,6 +324,9 @@ class TelemetryLog:
             for item in step:
                 if not isinstance(item, FileChange):
                     _emit_all(self._reader.feed(item.data), emit)
+                elif item.how is not Rotation.VANISHED:  # what stood unfinished at the end of the file is no beginning
+                    _emit_all(self._reader.flush(), emit)
+                    self._reader = TelemetryFile(source=self.name)
 
 
 class SideChannel:

@@ -28,7 +28,7 @@ from neuron_top.events import (
     NeuronProcessesSampled,
 )
 from neuron_top.parsers.json_fields import LONGEST_DOCUMENT
-from neuron_top.parsers.neuron_monitor import Hardware, Model, MonitorRecord, RuntimeRecord, read_record
+from neuron_top.parsers.neuron_monitor import Hardware, Model, MonitorRecord, RuntimeRecord, read_record, torn_apart
 from neuron_top.telemetry.instances import Machine, machine
 
 SHORTEST_REQUEST = 1.0
@@ -78,6 +78,9 @@ class MonitorReader:
         skipped, self._skipping = self._skipping, cut
         if skipped or not line:
             return []
+        return [event for piece in torn_apart(line) for event in self._record(piece)]
+
+    def _record(self, line: bytes) -> list[AnyEvent]:
         try:
             record = read_record(line)
         except ValueError as problem:

@@ -11,14 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
+from neuron_top.events import (
+    AnyEvent,
+    CompileEnded,
+    CompileFailed,
+    CoresSampled,
+    GraphDescribed,
+    LineMalformed,
+    encode,
+)
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
 from neuron_top.ingest.jobs_feed import JobsFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recorder import OutputFile
 from neuron_top.ingest.recordings import OUTPUT_NAME
-from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput
+from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput, TelemetryLog
 from neuron_top.settings import Settings
 from tests.telemetry.records import counters, line, record, runtime
 
@@ -44,6 +52,21 @@ class Heard:
         with self._more:
             found = self._more.wait_for(lambda: any(isinstance(event, kind) for event in self.events), timeout=240)
             assert found, self.events
+
+
+def test_telemetry_that_begins_anew_does_not_go_on_with_the_line_that_was_cut(tmp_path: Path) -> None:
+    heard, path = Heard(), tmp_path / "monitor.jsonl"
+    whole = line(record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 25.0}}))))
+    path.write_bytes(whole + whole[:90])
+    source = TelemetryLog(path)
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    heard.wait_for_one(CoresSampled)
+    path.write_bytes(whole)
+    heard.wait_for_one(LineMalformed)
+    source.stop()
+    thread.join()
+    assert [type(event) for event in heard.events].count(CoresSampled) == 2
 
 
 def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_path: Path) -> None:

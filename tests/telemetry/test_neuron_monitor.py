@@ -257,6 +257,18 @@ def test_a_broken_line_is_reported_and_the_next_one_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("between", "broken"),
+    [("", 0), ('{"neuron_runtime_data": [{"pid": 7, "neuron_run', 1)],
+    ids=["no line end", "a record that was cut"],
+)
+def test_a_record_behind_another_one_on_its_line_is_read(between: str, broken: int) -> None:
+    file = TelemetryFile("x")
+    first, second = json.dumps(BUSY), json.dumps(BUSIER)
+    assert utilizations(file, f"{first}\n{first}{between}{second}\n") == [0.25, 0.25, 0.75]
+    assert (file.documents, file.malformed) == (3, broken)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[" * 100_000,
