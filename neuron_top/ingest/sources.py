@@ -106,7 +106,7 @@ class LogFiles:
                     written=_last_change(path),
                     last_clock=None if self._from_end else _last_clock(path),
                 )
-                if not self._from_end and _holds_something(path):
+                if not self._from_end and _size(path) > 0:
                     _emit_all(self._ingestors[key].found(), emit)
                 self._wakeup.watch(path)
             text = self._missing(self._tails[key])
@@ -297,6 +297,8 @@ class TelemetryLog:
         self._reader = TelemetryFile(source=self.name)
         self._wakeup = Wakeup()
         self._wakeup.watch(path)
+        self._written, self._old_end = _last_change(path), _size(path)
+        """When what was there already was written at the latest, and where it ends."""
         self.is_behind = True
 
     def start(self, emit: Emit) -> None:
@@ -312,7 +314,7 @@ class TelemetryLog:
                     break
                 self._wakeup.wait()
         if not self.is_behind:
-            _emit_all(self._reader.flush(), emit)
+            _emit_all(map(self._dated, self._reader.flush()), emit)
         self._tail.close()
 
     def stop(self) -> None:
@@ -323,10 +325,15 @@ class TelemetryLog:
         while (step := self._tail.read(limit=1)) and not (self.is_behind and self._wakeup.stopping):
             for item in step:
                 if not isinstance(item, FileChange):
-                    _emit_all(self._reader.feed(item.data), emit)
+                    _emit_all(map(self._dated, self._reader.feed(item.data)), emit)
                 elif item.how is not Rotation.VANISHED:  # what stood unfinished at the end of the file is no beginning
-                    _emit_all(self._reader.flush(), emit)
-                    self._reader = TelemetryFile(source=self.name)
+                    _emit_all(map(self._dated, self._reader.flush()), emit)
+                    self._reader, self._old_end = TelemetryFile(source=self.name), -1
+
+    def _dated(self, event: AnyEvent) -> AnyEvent:
+        """Records carry no clock: what was there already is as old as the file's last change, at least."""
+        is_old = self._tail.position <= self._old_end
+        return msgspec.structs.replace(event, at=self._written) if is_old else event
 
 
 class SideChannel:
@@ -452,11 +459,11 @@ def _last_clock(path: Path) -> float | None:
     return next((clock for clock in clocks if clock is not None), None)
 
 
-def _holds_something(path: Path) -> bool:
+def _size(path: Path) -> int:
     try:
-        return path.stat().st_size > 0
+        return path.stat().st_size
     except OSError:
-        return False
+        return 0
 
 
 def _last_change(path: Path) -> float | None:

@@ -69,6 +69,24 @@ def test_telemetry_that_begins_anew_does_not_go_on_with_the_line_that_was_cut(tm
     assert [type(event) for event in heard.events].count(CoresSampled) == 2
 
 
+def test_telemetry_that_was_there_already_is_as_old_as_its_file(tmp_path: Path) -> None:
+    heard, path = Heard(), tmp_path / "monitor.jsonl"
+    whole = line(record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 25.0}}))))
+    path.write_bytes(whole)
+    os.utime(path, (1000.0, 1000.0))
+    source = TelemetryLog(path)
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    heard.wait_for_one(CoresSampled)
+    before = len(heard.events)
+    with path.open("ab") as file:
+        file.write(whole)
+    heard.wait_for(before + 1)
+    source.stop()
+    thread.join()
+    assert [event.at for event in heard.events if isinstance(event, CoresSampled)] == [1000.0, None]
+
+
 def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_path: Path) -> None:
     heard, source = Heard(), SideChannel(tmp_path)
     ended = CompileEnded(module="MODULE_1+a", seconds=2.0, ok=True)
