@@ -46,6 +46,13 @@ def duration_text(seconds: float | None) -> str:
     raise AssertionError("unreachable")
 
 
+def latency_text(seconds: float | None) -> str:
+    """How long an execution took, which may be microseconds: `95 µs`, `5,083 µs`, `67 ms`."""
+    if seconds is None or seconds >= 0.01:
+        return duration_text(seconds)
+    return f"{seconds * 1e6:,.0f} µs"
+
+
 def limit_text(seconds: float) -> str:
     """A duration that somebody set, in the largest unit that it is a whole number of: `7 d`, `36 h`, `90 s`."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):

@@ -10,7 +10,7 @@ from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.telemetry.core_order import visible_core
 from neuron_top.telemetry.instances import machine
-from neuron_top.units import counted, duration_text
+from neuron_top.units import counted, latency_text
 from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows, total
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
@@ -117,7 +117,7 @@ def machine_words(view: CoreTable) -> tuple[str, ...]:
     """What kind of machine it is and what it executes, each as a few words; only what is known."""
     errors = sum(count for name, count in view.execution_errors.items() if name != _UNRELIABLE)
     runs = sum(view.execution_statuses.values())
-    latency = [f"{name} {duration_text(view.latency[name])}" for name in ("p50", "p99") if name in view.latency]
+    latency = [f"{name} {latency_text(view.latency[name])}" for name in ("p50", "p99") if name in view.latency]
     words = (
         view.instance_type,
         counted(errors, "execution error") if errors else "",

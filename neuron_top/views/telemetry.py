@@ -95,8 +95,8 @@ def execution_table(counted: Iterable[ExecutionsCounted]) -> TelemetryTable:
             units.duration_text(event.period),
             units.count_text(event.statuses.get("completed")),
             units.count_text(sum(event.statuses.values()) - event.statuses.get("completed", 0)),
-            _latency(event.latency.get("p50")),
-            _latency(event.latency.get("p99")),
+            units.latency_text(event.latency.get("p50")),
+            units.latency_text(event.latency.get("p99")),
         )
         for event in counted
     ]
@@ -185,10 +185,3 @@ def _span(cores: tuple[int, ...]) -> str:
         return units.UNKNOWN
     whole = cores == tuple(range(cores[0], cores[-1] + 1))
     return f"{cores[0]}-{cores[-1]}" if whole and len(cores) > 1 else ", ".join(map(str, cores))
-
-
-def _latency(seconds: float | None) -> str:
-    """An execution may take microseconds."""
-    if seconds is None or seconds >= 0.01:
-        return units.duration_text(seconds)
-    return f"{seconds * 1e6:,.0f} µs"

@@ -43,7 +43,10 @@ def machine(links: Mapping[int, tuple[int, ...]], nodes: tuple[str, ...] = ("trn
             device=BROKEN, counts={"mem_ecc_corrected": 1203, "sram_ecc_uncorrected": 0}, at=START, node=nodes[0]
         ),
         ev.ExecutionsCounted(
-            statuses={"completed": 1_234_567}, errors={"generic": 23_654, "model": 1}, latency={"p50": 0.012}, at=START
+            statuses={"completed": 1_234_567},
+            errors={"generic": 23_654, "model": 1},
+            latency={"p50": 0.000_095},
+            at=START,
         ),
     ]
     for node in nodes:
@@ -98,7 +101,7 @@ def test_an_idle_device_and_one_with_errors_are_outlined_and_say_so() -> None:
 
 def test_the_table_has_errors_with_separators_executions_and_who_is_linked_with_whom() -> None:
     words = words_of(panel(machine(torus(4, 4))))
-    assert "trn2.48xlarge · 1 execution error · latency p50 12 ms · 1,234,567 executions" in words
+    assert "trn2.48xlarge · 1 execution error · latency p50 95 µs · 1,234,567 executions" in words
     assert "mem ecc corrected 1,203" in words
     assert "sram ecc uncorrected" not in words
     assert "1, 3, 4, 12" in words

@@ -26,6 +26,14 @@ def test_bytes_are_powers_of_1024_and_say_so(value: float | None, text: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "—"), (0.000095, "95 µs"), (0.005083, "5,083 µs"), (0.067, "67 ms"), (2.5, "2.5 s")],
+)
+def test_an_execution_of_microseconds_took_longer_than_nothing(seconds: float | None, text: str) -> None:
+    assert units.latency_text(seconds) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (None, "—"),
