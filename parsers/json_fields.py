@@ -74,6 +74,12 @@ def number(value: object) -> float | None:
     return result if math.isfinite(result) else None
 
 
+def measure(value: object, largest: float) -> float | None:
+    """A number from 0 to `largest`: nothing that is measured is negative, and no more than that can be."""
+    found = number(value)
+    return found if found is not None and 0 <= found <= largest else None
+
+
 def whole(value: object, largest: int = LARGEST_COUNT) -> int | None:
     """A whole number from 0 to `largest`; also one written as `12.0` or as text, as older tools do."""
     if type(value) is int:

@@ -26,6 +26,10 @@ _CUT_KEY = late_pattern(r"MODULE_([0-9A-Za-z]{6,64})\+[0-9a-f]{0,7}\Z")
 _CUT_AT = 255
 _BEGINNING = late_pattern(rb'\{\s{0,9}"neuron_runtime_data"')
 _MOST_PIECES = 100
+_MOST_FLOPS = 1e18
+"""Per second and core: ten thousand times what a core of 2026 does."""
+_LONGEST_EXECUTION = 1e7
+"""Seconds; months."""
 
 
 _SECTIONS = ("neuron_runtime_data", "system_data", "neuron_hardware_info")
@@ -217,10 +221,10 @@ def _index_tag(value: object) -> str:
 
 def _core_use(value: object) -> CoreUse:
     core = fields.mapping(value)
-    flops = fields.number(core.get("effective_flops"))
+    flops = fields.measure(core.get("effective_flops"), _MOST_FLOPS)
     return CoreUse(
         utilization=_share(core.get("neuroncore_utilization")),
-        flops=flops if flops is not None else fields.number(core.get("flops")),
+        flops=flops if flops is not None else fields.measure(core.get("flops"), _MOST_FLOPS),
         physical=_physical(core["v3d"]) if "v3d" in core else {},
     )
 
@@ -279,7 +283,7 @@ def _executions(report: Mapping[str, object]) -> Executions | None:
 
 
 def _percentiles(value: object, prefix: str) -> dict[str, float]:
-    found = ((name, fields.number(seconds)) for name, seconds in fields.pairs(value))
+    found = ((name, fields.measure(seconds, _LONGEST_EXECUTION)) for name, seconds in fields.pairs(value))
     named = {name: seconds for name, seconds in found if seconds is not None and re.fullmatch(r"p[0-9]{1,3}", name)}
     return {f"{prefix}{name}": named[name] for name in sorted(named, key=lambda name: int(name[1:]))}
 
@@ -357,8 +361,7 @@ def _memory(value: object) -> int | None:
 
 
 def _period(group: Mapping[str, object]) -> float | None:
-    period = fields.number(group.get("period"))
-    return period if period is not None and period >= 0 else None
+    return fields.measure(group.get("period"), _LONGEST_EXECUTION)
 
 
 def _share(percent: object) -> float | None:

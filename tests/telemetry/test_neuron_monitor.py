@@ -256,6 +256,16 @@ def test_a_broken_line_is_reported_and_the_next_one_read() -> None:
     assert reader.records == 1
 
 
+@pytest.mark.parametrize("value", [-1, -0.5, 1e300])
+def test_what_cannot_have_been_measured_is_unknown(value: float) -> None:
+    stats = {"period": value, "latency_stats": {"total_latency": {"p50": value, "p99": 0.25}}}
+    busy = counters({0: {"neuroncore_utilization": 25.0, "effective_flops": value, "flops": 5e9}})
+    found = read(record(runtime(7, neuroncore_counters=busy, execution_stats=stats)))
+    counted = only(events.ExecutionsCounted, found)
+    assert (counted.period, counted.latency) == (None, {"p99": 0.25})
+    assert only(events.CoresSampled, found).cores[0].flops == 5e9
+
+
 @pytest.mark.parametrize(
     ("between", "broken"),
     [("", 0), ('{"neuron_runtime_data": [{"pid": 7, "neuron_run', 1)],
