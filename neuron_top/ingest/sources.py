@@ -30,6 +30,8 @@ from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
+SUCCESSOR_SECONDS = 0.1
+"""How long a log that was replaced must bring nothing before the file in its place is read."""
 _COPIED_BYTES = 1 << 30
 """What the copies of all unpacked logs together may take on the disk."""
 _COPIED_FILES = 64
@@ -77,14 +79,19 @@ class LogFiles:
                 self.is_behind = False
                 if last:
                     break
-                self._wakeup.wait(
-                    None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
-                )
+                self._wakeup.wait(self._pause)
         if not self.is_behind:
             for ingestor in self._ingestors.values():
                 _emit_all(ingestor.flush(), emit)
         for tail in self._tails.values():
             tail.close()
+
+    @property
+    def _pause(self) -> float | None:
+        """Seconds after which quiet itself brings something; None where only new bytes do."""
+        if any(tail.has_successor for tail in self._tails.values()):
+            return SUCCESSOR_SECONDS
+        return None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
 
     def stop(self) -> None:
         """Read what came since the last look, then end. What was there before and was not read yet is given up: that

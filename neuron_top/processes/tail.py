@@ -73,6 +73,11 @@ class FileTail:
         return self._identity is None and self.problem is None
 
     @property
+    def has_successor(self) -> bool:
+        """Whether another file stands under the path, which is followed at the next silence of the open one."""
+        return self._successor_seen
+
+    @property
     def is_silent_pipe(self) -> bool:
         """Whether this is a pipe that nothing has come through yet: a writer may be missing."""
         return self._is_pipe and self._position == 0

@@ -7,14 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from neuron_top.events import OutputGrew
+from neuron_top.events import OutputGrew, Rotation, SourceRotated
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.sources import LogFiles
+from neuron_top.ingest.sources import SUCCESSOR_SECONDS, LogFiles
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.ingest.worker_finder import WorkerFinder
 from neuron_top.processes import proc
@@ -125,6 +125,37 @@ def test_notifications_are_given_up_while_a_file_grows_all_the_time(
         with log.open("w") as file:
             file.write("one line\n")
         assert wakeup._event.wait(60)
+
+
+class Stepping(Wakeup):
+    """Takes the next step instead of waiting, and ends after the last."""
+
+    def __init__(self, *steps: Callable[[], object]) -> None:
+        super().__init__()
+        self.waits: list[float | None] = []
+        self._steps = list(steps)
+
+    def wait(self, at_most: float | None = None) -> None:
+        self.waits.append(at_most)
+        if self._steps:
+            self._steps.pop(0)()
+        else:
+            self.stop()
+
+
+def test_a_log_that_was_deleted_and_made_again_is_not_waited_for_as_an_idle_one(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("before\n")
+
+    def made_again() -> None:
+        log.unlink()
+        log.write_text("after\n")
+
+    source, heard = LogFiles(lambda: [log], LogBuffer()), list[object]()
+    source._wakeup = waking = Stepping(made_again, lambda: None)
+    source.start(heard.append)
+    assert waking.waits[:2] == [None, SUCCESSOR_SECONDS]
+    assert [event.how for event in heard if isinstance(event, SourceRotated)] == [Rotation.ROTATED]
 
 
 def test_a_log_that_grows_fast_is_read_to_its_last_line(tmp_path: Path) -> None:
