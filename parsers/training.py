@@ -138,7 +138,9 @@ class Training:
         for read in _READERS:
             events = read(record)
             if events is not None:
-                return [*self._of_training(events), *saved]
+                steps = self._of_training(events)
+                record.stands_alone = len(steps) == len(events)  # another training's bar may be the same, word for word
+                return [*steps, *saved]
         return saved or None
 
     def _of_training(self, events: list[AnyEvent]) -> list[AnyEvent]:

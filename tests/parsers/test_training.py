@@ -183,6 +183,7 @@ def test_the_bar_of_an_evaluation_is_no_training() -> None:
 def test_a_shorter_bar_with_a_loss_is_another_training() -> None:
     loss = "{'loss': 0.5, 'epoch': 1.0}\n"
     assert steps(bar(5, 900), loss, bar(1, 80), loss, bar(2, 80)) == [(5, 900), (2, 80)]
+    assert steps(bar(5, 900), loss, bar(1, 80), loss, bar(1, 80)) == [(5, 900), (1, 80)], "the same words again"
 
 
 def test_a_longer_bar_of_a_chore_in_which_no_loss_was_reported_hides_no_training() -> None:
