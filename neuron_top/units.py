@@ -68,6 +68,15 @@ def whole_seconds_text(seconds: float | None) -> str:
     )
 
 
+def age_text(seconds: float) -> str:
+    """How long ago something was, in its greatest unit: `<1 m`, `57 m`, `4 h`, `10 d`. A table that is made anew once a
+    minute stays right with it."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size:,.0f} {unit}"
+    return "<1 m"
+
+
 def range_text(low: float, high: float) -> str:
     """An estimated span, in whole seconds: `8–12 s`, `at most 13 s` from nothing on, `~3 m 05 s` where both read the
     same."""

@@ -341,7 +341,7 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
         sum(made) if made else None,
         "bytes",
         Provenance.MEASURED,
-        f"artifacts of {len(made)} graphs that were compiled",
+        f"artifacts of {counted(len(made), 'graph that was compiled', 'graphs that were compiled')}",
     )
     yield metric(
         "compile_peak",

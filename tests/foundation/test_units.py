@@ -110,3 +110,19 @@ def test_small_shares_keep_a_digit() -> None:
 
 def test_changes_have_a_sign_that_machines_read_too() -> None:
     assert [units.signed_percent_text(ratio) for ratio in (None, 0, 0.12, -0.031)] == ["", "+0 %", "+12 %", "-3.1 %"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "<1 m"),
+        (59.9, "<1 m"),
+        (60.0, "1 m"),
+        (3599.0, "59 m"),
+        (7260.0, "2 h"),
+        (864_000.0, "10 d"),
+        (1e8, "1,157 d"),
+    ],
+)
+def test_an_age_is_told_in_its_greatest_unit(seconds: float, text: str) -> None:
+    assert units.age_text(seconds) == text

@@ -12,7 +12,7 @@ from neuron_top.tui.drawing import Line, bar, cells_in, fit_start, rule, without
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
-from neuron_top.units import bytes_text, counted, duration_text, whole_seconds_text
+from neuron_top.units import age_text, bytes_text, counted, duration_text
 from neuron_top.views.colors import Hue
 from neuron_top.views.entries import NO_CACHES, OWN_CACHES, EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow, head_key
@@ -103,9 +103,8 @@ def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
 
 def _used(row: EntryRow, theme: Theme, width: int) -> Cell:
     if row.used is not None:
-        return [(duration_text(row.age), theme.text)]
-    # Its greater unit alone: with the word both have no room beside the other columns of 80.
-    return [(f"written {' '.join(whole_seconds_text(row.age).split()[:2])}", theme.quiet)]
+        return [(age_text(row.age), theme.text)]
+    return [(f"written {age_text(row.age)}", theme.quiet)]
 
 
 def _trouble(row: EntryRow, theme: Theme, width: int) -> Cell:
@@ -138,7 +137,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     bad = (f"{count:,} {word}" for count, word in ((item.failed, "failed"), (item.broken, "broken")) if count)
     if text := ", ".join(bad):
         parts.append((f"  {theme.glyphs.failed} {text}", theme.state("failed")))
-    parts.append((f"  {'used' if item.use_known else 'written'} {duration_text(item.age)} ago", theme.quiet))
+    parts.append((f"  {'used' if item.use_known else 'written'} {age_text(item.age)} ago", theme.quiet))
     gap = "  "
     least = len(gap) + min(_LEAST_PATH, cells_in(item.root)) if roots > 1 else 0
     while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width - least:

@@ -11,7 +11,7 @@ from neuron_top.services.caches import Disk, PlanHistory
 from neuron_top.tui.drawing import Line, bar, paragraph, rule
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, count_text, counted, duration_text, percent_text
+from neuron_top.units import bytes_text, counted, duration_text, percent_text
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.growth import Growth, growth
 from neuron_top.views.reclaim import Reclaim, reclaimable
@@ -111,7 +111,7 @@ def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip
         return [*strips, *paragraph(theme, text, width, theme.quiet)]
     for part in parts:
         line = Line(theme, width).gap(2).put(part.title, theme.text, 34).gap()
-        line.put(f"{count_text(part.entries)} entries", theme.text, 14, right=True).gap()
+        line.put(counted(part.entries, "entry", "entries"), theme.text, 14, right=True).gap()
         line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True).gap(2)
         strips.append(line.put(f"to compile again: {part.rebuild_text}", theme.quiet).strip())
         strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.quiet).strip())
