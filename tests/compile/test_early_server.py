@@ -220,3 +220,15 @@ compiled(torch.ones(3))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     assert done.stdout == "named\n"
     assert done.returncode != 0
+
+
+def test_a_module_of_the_scripts_does_not_hide_pythons_own_from_the_server(tmp_path: Path) -> None:
+    """The job had imported Python's before it put the folder in front; a server that finds the other cannot start."""
+    (tmp_path / "queue.py").write_text("raise RuntimeError('not the queue that PyTorch wants')")
+    script = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+print(torch.compile(lambda x: x * 2, backend="neurontop")(torch.ones(3)).tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[2.0, 2.0, 2.0]\n"), done.stderr

@@ -176,6 +176,13 @@ def test_a_search_path_with_what_is_no_text_reaches_the_server(monkeypatch: pyte
     assert (found[-1], str(tmp_path) in found, "/bytes" in found) == ("/text", False, False)
 
 
+def test_a_place_with_a_colon_is_not_taken_for_two_by_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second would be a folder wherever the job works, in which anybody may have put modules."""
+    monkeypatch.setattr(sys, "path", [*sys.path, "/jobs/run:2"])
+    found = client_module._environment()["PYTHONPATH"].split(os.pathsep)
+    assert not {"/jobs/run", "2"} & {*found}
+
+
 def test_a_working_folder_that_was_deleted_is_no_place_for_modules(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -184,4 +191,7 @@ def test_a_working_folder_that_was_deleted_is_no_place_for_modules(
     monkeypatch.chdir(gone)
     gone.rmdir()
     monkeypatch.setattr(sys, "path", ["", "/text"])
-    assert client_module._environment()["PYTHONPATH"] == "/text"
+    pythons, pythons_in_c, *places = client_module._environment()["PYTHONPATH"].split(os.pathsep)
+    assert Path(pythons, "os.py").exists()
+    assert Path(pythons_in_c).is_dir()
+    assert places == ["/text"]

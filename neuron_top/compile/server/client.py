@@ -239,14 +239,20 @@ def _environment() -> dict[str, str]:
 
 
 def _search_path() -> Iterator[str]:
-    """The job's search path for modules. What is no text in it counts for nothing, to Python neither."""
-    for place in sys.path:
-        if place:
-            if isinstance(place, str):
-                yield place
-        else:
+    """The job's search path for modules, behind Python's own library.
+
+    A script may have put a folder with a `queue.py` in front when it had imported Python's long since; the server would
+    import the script's. What is no text counts for nothing, to Python neither; what holds the separator cannot be
+    handed on, and would be taken for two other places.
+    """
+    library = sysconfig.get_path("stdlib")
+    places: list[object] = [library, f"{library}/lib-dynload", *sys.path]
+    for place in places:
+        if place == "":
             with contextlib.suppress(FileNotFoundError):  # the working folder was deleted: no module is found there
                 yield str(Path.cwd())
+        elif isinstance(place, str) and os.pathsep not in place:
+            yield place
 
 
 def _differ(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
