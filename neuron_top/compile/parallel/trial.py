@@ -14,8 +14,9 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.compile.parallel.child_command import run_child
-from neuron_top.compile.wrapper.flags import EXTRACT_VARIABLE
+from neuron_top.compile.wrapper.flags import EXTRACT_VARIABLE, FLAGS_VARIABLE
 from neuron_top.events import AnyEvent, CachedFailureHit, CacheHit, GraphExtracted
+from neuron_top.events.levels import LogLevel
 from neuron_top.parsers.reader import LogReader
 
 IGNORE_ERROR_VARIABLE = "NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE"
@@ -51,9 +52,13 @@ def run_trial(
 
 
 def trial_environment(environ: Mapping[str, str], work: Path) -> dict[str, str]:
-    """The variables that the SDK's tool sets for its trial run, on top of `environ`."""
+    """The variables that the SDK's tool sets for its trial run, on top of `environ`.
+
+    The lines of graphs are written at level INFO: whatever `--log_level` the user's flags have, the last one counts.
+    """
     return {
         **environ,
+        FLAGS_VARIABLE: f"{environ.get(FLAGS_VARIABLE, '')} --log_level={LogLevel.INFO}".strip(),
         EXTRACT_VARIABLE: "1",
         "NEURON_PARALLEL_COMPILE": "1",
         "NEURON_FALL_BACK_TO_NULL_NEFF": "1",

@@ -22,6 +22,12 @@ def test_the_trial_run_stores_graphs_computes_nothing_and_says_so(collected):
     assert jobs.files(collected, "model.done") == []
 
 
+def test_collected_graphs_are_counted_whatever_the_users_flags_log(tmp_path):
+    environ = jobs.environment(tmp_path, NEURON_CC_FLAGS="--log_level ERROR")
+    done = jobs.compile_command(["--collect-only", "--", sys.executable, jobs.script(tmp_path)], environ, tmp_path)
+    assert "neurontop: 3 graphs collected" in done.stderr
+
+
 def test_all_collected_graphs_are_compiled_and_the_job_then_hits_every_one(collected, tmp_path):
     environ = jobs.copied(collected, tmp_path)
     environ["NEURON_PARALLEL_COMPILE_DUMP_RESULTS"] = "1"
