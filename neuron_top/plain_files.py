@@ -45,6 +45,12 @@ def _mode(path: str | Path) -> int:
         return 0
 
 
+def read_plain(path: str | Path) -> bytes:
+    """What a plain file holds, or the one that a link leads to. Raises NotAPlainFile or another OSError."""
+    with open(open_plain(path, follow=True), "rb") as file:
+        return file.read()
+
+
 def open_plain(
     path: str | Path,
     flags: int = os.O_RDONLY,

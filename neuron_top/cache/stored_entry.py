@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import Keys
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed
+from neuron_top.plain_files import open_plain, read_plain
 
 
 class Unsound(Exception):
@@ -70,14 +70,14 @@ class StoredEntry:
     def stats(self) -> Stats | None:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
-            return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
+            return stats_decoder.decode(read_plain(self.path / filenames.STATS))
         except (OSError, *MALFORMED):
             return None
 
     def failure_text(self) -> str:
         """The stored message of a failed compile, empty where there is none."""
         try:
-            return self.failure.read_text(encoding="utf-8", errors="replace")
+            return read_plain(self.failure).decode("utf-8", errors="replace")
         except OSError:
             return ""
 
@@ -205,5 +205,5 @@ class StoredEntry:
 
 def facts_of(path: Path) -> FileFacts:
     """Digest and size of a plain file. Raises OSError, for a link too."""
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+    with open(open_plain(path), "rb") as file:
         return file_facts(file)

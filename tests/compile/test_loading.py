@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
+from neuron_top.cache.model import filenames
 from neuron_top.compile.torch import loading
 from neuron_top.compile.torch.loading import Runner
 from neuron_top.compile.wrapper.compiling import CompiledEntry
@@ -40,3 +42,10 @@ def test_an_artifact_that_does_not_load_is_compiled_once_more(
     run = loading.load(wrapper(own_caches, compiler), GRAPH, [])
     assert run([]) == [b"the graphthe graph"]
     assert compiler.compiled == 1
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_the_place_of_a_description_stops_no_hit(own_caches: Path) -> None:
+    compiled = wrapper(own_caches).get_or_compile(GRAPH)
+    os.mkfifo(compiled.entry.path / filenames.DESCRIPTION)
+    loading._describe_again(wrapper(own_caches), compiled)

@@ -202,6 +202,16 @@ def test_a_failure_is_stored_and_replayed_until_a_retry_is_asked_for(own_caches:
     assert not entry.failure.exists()
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", [filenames.STATS, filenames.FAILURE_LOG])
+def test_a_pipe_in_the_place_of_a_record_stops_no_compile(own_caches: Path, name: str) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    entry.make()
+    os.mkfifo(entry.path / name)
+    assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
+    assert entry.state() is Lookup.HIT
+
+
 def test_a_failure_from_before_the_clock_was_set_back_is_retried_when_asked(own_caches: Path) -> None:
     with pytest.raises(CompileError):
         wrapper(own_caches, Copying(error=CompileError("no"))).get_or_compile(GRAPH)

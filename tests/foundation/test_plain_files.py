@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.plain_files import NotAPlainFile, open_plain
+from neuron_top.plain_files import NotAPlainFile, open_plain, read_plain
 
 
 def read(path: Path, **options: object) -> bytes:
@@ -38,6 +38,16 @@ def test_a_link_is_followed_where_the_caller_says_so(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"data")
     (tmp_path / "link").symlink_to("target")
     assert read(tmp_path / "link", follow=True) == b"data"
+    assert read_plain(tmp_path / "link") == b"data"
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(NotAPlainFile):
+            read_plain(tmp_path / name)
 
 
 def test_what_the_caller_objects_to_is_closed_again(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import NothingToShow
+from neuron_top.plain_files import read_plain
 
 WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """States that a compile brings to an end: extracted, or begun by a process that is gone."""
@@ -103,7 +104,7 @@ def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
     for compiler in compilers:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
-                stats = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
+                stats = msgspec.json.decode(read_plain(path), type=Mapping[str, object])
             except (OSError, *MALFORMED):
                 continue
             peak = stats.get("peak_rss_bytes")

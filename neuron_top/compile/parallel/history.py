@@ -12,6 +12,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.model.record import stats_decoder
 from neuron_top.decoders import MALFORMED
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
+from neuron_top.plain_files import read_plain
 
 SIMILAR = 1.5
 """A compile with up to this many times the operators counts as ground."""
@@ -55,7 +56,7 @@ def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
     for compiler in compilers:
         for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
-                measured = stats_decoder.decode(path.read_bytes()).peak_rss_bytes
+                measured = stats_decoder.decode(read_plain(path)).peak_rss_bytes
             except (OSError, *MALFORMED):
                 continue
             if measured is not None and (operators := operators_of(path.parent)) is not None:
@@ -66,14 +67,14 @@ def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
 def operators_of(entry: Path) -> int | None:
     """Operators of the graph in an entry; None where nothing readable reports."""
     try:
-        return msgspec.json.decode((entry / filenames.DESCRIPTION).read_bytes(), type=_Description).operators
+        return msgspec.json.decode(read_plain(entry / filenames.DESCRIPTION), type=_Description).operators
     except (OSError, *MALFORMED):
         pass
     for name in filenames.HLO_NAMES:
         graph = entry / name
         try:
             if graph.stat().st_size <= _LARGEST_READ:
-                return read_hlo(graph.read_bytes()).instructions
+                return read_hlo(read_plain(graph)).instructions
         except (OSError, MalformedHlo):
             continue
     return None

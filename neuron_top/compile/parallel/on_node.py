@@ -44,6 +44,7 @@ from neuron_top.errors import (
     NothingToShow,
 )
 from neuron_top.identity import node_name
+from neuron_top.plain_files import read_plain
 
 if TYPE_CHECKING:
     from neuron_top.compile.wrapper.compiling import CompiledEntry
@@ -83,7 +84,7 @@ def graph_digest(graph: Path) -> str:
 
     The first lines of a graph of ours are signed anew by each node that begins to compile it, and are left out.
     """
-    data = graph.read_bytes()
+    data = read_plain(graph)
     if graph.name == filenames.FX_GRAPH:
         with contextlib.suppress(NotThisGraph):  # the whole file then: the gate will say what is wrong with it
             data = graph_header.body(data)

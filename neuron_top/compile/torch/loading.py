@@ -29,6 +29,7 @@ from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import CacheUnusable, CompileError, RefusedForSafety
 from neuron_top.events import ArtifactLoaded, GraphDescribed
+from neuron_top.plain_files import read_plain
 
 Runner = Callable[[list[Any]], Any]
 """A compiled graph: one list of arguments in (which it may empty), results out."""
@@ -148,7 +149,7 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
 
 def _describe_again(wrapper: Wrapper, compiled: CompiledEntry) -> None:
     try:
-        data = (compiled.entry.path / filenames.DESCRIPTION).read_bytes()
+        data = read_plain(compiled.entry.path / filenames.DESCRIPTION)
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
     except (OSError, *MALFORMED):
         return  # it only helps people to read what was loaded

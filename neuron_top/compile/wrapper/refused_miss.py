@@ -17,6 +17,7 @@ from neuron_top.cache.model.keys import parse_key
 from neuron_top.compile.wrapper.persistent_cache import WritableEntry
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import GraphNotCompiled
+from neuron_top.plain_files import read_plain
 
 _MOST_READ = 1000
 """Descriptions that are compared, in a cache of any size."""
@@ -93,7 +94,7 @@ def _described(folder: Path) -> Iterator[tuple[Path, _Words]]:
 
 def _bytes(entry: Path) -> bytes | None:
     try:
-        return (entry / filenames.DESCRIPTION).read_bytes()
+        return read_plain(entry / filenames.DESCRIPTION)
     except OSError:
         return None
 
