@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -195,3 +196,26 @@ def test_a_working_folder_that_was_deleted_is_no_place_for_modules(
     assert Path(pythons, "os.py").exists()
     assert Path(pythons_in_c).is_dir()
     assert places == ["/text"]
+
+
+@pytest.mark.torch
+@pytest.mark.xdist_group("compiles")
+@pytest.mark.parametrize("variable", ["TMPDIR", "TORCHINDUCTOR_CACHE_DIR"])
+def test_a_folder_that_pytorch_cannot_name_to_the_compiler_is_no_fault_of_the_graph(
+    own_caches: Path, tmp_path: Path, variable: str
+) -> None:
+    """Stored as its failure, it would end every other job that has this graph."""
+    folder = tmp_path / "my work"
+    folder.mkdir(mode=0o700)
+    script = "import torch; torch.compile(lambda x: x.sin() * 2, backend='neurontop')(torch.ones(3))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, variable: str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"PyTorch cannot compile in {folder}" in done.stderr
+    assert [*own_caches.rglob("model.fxgraph")]
+    assert not [*own_caches.rglob("model.log")]

@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from neuron_top.compile.child_processes import end_group
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.server.server import NOT_SERIALIZABLE, NOT_THE_GRAPHS_FAULT
 from neuron_top.compile.wrapper import compile_end
-from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 
 _COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.server.server")
 """-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
@@ -301,6 +302,13 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
             log.splitlines()[-1] if log else "the compile process may not compile", module=task.module, log=log
         )
     problem = compile_end.failure(status, log, task.module, _places(task), "the compile process")
+    if type(problem) is CompileError and (folder := _split_folder(task)) is not None:
+        raise CompilerMissing(
+            f"PyTorch cannot compile in {folder}: it splits what it tells the C++ compiler at the spaces and quotes of "
+            "that name; set TMPDIR and TORCHINDUCTOR_CACHE_DIR to folders without any",
+            module=task.module,
+            log=log,
+        ) from problem
     if problem is not None:
         raise problem
     return CompileOutcome(
@@ -321,8 +329,27 @@ def _server_ended(pid: int, status: int, task: CompileTask) -> CompilerKilled:
 
 def _places(task: CompileTask) -> list[Path]:
     """Where a compile writes: its outputs, Inductor's folder, temporary files of the C++ compiler."""
+    kept = [task.dump] if task.dump else []
+    return [*dict.fromkeys((*(path.parent for path in task.outputs.values()), *_work_folders(task), *kept))]
+
+
+def _work_folders(task: CompileTask) -> tuple[Path, Path]:
+    """Inductor's, and that of temporary files."""
     environ = _environ(task)
     temporary = environ.get("TMPDIR") or _TEMPORARY
-    work = environ.get(_WORK_FOLDER) or temporary
-    kept = [task.dump] if task.dump else []
-    return [*dict.fromkeys((*(path.parent for path in task.outputs.values()), Path(work), Path(temporary), *kept))]
+    return Path(environ.get(_WORK_FOLDER) or temporary), Path(temporary)
+
+
+def _split_folder(task: CompileTask) -> Path | None:
+    """The folder, if any, that PyTorch's command for the C++ compiler names wrongly: it splits it as a shell does.
+
+    That is no fault of the graph: stored as its failure, it would keep everybody else from compiling it.
+    """
+    return next((folder for folder in _work_folders(task) if not _is_one_word(str(folder))), None)
+
+
+def _is_one_word(text: str) -> bool:
+    try:
+        return shlex.split(text) == [text]
+    except ValueError:  # an open quote
+        return False
