@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,15 @@ def test_a_look_alike_variable_is_named_with_the_right_one(wrong: str, right: st
 def test_flags_that_make_no_sense_are_an_error_that_names_the_variable(text: str) -> None:
     with pytest.raises(UsageError, match="NEURON_CC_FLAGS"):
         parse_environment({"NEURON_CC_FLAGS": text})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("NEURON_CC_FLAGS", "--target=\udcff"), ("NEURON_COMPILE_CACHE_URL", os.fsdecode(b"/caches/\xff"))],
+)
+def test_bytes_that_are_no_text_are_an_error_that_names_the_variable(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be UTF-8"):
+        parse_environment({name: value})
 
 
 def test_the_home_of_nobody_is_an_error_or_a_warning_that_names_it() -> None:

@@ -126,9 +126,11 @@ def local_root(url: str) -> Path:
 def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions:
     """Read `NEURON_CC_FLAGS`, `NEURON_COMPILE_CACHE_URL` and `NEURON_EXTRACT_GRAPHS_ONLY`.
 
-    Raises UsageError where the flags cannot be split (an open quote), lack a value, or name an unknown log level, and
-    for an unknown NEURONTOP_ON_MISS.
+    Raises UsageError where the flags cannot be split (an open quote), lack a value, or name an unknown log level, for
+    an unknown NEURONTOP_ON_MISS, and for bytes that are no text.
     """
+    for name in (FLAGS_VARIABLE, ROOT_VARIABLE):
+        _check_is_text(name, environ.get(name, ""))
     compiler, own, warnings = split_flags(environ.get(FLAGS_VARIABLE, ""))
     url, origin, remark = _root(own, environ)
     level = own.get("log_level", LogLevel.INFO).upper()
@@ -151,6 +153,14 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
         warnings=(*warnings, *_variable_warnings(environ)),
         root_remark=remark,
     )
+
+
+def _check_is_text(name: str, value: str) -> None:
+    """Keys, records and requests hold these as UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{name} must be UTF-8, is {value!r}") from None
 
 
 def split_flags(text: str) -> tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]:
