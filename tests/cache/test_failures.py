@@ -86,6 +86,7 @@ def test_every_class_reports_whether_a_retry_can_help_and_what_to_do() -> None:
         ("/usr/bin/ld: cannot open output file x.so: Read-only file system", FailureClass.FILES),
         ("OSError: [Errno 116] Stale file handle", FailureClass.FILES),
         ("PermissionError: [Errno 13] Permission denied: '/tmp/torchinductor_me/ab/x.cpp'", FailureClass.FILES),
+        ("OSError: /tmp/t/ab/x.so: failed to map segment from shared object.", FailureClass.FILES),
         ("filelock._error.Timeout: The file lock '/tmp/x.lock' could not be acquired.", FailureClass.FILES),
         ("cc1plus: out of memory allocating 65536 bytes after a total of 1 bytes", FailureClass.MEMORY),
         ("OSError: [Errno 27] File too large", FailureClass.LIMITS),

@@ -41,7 +41,8 @@ class FailureClass(StrEnum):
     LIMITS = "limits"
     """Of processes, threads or open files that this user or this machine may have."""
     FILES = "files"
-    """A file that cannot be read, written or locked: permissions, a read-only or a failing file system."""
+    """A file that cannot be read, written, loaded or locked: permissions, a read-only, noexec or failing file
+    system."""
     INTERRUPTED = "interrupted"
     INSTALLATION = "installation"
     TOO_LARGE = "too large"
@@ -168,7 +169,7 @@ def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
             re.compile(
                 r"Input/output error|Read-only file system|Stale file handle|No usable temporary directory"
                 r"|Permission denied|\[Errno (?:1|5|13|30|116)\]|Cannot create temporary file"
-                r"|The file lock .+ could not be acquired"
+                r"|The file lock .+ could not be acquired|failed to map segment from shared object"
             ),
         ),
     )
