@@ -276,6 +276,12 @@ def test_inference_is_one_graph_and_right_and_its_work_is_kept_where_it_is_wante
     assert list(work.glob("*/*.cpp"))
 
 
+def test_a_flag_for_a_setting_that_inductor_does_not_have_is_named() -> None:
+    job = run(INFERENCE, NEURON_CC_FLAGS="--inductor-config=no_such_setting=1")
+    assert job.returncode == 1
+    assert re.search("UsageError: NEURON_CC_FLAGS: Inductor .* has no setting no_such_setting", job.stderr)
+
+
 def test_a_backward_graph_that_passes_gradients_on_is_not_compiled(own_caches: Path) -> None:
     """There is no code that PyTorch could save of it."""
     job = run(PASSED_ON)

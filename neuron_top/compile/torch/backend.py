@@ -59,8 +59,9 @@ from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
 from neuron_top.compile.torch.opaque_values import cut_opaque
 from neuron_top.compile.wrapper.compiling import GraphToCompile
+from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
-from neuron_top.errors import CompileError, NeuronTopError
+from neuron_top.errors import CompileError, NeuronTopError, UsageError
 from neuron_top.events import CompileFellBack
 from neuron_top.events.levels import LogLevel
 
@@ -211,8 +212,14 @@ def _known_to_us() -> Iterator[None]:
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
-    """Inductor settings of this compile: flags first, then the mode, then the caller's options."""
+    """Inductor settings of this compile: flags first, then the mode, then the caller's options.
+
+    Raises UsageError for a setting in the flags that this Inductor does not have.
+    """
     patches, unknown = config_from_flags(wrapper.options.compiler_flags)
+    for name in patches:
+        if not hasattr(torch._inductor.config, name):
+            raise UsageError(f"{FLAGS_VARIABLE}: Inductor {torch.__version__} has no setting {name}")
     if unknown:
         wrapper.log.remark_once(f"flags that mean nothing to Inductor (hashed all the same): {' '.join(unknown)}")
     if mode is not None and mode != "default":
