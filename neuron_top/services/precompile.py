@@ -199,10 +199,18 @@ class _Compiles:
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
-            path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
-            path.write_text(report_text(report), encoding="utf-8")
-            self._output.notify(f"results written to {path}")
+            self._write_results(report_text(report))
         return self._conclude(collected, outcomes)
+
+    def _write_results(self, text: str) -> None:
+        """A folder that takes no file costs the file: what was compiled, and what failed, is still to be said."""
+        path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            self._output.notify(f"the results cannot be written to {path} in the working folder: {problem.strerror}")
+        else:
+            self._output.notify(f"results written to {path}")
 
     def _scheduled(
         self, collected: Collected, root: Path, folders: set[str], staging: Staging | None

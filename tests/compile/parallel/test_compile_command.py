@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,18 @@ def test_a_graph_that_fails_is_retried_counted_and_reported(collected, tmp_path)
     (results,) = tmp_path.glob("neuron_parallel_compile_results_*.json")
     (entry,) = json.loads(results.read_text())["compilation_report"].values()
     assert (entry["status"], entry["retry"]) == (False, 1)
+
+
+def test_results_that_cannot_be_written_hide_no_failure(collected, tmp_path):
+    environ = jobs.copied(collected, tmp_path) | {"NEURON_PARALLEL_COMPILE_DUMP_RESULTS": "1"}
+    broken, *rest = jobs.files(tmp_path, "model.fxgraph")
+    broken.write_bytes(b"no graph")
+    for graph in rest:
+        jobs.shutil.rmtree(graph.parent)
+    done = jobs.compile_command(["--compile-only"], environ, Path("/proc"))
+    assert done.returncode == 1
+    assert "the results cannot be written to neuron_parallel_compile_results_" in done.stderr
+    assert f"{broken.parent.name} failed: " in done.stderr
 
 
 @pytest.mark.parametrize(
