@@ -179,6 +179,21 @@ def test_who_waits_for_a_lock_says_so_once_a_minute_in_the_sdks_words(own_caches
     ]
 
 
+def test_a_lock_that_is_a_link_to_nowhere_is_waited_for_as_any_other(own_caches: Path) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    entry.make()
+    entry.lock.symlink_to("nowhere")
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            entry.lock.unlink()
+
+    wait_for_lock(entry, log_lines.WrapperLog(stream=io.StringIO()), sleep=sleep)
+    assert len(pauses) == 3
+
+
 def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:
     entry = wrapper(own_caches).entry(GRAPH.key)
     entry.path.mkdir(parents=True)

@@ -13,6 +13,7 @@ warning and the sharing, not the job; so does any other disk that a compile fill
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -159,7 +160,7 @@ class Wrapper:
             return True
         with contextlib.suppress(OSError, NeuronTopError):  # the lookup meets it again, and reports it
             entry = self.entry(key)
-            return entry.state() is not Lookup.MISS or entry.lock.exists()
+            return entry.state() is not Lookup.MISS or os.path.lexists(entry.lock)
         return True
 
     def extract(self, graph: GraphToCompile) -> bool:

@@ -6,6 +6,7 @@ machine nothing. The owner of the lock is looked at once a second; one that is g
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -32,7 +33,7 @@ def wait_for_lock(
     start = said = clock()
     checked = start - _OWNER_CHECK_SECONDS
     pause = _FIRST_PAUSE
-    while entry.lock.exists():
+    while os.path.lexists(entry.lock):  # a link that leads nowhere keeps others from the lock, too
         if interrupted():
             raise KeyboardInterrupt
         now = clock()
