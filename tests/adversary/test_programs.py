@@ -215,12 +215,15 @@ def test_a_module_in_the_folder_we_are_in_is_not_imported(start: str, tmp_path: 
     assert not (tmp_path / "ran").exists()
 
 
-def test_the_compile_server_finds_modules_where_its_job_does(tmp_path: Path) -> None:
+def test_the_compile_server_finds_modules_where_its_job_does_behind_pythons_own(tmp_path: Path) -> None:
     (tmp_path / "of_the_job.py").write_text("")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from neuron_top.compile.server.client import _environment\n"
-        "print(_environment()['PYTHONPATH'].split(':')[0])"
+        "import sysconfig\n"
+        "library = sysconfig.get_path('stdlib')\n"
+        "places = _environment()['PYTHONPATH'].split(':')\n"
+        "print(next(place for place in places if not place.startswith(library)))"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
     found = subprocess.run([sys.executable, "-P", "-c", code], env=environ, capture_output=True, text=True, check=True)
