@@ -87,6 +87,8 @@ class _Folding(msgspec.Struct):
             event = _newest_fields(self.last, event) if self.count > 1 else event
         elif isinstance(event, LockWaited) and event.minutes is not None:
             self.longest_minutes = max(self.longest_minutes or 0.0, event.minutes)
+        elif isinstance(event, OutputGrew) and event.seen is None and self.count > 1:
+            event = msgspec.structs.replace(event, seen=self.last.seen)
         self.last = event
 
     def event(self) -> AnyEvent:
@@ -197,7 +199,8 @@ class Fold:
             case StepReported():
                 return "step" if self._steps >= WARM_REPORTS else None
             case OutputGrew():
-                return None if event.closed or event.written is not None else self._repeated(("grew", event.path))
+                says_more = event.closed or event.written is not None or event.end == 0
+                return None if says_more else self._repeated(_grew(event))
             case LineMalformed():
                 return self._repeated(("malformed", event.family))
             case LineMarked():
@@ -253,6 +256,8 @@ class Fold:
             self._waiting = set() if isinstance(event, RunFinished) else self._waiting
         if isinstance(event, CompileFamily | GraphReported | ProcessSeen):
             due += self._before_graph(event, now)
+        if isinstance(event, OutputGrew) and (grown := self._foldings.get(_grew(event))) is not None and grown.count:
+            due.append(grown.due(now))
         due += self._speaker(event)
         self._after(event)
         return due
@@ -290,7 +295,7 @@ class Fold:
             case StepReported():
                 self._steps += 1
             case OutputGrew():
-                self._met.add(("grew", event.path))
+                self._met.add(_grew(event))
             case LineMalformed():
                 self._met.add(("malformed", event.family))
             case LineMarked():
@@ -354,6 +359,10 @@ def event_module(event: AnyEvent) -> str | None:
 
 def _answer(event: _Lookup) -> Hashable:
     return type(event).__name__, event.module, event.root, event.compiler
+
+
+def _grew(event: OutputGrew) -> Hashable:
+    return "grew", event.path
 
 
 def _heard(

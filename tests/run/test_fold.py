@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from neuron_top.events import (
     GraphMeasured,
     LockWaited,
     LogGeneration,
+    OutputGrew,
     WorkerHeard,
     decode,
     encode,
@@ -88,6 +90,16 @@ def totals(run: Run) -> dict[str, Any]:
         # Those compare times, and what has no clock is dated by what stands around it.
         "alerts": sorted(one.key for one in raised(run, NOW) if one.kind not in TIMED),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("last", [{"end": 0}, {"end": 9, "seen": None}, {"end": 9, "closed": True}])
+def test_when_a_log_last_grew_outlasts_what_is_said_of_it_then(last: dict[str, Any]) -> None:
+    grown: list[AnyEvent] = [OutputGrew(path="/log", source="log:a", end=end, seen=NOW + end) for end in (1, 2, 3)]
+    events = [*grown, OutputGrew(path="/log", source="log:a", **{"seen": NOW + 4, **last})]
+    reported, wanted = run_of(folded(events)), run_of(events)
+    assert reported.silence.followed == wanted.silence.followed
+    assert reported.silence.closed == wanted.silence.closed
+    assert totals(reported) == totals(wanted)
 
 
 @given(mixed_events, st.integers(0, 9))
