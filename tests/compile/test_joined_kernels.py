@@ -14,7 +14,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from neuron_top.compile.graphs import inductor_compile, joined_kernels  # noqa: E402
+from neuron_top.cache import trust  # noqa: E402
+from neuron_top.compile.graphs import joined_kernels, kernel_archive  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 
@@ -22,7 +23,7 @@ KERNELS = 7
 SCRIPT = """
 import json, os, subprocess, sys
 from torch._inductor import cpu_vec_isa
-from neuron_top.compile.graphs import inductor_compile, joined_kernels
+from neuron_top.compile.graphs import inductor_compile, joined_kernels, kernel_archive
 import torch
 cpu_vec_isa.pick_vec_isa()
 inductor_compile._prepare_headers()
@@ -40,7 +41,7 @@ torch.manual_seed(0)
 x, w = torch.randn(32, 32), torch.randn(32, 32) / 6
 compiled, expected = torch.compile(several), several(x, w)
 assert torch.allclose(compiled(x, w), expected, atol=1e-4), "another result"
-kernels = [str(path) for path in inductor_compile._loaded_kernels() if path.name.endswith(".main.so")]
+kernels = [str(path) for path in kernel_archive.loaded() if path.name.endswith(".main.so")]
 print(json.dumps([sum(".so" in command for command in started), kernels]))
 """
 JOINED = "joined_kernels.use()"
@@ -180,10 +181,11 @@ def test_an_artifact_holds_a_shared_library_once_and_brings_it_back_under_all_na
     first.write_bytes(b"joint" * 1000)
     os.link(first, second)
     alone.write_bytes(b"alone")
-    inductor_compile._save_kernels(tmp_path / "archive", [first, second, alone])
+    kernel_archive.save(tmp_path / "archive", [first, second, alone])
     assert (tmp_path / "archive").stat().st_size < 2 * len(b"joint" * 1000)
     loaded = inductor("loaded")
-    inductor_compile._place_kernels((tmp_path / "archive").read_bytes())
+    with trust.open_folder(str(loaded)) as folder:
+        kernel_archive.place((tmp_path / "archive").read_bytes(), folder)
     assert [(loaded / name).read_bytes() for name in names] == [b"joint" * 1000, b"joint" * 1000, b"alone"]
     assert (loaded / names[0]).samefile(loaded / names[1])
     assert not list(loaded.rglob("*.tmp"))
@@ -193,9 +195,9 @@ def test_a_link_in_an_artifact_to_anything_but_a_kernel_is_refused(tmp_path: Pat
     folder = inductor("loaded")
     with zipfile.ZipFile(tmp_path / "archive", "w") as zipped:
         link = zipfile.ZipInfo("ab/cab.main.so")
-        link.external_attr = inductor_compile._LINK
+        link.external_attr = kernel_archive._LINK
         zipped.writestr(link, "../../outside")
         zipped.writestr("../outside", "x")
-    with pytest.raises(zipfile.BadZipFile, match="which is no kernel"):
-        inductor_compile._place_kernels((tmp_path / "archive").read_bytes())
+    with trust.open_folder(str(folder)) as checked, pytest.raises(zipfile.BadZipFile, match="which is no kernel"):
+        kernel_archive.place((tmp_path / "archive").read_bytes(), checked)
     assert not (folder / "ab" / "cab.main.so").exists()

@@ -2,7 +2,7 @@
 
 PyTorch's artifact (`CompiledArtifact.save`) names the shared libraries it runs by the hash of their source, but does
 not carry them; where they are missing, loading builds them again, which is nearly all of a compile's time. So they
-are kept beside it, in a zip, and put where Inductor looks for them before the artifact is loaded.
+are kept beside it, in a zip, and put where Inductor looks for them before the artifact is loaded (`kernel_archive`).
 
 Security: loading an artifact runs its code. It is loaded from bytes that passed the gate (`cache/trust.py`) and have
 the digests of their record; a library of the same name in Inductor's directory is replaced unless it is the same.
@@ -13,14 +13,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
-import io
 import os
 import re
 import signal
-import stat
-import sys
-import uuid
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +27,7 @@ import torch.compiler.config as compiler_config
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._inductor import standalone_compile
 from torch._inductor.runtime import triton_compat
-from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
+from torch._inductor.runtime.cache_dir_utils import default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -47,6 +42,7 @@ from neuron_top.compile.graphs import (
     gpus,
     hashing,
     joined_kernels,
+    kernel_archive,
     process_groups,
     quick_linker,
     ready_kernels,
@@ -84,9 +80,6 @@ _IMPORTED_BY_COMPILES = (
 )
 """Modules that PyTorch imports when it is first needed, in the middle of a compile."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-_KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
-_LINK = (stat.S_IFLNK | 0o777) << 16
-"""How a zip marks a symbolic link."""
 
 
 def warm_up() -> None:
@@ -230,7 +223,7 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     if copying.constants(graph.gm) and not _KEEPS_CONSTANTS:
         raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
-    before = set(_loaded_kernels())
+    before = set(kernel_archive.loaded())
     assumed = 0 if fake_mode.shape_env is None else len(fake_mode.shape_env.guards)
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
     caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
@@ -250,7 +243,8 @@ def _compile(graph: SerializedGraph, outputs: Mapping[str, Path], module: str) -
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = broken_kernels.written_anew(compiled)
         _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT], compiled)
-    _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _loaded_kernels() if path not in before])
+    kernels = [path for path in kernel_archive.loaded() if path not in before]
+    kernel_archive.save(outputs[filenames.INDUCTOR_KERNELS], kernels)
     return {"guards": _guards(graph.inputs, fake_mode.shape_env, assumed)}
 
 
@@ -277,7 +271,8 @@ def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
     Raises RefusedForSafety for a work folder of somebody else's, and whatever PyTorch raises for an artifact that is
     not its own.
     """
-    _place_kernels(kernels)
+    with _work_folder() as folder:
+        kernel_archive.place(kernels, folder)
     with open(os.memfd_create("neurontop-artifact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
         file.write(artifact)
         file.flush()
@@ -313,7 +308,7 @@ def _work_folder() -> trust.CheckedFolder:
     try:
         return trust.open_folder(place, make=True)
     except trust.Untrusted as reason:
-        raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
+        raise trust.refusal(reason, kernel_archive.ADVICE) from None
     except OSError as problem:
         raise CacheUnusable(f"Inductor's folder {place} cannot be used: {problem.strerror or problem}") from None
 
@@ -356,24 +351,6 @@ def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:
     return [item for item in inputs if isinstance(item, torch.SymInt) and item.node.has_hint()]
 
 
-def _loaded_kernels() -> list[Path]:
-    """The kernels that are loaded into this process: shared libraries below Inductor's directory.
-
-    One that several kernels share is mapped under one of its names, and Python knows the others.
-    """
-    folder = os.path.realpath(cache_dir()) + os.sep
-    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
-    imported = (os.path.realpath(path) for path in files if path.endswith(".so"))
-    below = dict.fromkeys(path.partition(folder)[2] for path in (*_mapped_files(), *imported))
-    return [Path(folder, path) for path in below if _KERNEL.fullmatch(path)]
-
-
-def _mapped_files() -> Iterator[str]:
-    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            yield line.rstrip("\n")
-
-
 def _save(artifact: CompiledArtifact, path: Path, compile_again: Callable[[], object]) -> None:
     """Write the artifact. Its own errors differ from a disk's: that one is an OSError."""
     try:
@@ -396,74 +373,3 @@ def _why_not_kept(compile_again: Callable[[], object]) -> str:
 def _in_short(reason: str) -> str:
     """The first sentence, without addresses of this process: the same wherever the graph is compiled."""
     return _ADDRESS.sub("", re.split(r"\.\s|\n", reason)[0])
-
-
-def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:
-    """A library that several kernels share is stored once; for the others there is a link to it."""
-    folder = Path(os.path.realpath(cache_dir()))
-    stored: dict[tuple[int, int], str] = {}
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
-        for path in kernels:
-            name, facts = str(path.relative_to(folder)), path.stat()
-            first = stored.setdefault((facts.st_dev, facts.st_ino), name)
-            entry = zipfile.ZipInfo(name)
-            if first == name:
-                zipped.writestr(entry, path.read_bytes())
-            else:
-                entry.external_attr = _LINK
-                zipped.writestr(entry, f"../{first}")
-
-
-def _place_kernels(archive: bytes) -> None:
-    """Unpack kernels where Inductor looks for them; a complete file appears under its name or none does.
-
-    One that is there already stays only where it is the same and nobody else can change it.
-    """
-    with zipfile.ZipFile(io.BytesIO(archive)) as zipped, _work_folder() as folder:
-        for entry in zipped.infolist():
-            if _KERNEL.fullmatch(entry.filename):
-                _place_kernel(folder, entry.filename, *_kernel(zipped, entry))
-
-
-def _kernel(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[bytes, str]:
-    """A library, and the name that it was stored under where this one is a link; "" where it is not."""
-    data = zipped.read(entry)
-    if entry.external_attr != _LINK:
-        return data, ""
-    first = data.decode().removeprefix("../")
-    if not _KERNEL.fullmatch(first):
-        raise zipfile.BadZipFile(f"{entry.filename} is a link to {first!r}, which is no kernel")
-    return zipped.read(first), first
-
-
-def _place_kernel(folder: trust.CheckedFolder, name: str, data: bytes, same_as: str) -> None:
-    """`same_as`: the name of a kernel that was placed before and shares its library; "" for none."""
-    above, _, base = name.partition("/")
-    target = Path(folder.path, name)
-    trust.make_folders(str(target.parent))
-    try:
-        with folder.folder(above) as shelf:
-            with contextlib.suppress(FileNotFoundError, trust.Untrusted):
-                if shelf.read(base) == data:
-                    return
-            temporary = target.with_name(f"{base}.{uuid.uuid4().hex}.tmp")
-            try:
-                _write_kernel(temporary, data, Path(folder.path, same_as) if same_as else None)
-                temporary.rename(target)
-            finally:
-                temporary.unlink(missing_ok=True)
-    except trust.Untrusted as reason:
-        raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
-
-
-def _write_kernel(path: Path, data: bytes, twin: Path | None) -> None:
-    if twin is not None:
-        with contextlib.suppress(OSError):  # a file system without hard links
-            os.link(twin, path)
-            return
-    with open(path, "xb", opener=_executable) as file:
-        file.write(data)
-
-
-def _executable(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o755)

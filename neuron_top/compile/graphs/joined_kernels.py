@@ -79,10 +79,10 @@ class Source(NamedTuple):
 def source_of(text: str) -> Source | None:
     """What a kernel's source is made of; None where it is not as Inductor writes it, or more than a function."""
     code, mark, bindings = text.partition(_BINDINGS)
-    if not mark or len(_ENTRY.findall(code)) != 1 or _OTHER_DIRECTIVE.search(code) or bindings.count(_INIT) != 1:
+    entries = list(_ENTRY.finditer(code))
+    if not mark or len(entries) != 1 or _OTHER_DIRECTIVE.search(code) or bindings.count(_INIT) != 1:
         return None
-    before = _INCLUDE.sub("", code[: _ENTRY.search(code).start()])  # type: ignore[union-attr]
-    if before.strip():
+    if _INCLUDE.sub("", code[: entries[0].start()]).strip():
         return None
     rest = _ENTRY.sub("void kernel(", _INCLUDE.sub("", text)).replace(_INIT, "PyObject* PyInit_kernel(void)")
     return Source(tuple(line.strip() for line in _INCLUDE.findall(text)), rest)
