@@ -35,6 +35,7 @@ from neuron_top.events import (
 from neuron_top.events.levels import LogLevel
 from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.exhausted import Exhaustions
+from neuron_top.run.hardware_errors import HardwareErrors
 from neuron_top.run.history import Recent, Series
 
 SMOOTH_SECONDS = 30.0
@@ -45,8 +46,6 @@ KIND_BUCKETS = 600
 """Buckets of the history of its kinds: there are several kinds to a core."""
 KINDS_KEPT = 16
 """Kinds of a core with a history, at most: programs may name their own."""
-_DRIVER = "sysfs"
-"""Source of the events that hold the driver's own counters."""
 BUSY = 0.05
 """Utilization from which on a core counts as working."""
 
@@ -206,10 +205,7 @@ class CoreTracker:
         self.execution_errors: dict[str, int] = {}
         self.latency: dict[str, float] = {}
         """Latency percentiles of the newest period, seconds."""
-        self.hardware_errors: dict[tuple[str, int], dict[str, int]] = {}
-        """ECC counts by node and device."""
-        self._drivers_errors: dict[tuple[str, int], dict[str, int]] = {}
-        """Those of them that the driver reported: its totals, read seldom. Others know fewer of them."""
+        self._hardware_errors = HardwareErrors()
         self.counters: dict[tuple[int, int], CoreCountersRead] = {}
         """The driver's running totals by (device, physical core), the newest."""
         self.processes: tuple[NeuronProcess, ...] | None = None
@@ -224,6 +220,11 @@ class CoreTracker:
         """By `<node>/<pid>`: what local workers reported of themselves."""
         self.last_sample: float | None = None
         self.period: float | None = None
+
+    @property
+    def hardware_errors(self) -> dict[tuple[str, int], dict[str, int]]:
+        """ECC counts by node and device."""
+        return self._hardware_errors.counts
 
     def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""
@@ -251,7 +252,7 @@ class CoreTracker:
                 self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
                 self.devices.update({device.index: device for device in event.devices})
             case HardwareErrorsCounted():
-                self._count_hardware_errors(event)
+                self._hardware_errors.add(event)
             case CoreCountersRead():
                 self.counters[event.device, event.physical] = event
             case NeuronProcessesSampled():
@@ -286,12 +287,6 @@ class CoreTracker:
                 banks.append(bank)
         for bank in dict.fromkeys(banks):
             _share(tuple(self._banks[bank].values()))
-
-    def _count_hardware_errors(self, event: HardwareErrorsCounted) -> None:
-        device = event.node, event.device
-        if event.source == _DRIVER:
-            self._drivers_errors[device] = event.counts
-        self.hardware_errors[device] = {**event.counts, **self._drivers_errors.get(device, {})}
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event

@@ -17,6 +17,7 @@ from neuron_top import events
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
 from neuron_top.processes.log_input import STANDARD_INPUT, portions
+from neuron_top.run.hardware_errors import HardwareErrors
 from neuron_top.settings import Settings
 from neuron_top.telemetry.banks import bank_levels
 from neuron_top.telemetry.observer import DEFAULT_URL, OFF, ObserverAddress, ObserverSource, checked_url, is_url
@@ -79,8 +80,7 @@ class LatestTelemetry:
         self.host: events.HostSampled | None = None
         self.errors: dict[int, events.HardwareErrorsCounted] = {}
         """By device."""
-        self._drivers_errors: dict[int, dict[str, int]] = {}
-        """Those that the driver itself counted, by device: it knows more of them than the tools."""
+        self._hardware_errors = HardwareErrors()
         self.executions: dict[tuple[int | None, str], events.ExecutionsCounted] = {}
         """By process and its tag."""
         self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
@@ -100,9 +100,7 @@ class LatestTelemetry:
             case events.HostSampled():
                 self.host = event
             case events.HardwareErrorsCounted():
-                if event.source == SYSFS:
-                    self._drivers_errors[event.device] = event.counts
-                counts = {**event.counts, **self._drivers_errors.get(event.device, {})}
+                counts = self._hardware_errors.add(event)
                 self.errors[event.device] = msgspec.structs.replace(event, counts=counts)
             case events.CoreCountersRead():
                 self._counters[event.device, event.physical] = event
