@@ -60,7 +60,7 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def is_of_artifact(self) -> bool:
         """Whether it took the artifact itself."""
-        return self.path.rpartition("/")[2] in filenames.ARTIFACT_NAMES
+        return filenames.is_artifact(self.path)
 
     @property
     def is_beside_artifact(self) -> bool:

@@ -74,7 +74,9 @@ class _Versions:
     def has_other_artifact(self, moves: Iterable[Move]) -> bool:
         """Whether an artifact lies there that is none of those that the plan took."""
         taken = {(move.path, move.inode) for move in moves}
-        return any((key, tag_number(tag)) not in taken for key, tag in self._there.items() if _is_artifact(key))
+        return any(
+            (key, tag_number(tag)) not in taken for key, tag in self._there.items() if filenames.is_artifact(key)
+        )
 
     def undelete(self, move: Move) -> NotDone | bool:
         """Bring one object back: True when done, False when it never went, else why not."""
@@ -89,7 +91,3 @@ class _Versions:
         with s3.explained(self._bucket):
             self._bucket.client.delete_object(Bucket=self._bucket.name, Key=move.path, VersionId=version)
         return True
-
-
-def _is_artifact(key: str) -> bool:
-    return key.rpartition("/")[2] in filenames.ARTIFACT_NAMES

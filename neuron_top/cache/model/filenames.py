@@ -53,6 +53,11 @@ QUARANTINE_SUFFIX = ".broken"
 """`model.inductor.<time>.broken`: a corrupt artifact kept aside for a person to look at."""
 
 
+def is_artifact(path: str) -> bool:
+    """Whether a path or a key is that of an entry's artifact."""
+    return path.rpartition("/")[2] in ARTIFACT_NAMES
+
+
 def owner_name(lock: str) -> str:
     """The name of the record that lies beside the lock `lock`."""
     return lock.removesuffix(LOCK_SUFFIX) + OWNER_SUFFIX
