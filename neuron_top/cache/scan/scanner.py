@@ -9,7 +9,6 @@ in place.
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
 import time
@@ -25,6 +24,7 @@ from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
 from neuron_top.cache.tree import measure
 from neuron_top.escapes import name_text
+from neuron_top.without_gc import without_gc
 
 OTHERS_LIMIT = 200_000
 """How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
@@ -85,7 +85,7 @@ class _Scan:
 
     def run(self) -> Snapshot:
         started = time.perf_counter()
-        with _no_collection():
+        with without_gc():
             found = discovery.discover(self.root, self.reader)
             self.problems += found.problems
             for compiler in found.compilers:
@@ -207,15 +207,3 @@ class _Scan:
             with_verdict(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
             for entry in self.entries
         ]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Thousands of records are made and all are kept: collecting garbage in between finds none."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()

@@ -41,6 +41,7 @@ from neuron_top.compile.graphs import (
     directions,
     gpus,
     hashing,
+    inductor_import,
     joined_kernels,
     kernel_archive,
     process_groups,
@@ -108,7 +109,7 @@ def warm_up() -> None:
 
 
 def _import_compiler(more: Sequence[str] = ()) -> None:
-    from torch._inductor import compile_fx  # noqa: F401 (for the forks)
+    inductor_import.import_inductor()
     from torch._inductor.codecache import torch_key
     from torch._inductor.codegen.common import init_backend_registration
 

@@ -37,6 +37,7 @@ from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.persistent_cache import discard
 from neuron_top.compile.wrapper.scratch import forget_probes, remove_dead, usual_places, work_in
+from neuron_top.without_gc import without_gc
 
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
@@ -327,9 +328,9 @@ def main() -> None:
     status = 0
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])  # SIGTERM by `server.client`, others perhaps by the job
-        with _ending_with(parent, requests):
+        with _ending_with(parent, requests), without_gc():
             _get_ready()
-        gc.freeze()  # a fork that looks for garbage would copy all that was imported
+            gc.freeze()  # a fork that looks for garbage would copy all that was imported
         server.serve()
     except Exception:  # noqa: BLE001 (it is printed, and ends this process)
         traceback.print_exc()

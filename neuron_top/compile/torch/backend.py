@@ -34,6 +34,7 @@ from neuron_top.compile.graphs import (
     graph_file,
     hashing,
     inductor_compile,
+    inductor_import,
     other_pytorch,
     own_code,
     process_groups,
@@ -90,6 +91,7 @@ def neurontop(
 
     Raises UsageError for flags that make no sense, CompileError where a graph does not compile.
     """
+    inductor_import.import_inductor()
     import torch._inductor.compile_fx as compile_fx
     from torch._dynamo.backends.common import aot_autograd
     from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler

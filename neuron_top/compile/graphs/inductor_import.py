@@ -1,0 +1,54 @@
+"""Importing Inductor's compiler in half the time: every rank does it before its first graph, and every compile server.
+
+Half of what the import takes is of no use to it: Python's collector looks again and again through objects that stay,
+and the templates of kernels for GPUs are parsed, which only a matrix product that is tuned for a GPU, or flexible
+attention, asks for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+from neuron_top.without_gc import without_gc
+
+_COMPILER = "torch._inductor.compile_fx"
+
+
+class LateTemplate:
+    """A template that is parsed when it is first used; what is wrong with it is raised then."""
+
+    def __init__(self, parse: Callable[[str], Any], source: str) -> None:
+        self._parse, self._source = parse, source
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # a look at what it is, as copying and comparing take
+            raise AttributeError(name)
+        parsed = self._parse(self._source)
+        self.__dict__.update(render=parsed.render)
+        return getattr(parsed, name)
+
+
+def import_inductor() -> None:
+    """Import `torch._inductor.compile_fx`, unless this process has it."""
+    if _COMPILER in sys.modules:
+        return
+    with without_gc(), _templates_parsed_late():
+        import torch._inductor.compile_fx  # noqa: F401 (for those who ask for it next)
+
+
+@contextlib.contextmanager
+def _templates_parsed_late() -> Iterator[None]:
+    """Within the block, templates of PyTorch's are parsed later; another version may do it in another way."""
+    from torch._inductor.codegen import common
+
+    parse = getattr(common.KernelTemplate, "_template_from_string", None)
+    if parse is None or common.jinja2_env() is None:
+        yield
+        return
+    late = staticmethod(lambda source: LateTemplate(parse, source))
+    with mock.patch.object(common.KernelTemplate, "_template_from_string", late):
+        yield
