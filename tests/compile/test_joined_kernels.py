@@ -95,6 +95,11 @@ def test_without_hard_links_each_kernel_has_a_copy(tmp_path: Path) -> None:
     assert (runs, libraries(of_graph(kernels))) == (2, KERNELS)
 
 
+def test_beside_another_compile_a_graph_has_half_of_the_cores(tmp_path: Path) -> None:
+    runs, kernels = run(tmp_path, JOINED + "; joined_kernels.compiles_at_once.tell(2)")
+    assert (runs, libraries(of_graph(kernels))) == (1, 1)
+
+
 def test_with_one_thread_for_compiles_pytorch_compiles_each_kernel_where_it_stands(tmp_path: Path) -> None:
     runs, kernels = run(tmp_path, threads="1")
     assert (runs, libraries(of_graph(kernels))) == (KERNELS, KERNELS)

@@ -27,6 +27,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from neuron_top.compile import compiles_at_once
 from neuron_top.late_pattern import late_pattern
 
 _LEAST_TOGETHER = 6
@@ -198,7 +199,7 @@ def use() -> None:
     compile_alone, submit = getattr(codecache, "_worker_compile_cpp", None), AsyncCompile.submit
     if compile_alone is None or submit.__module__ == __name__:  # another version does it in another way
         return
-    kernels = Kernels(submit, get_compile_threads)
+    kernels = Kernels(submit, lambda: compiles_at_once.share_of(get_compile_threads()))
 
     def submit_or_join(task: Callable[..., Any]) -> Any:
         if isinstance(task, functools.partial) and task.func is compile_alone and len(task.args[1]) == 1:

@@ -32,6 +32,7 @@ from typing import Any
 from neuron_top.cache.locks import protocol
 from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import graph_header
+from neuron_top.compile import compiles_at_once
 from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.wrapper.compile_end import full_place
@@ -156,6 +157,7 @@ class Server:
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)  # the fork does it too: whoever comes first
         self._running[pid] = _Compile(request, pid, log, result)
+        compiles_at_once.tell(len(self._running))
         self._send({"id": request["id"], "began": pid})
 
     def _reap(self) -> None:
@@ -164,6 +166,7 @@ class Server:
             if done:
                 compile_.kill()  # tools that outlived it
                 self._written += self._running.pop(pid).written()
+                compiles_at_once.tell(len(self._running))
                 self._send(compile_.reply(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
 
     def _send(self, message: dict[str, Any]) -> None:
