@@ -58,7 +58,7 @@ def test_a_template_is_parsed_once_when_it_is_used() -> None:
         parsed.append(source)
         return KernelTemplate._template_from_string(source)
 
-    template = LateTemplate(parse, "{{ x }} plus one")
+    template = LateTemplate(lambda: parse("{{ x }} plus one"))
     assert parsed == []
     assert bool(template), "as PyTorch asks whether there is one"
     assert [template.render(x=number) for number in (1, 2)] == ["1 plus one", "2 plus one"]

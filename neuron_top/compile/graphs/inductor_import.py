@@ -8,6 +8,8 @@ attention, asks for.
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,13 +23,13 @@ _COMPILER = "torch._inductor.compile_fx"
 class LateTemplate:
     """A template that is parsed when it is first used; what is wrong with it is raised then."""
 
-    def __init__(self, parse: Callable[[str], Any], source: str) -> None:
-        self._parse, self._source = parse, source
+    def __init__(self, parse: Callable[[], Any]) -> None:
+        self._parse = parse
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # a look at what it is, as copying and comparing take
             raise AttributeError(name)
-        parsed = self._parse(self._source)
+        parsed = self._parse()
         self.__dict__.update(render=parsed.render)
         return getattr(parsed, name)
 
@@ -46,9 +48,12 @@ def _templates_parsed_late() -> Iterator[None]:
     from torch._inductor.codegen import common
 
     parse = getattr(common.KernelTemplate, "_template_from_string", None)
-    if parse is None or common.jinja2_env() is None:
+    if parse is None or importlib.util.find_spec("jinja2") is None:
         yield
         return
-    late = staticmethod(lambda source: LateTemplate(parse, source))
-    with mock.patch.object(common.KernelTemplate, "_template_from_string", late):
+
+    def parse_late(*source: Any, **how: Any) -> LateTemplate:
+        return LateTemplate(functools.partial(parse, *source, **how))
+
+    with mock.patch.object(common.KernelTemplate, "_template_from_string", staticmethod(parse_late)):
         yield
