@@ -14,12 +14,12 @@ def core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
     """The figure; without a core it says so."""
     if core is None:
         return figures.empty(colors, "no core selected", 240)
-    most = max((value for _time, value in core.recent_memory), default=None)
+    most = max((value for _time, value in core.recent_memory if value is not None), default=None)
     unit, size = figures.byte_unit(core.row.capacity or most)
     used = figures.line("utilization", core.recent_utilization, colors.accent, scale=100)
     orange = colors.hues[Hue.ORANGE]
     memory = figures.line(f"memory, {unit}", core.recent_memory, orange, scale=1 / size, yaxis="y2")
-    busiest = max(1.0, *(value for _time, value in core.recent_utilization))
+    busiest = max(1.0, *(value for _time, value in core.recent_utilization if value is not None))
     shares = figures.PERCENT | {"range": [0, 100 * busiest * 1.02]}
     layout_ = figures.layout(colors, 240, showlegend=True, yaxis=shares)
     layout_["yaxis2"] = {

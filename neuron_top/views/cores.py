@@ -14,6 +14,7 @@ from neuron_top.units import counted, latency_text
 from neuron_top.views.core_rows import CoreRow, capacity_of, core_row, core_rows, total
 from neuron_top.views.device_map import DeviceMap, device_map
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
+from neuron_top.views.gaps import with_gaps
 from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
@@ -77,9 +78,9 @@ class CorePage(msgspec.Struct, frozen=True, kw_only=True):
     memory: tuple[Point, ...]
     step: float
     """Seconds per bucket of the long history."""
-    recent_utilization: tuple[tuple[float, float], ...]
-    """(time, value) as sampled, the last minutes."""
-    recent_memory: tuple[tuple[float, float], ...]
+    recent_utilization: tuple[tuple[float, float | None], ...]
+    """(time, value) as sampled, the last minutes; unknown where samples are missing."""
+    recent_memory: tuple[tuple[float, float | None], ...]
     over: bool = False
     """The job has ended: what stands here is its last sample."""
     visible: int | None = None
@@ -137,8 +138,8 @@ def core_page(run: Run, now: float, key: str, since: float | None = None) -> Cor
         utilization=core.utilization.points(since, HISTORY_POINTS),
         memory=core.memory.points(since, HISTORY_POINTS),
         step=core.utilization.step,
-        recent_utilization=tuple(core.recent_utilization.samples()),
-        recent_memory=tuple(core.recent_memory.samples()),
+        recent_utilization=with_gaps(core.recent_utilization.samples()),
+        recent_memory=with_gaps(core.recent_memory.samples()),
         over=run.over(now),
         visible=_visible_number(run, core),
     )

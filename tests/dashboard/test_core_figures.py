@@ -223,3 +223,16 @@ def test_a_worker_on_a_gpu_is_told_with_what_is_the_gpus_and_what_is_the_hosts()
     shown = cores.render(feed.read(memory_table), None, DARK, feed.read(memory_kinds))["cores-core-words"]
     assert "GPU 1 (G): 50 % busy, 3.0 GiB of 80.0 GiB" in shown
     assert "how busy it is, is that of the host's processor" in shown
+
+
+def test_a_line_does_not_go_on_where_samples_are_missing() -> None:
+    sample = (ev.CoreSample(core=0, device=0, utilization=0.9, memory=8 * GIB, capacity=16 * GIB),)
+    times = [*range(6), *range(120, 126)]
+    feed = StillFeed(
+        [ev.CoresSampled(kind=ev.CoreKind.NEURON, node="trn1", at=START + at, cores=sample) for at in times],
+        now=START + 125,
+    )
+    key = rows_of(feed)[0].key
+    for trace in core_lines(feed.read(lambda run, now: core_page(run, now, key)), DARK)["data"]:
+        assert [place for place, value in enumerate(trace["y"]) if value is None] == [6]
+        assert len(trace["x"]) == len(times) + 1

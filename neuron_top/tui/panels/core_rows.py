@@ -28,6 +28,7 @@ from neuron_top.views.colors import Hue
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup, machine_words, visible_words
+from neuron_top.views.gaps import with_gaps
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -339,28 +340,26 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
             bytes_text(size), theme.text, 9, right=True
         )
         strips.append(line.strip())
-    strips += _history(
-        theme, "Utilization", [value for _time, value in page.recent_utilization], 1.0, width, percent_text
-    )
-    memory = [value for _time, value in page.recent_memory]
-    strips += _history(theme, "Memory", memory, float(row.capacity or max(memory, default=1.0)), width, bytes_text)
-    whole_run = [point.peak for point in page.memory]
-    strips += _history(
-        theme,
-        f"Memory, the whole run, peaks of {duration_text(page.step)}",
-        whole_run,
-        float(row.capacity or max(whole_run, default=1.0)),
-        width,
-        bytes_text,
-    )
-    return strips
+    strips += _history(theme, "Utilization", page.recent_utilization, 1.0, width, percent_text)
+    strips += _history(theme, "Memory", page.recent_memory, row.capacity, width, bytes_text)
+    whole_run = with_gaps((point.time, point.peak) for point in page.memory)
+    title = f"Memory, the whole run, peaks of {duration_text(page.step)}"
+    return strips + _history(theme, title, whole_run, row.capacity, width, bytes_text)
 
 
 def _history(
-    theme: Theme, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
+    theme: Theme,
+    title: str,
+    samples: Sequence[tuple[float, float | None]],
+    most: float | None,
+    width: int,
+    text: Callable[[float | None], str],
 ) -> list[Strip]:
-    if len(values) < 2:
+    """A chart of samples in time, whose full height is `most`, or the largest of them where that is not known."""
+    if len(samples) < 2:
         return []
+    values = [value for _time, value in samples]
+    top = float(most or max(filter(None, values), default=1.0))
     strips = [Line(theme, width).strip(), rule(theme, width, title, f"full height {text(top)}")]
-    lines = chart(theme, downsample(list(values), width), min(width, len(values)), 5, top)
+    lines = chart(theme, downsample(values, width), min(width, len(values)), 5, top)
     return strips + [Line(theme, width).put(line, theme.accent).strip() for line in lines]
