@@ -276,10 +276,17 @@ def test_inference_is_one_graph_and_right_and_its_work_is_kept_where_it_is_wante
     assert list(work.glob("*/*.cpp"))
 
 
-def test_a_flag_for_a_setting_that_inductor_does_not_have_is_named() -> None:
-    job = run(INFERENCE, NEURON_CC_FLAGS="--inductor-config=no_such_setting=1")
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("no_such_setting=1", "Inductor .* has no setting no_such_setting"),
+        ("max_autotune=often", "Unexpected type of attr max_autotune, got str should be bool"),
+    ],
+)
+def test_a_flag_for_a_setting_or_value_that_inductor_does_not_have_is_named(setting: str, words: str) -> None:
+    job = run(INFERENCE, NEURON_CC_FLAGS=f"--inductor-config={setting}")
     assert job.returncode == 1
-    assert re.search("UsageError: NEURON_CC_FLAGS: Inductor .* has no setting no_such_setting", job.stderr)
+    assert re.search(f"UsageError: NEURON_CC_FLAGS: {words}", job.stderr)
 
 
 def test_a_backward_graph_that_passes_gradients_on_is_not_compiled(own_caches: Path) -> None:

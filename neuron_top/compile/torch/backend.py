@@ -216,12 +216,16 @@ def _known_to_us() -> Iterator[None]:
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
     """Inductor settings of this compile: flags first, then the mode, then the caller's options.
 
-    Raises UsageError for a setting in the flags that this Inductor does not have.
+    Raises UsageError for a setting in the flags that this Inductor does not have, or not with such a value.
     """
     patches, unknown = config_from_flags(wrapper.options.compiler_flags)
     for name in patches:
         if not hasattr(torch._inductor.config, name):
             raise UsageError(f"{FLAGS_VARIABLE}: Inductor {torch.__version__} has no setting {name}")
+    try:
+        patches = checked_options(patches)
+    except RuntimeError as problem:
+        raise UsageError(f"{FLAGS_VARIABLE}: {problem}") from problem
     if unknown:
         wrapper.log.remark_once(f"flags that mean nothing to Inductor (hashed all the same): {' '.join(unknown)}")
     if mode is not None and mode != "default":
