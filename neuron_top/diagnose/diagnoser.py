@@ -72,10 +72,14 @@ _BEFORE, _BEHIND = 3, 5
 """Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
+_LINES_TO_REASON = 2
+"""Between a heading and what it heads: one may be empty."""
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts for it."""
 _MOST_MODULES = 64
 _MOST_STARTED = 4096
+_QUOTE = late_pattern(rb"^> ?", re.MULTILINE)
+_PLAIN = late_pattern(rb"^(?=[^> \t\r\n])", re.MULTILINE)
 _HEADING = b"Traceback ("
 _LINES_OF_A_STACK = 200
 """Between an exception of C++ and the banner of the compiler whose back end it ended."""
@@ -114,6 +118,8 @@ class Diagnoser:
         """What the line being read means depends on its place: it belongs to a traceback or announces one, or it tells
         what became of the lines before it."""
         self._report = LauncherReport()
+        self._heading: tuple[Finding, Statement] | None = None
+        """A line that heads the reason of an error, which has not come yet."""
         self._message: CompilerMessage | None = None
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
@@ -126,6 +132,8 @@ class Diagnoser:
         self._wanted: list[_Wanted] = []
         self._indent: int | None = None
         """How far the whole log is indented: pages and test runners do that."""
+        self._quoted_until: int | None = None
+        """Where the first line begins that is not quoted as mails and pages do it; None: none has come."""
 
     def feed(self, data: bytes) -> None:
         """Read these bytes. Never raises, whatever they are."""
@@ -215,7 +223,9 @@ class Diagnoser:
         if not block:
             return
         if self._indent is None:
-            self._indent = _common_indent(block)
+            self._indent = _common_indent(_QUOTE.sub(b"", block))
+        if self._quoted_until is None and (plain := _PLAIN.search(block)) is not None:
+            self._quoted_until = self._offset + plain.start()
         self._signs = None
         self._take_wanted(block)
         self._walk(block, _failures(block))
@@ -261,11 +271,14 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        return self._tracebacks.open or self._message is not None or self._recovery.is_quoting
+        is_message = self._message is not None or self._heading is not None
+        return self._tracebacks.open or is_message or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
         """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
         raw = block[position : min(end, position + LINE_LIMIT)]
+        if self._quoted_until is None or self._offset + position < self._quoted_until:
+            raw = _QUOTE.sub(b"", raw)
         if not self._recommends_pages and b"cratchpad" in raw:
             self._recommends_pages = any(words in raw.lower() for words in _SCRATCHPAD)
         is_copy = not (self._spanning or is_named or _STARTED.encode() in raw) and len(raw) <= _LONGEST_SHAPE
@@ -344,6 +357,10 @@ class Diagnoser:
     def _judged(self, statement: Statement) -> Finding | None:
         """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
+        if self._heading is not None and (statement.text or statement.line - self._heading[1].line > 1):
+            heading, self._heading = self._heading, None
+            if verdict is None and self._is_headed(statement, *heading):
+                return None
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
         if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
@@ -351,7 +368,20 @@ class Diagnoser:
         finding = self._add(statement, verdict)
         if general.is_relayed(statement):
             self._tracebacks.announce(finding)
+        if finding.line == statement.line and general.heads_reason(statement, verdict):
+            self._heading = finding, statement
+            self._depends_on_place = True
         return finding
+
+    def _is_headed(self, statement: Statement, finding: Finding, heading: Statement) -> bool:
+        """Let what a heading announces be the finding's line, where that says something."""
+        is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == heading.process
+        if not is_near or not general.states_reason(statement):
+            return False
+        move(finding, statement)
+        finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
+        self._add_evidence(finding, self._here[0])
+        return True
 
     def _announced(self, statement: Statement) -> None:
         """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""

@@ -47,6 +47,8 @@ class Finding(msgspec.Struct):
     """How far the job was then."""
     demoted: bool = False
     """Another finding says the same and more."""
+    before_interrupt: bool = False
+    """The process that it ended was interrupted from outside only while it ended."""
     terminal: bool = False
     """It ended a process: an exception nobody caught, a panic, a signal."""
 

@@ -33,7 +33,7 @@ WORDS: tuple[bytes, ...] = (
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
 
 EXCEPTION = late_pattern(
-    r"(?:E {2,7})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
+    r"(?:E {2,80})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
     r"(?:: (?P<text>.*)|:?\s*)$",
     re.DOTALL,
 )
@@ -111,6 +111,20 @@ _FAILED = late_pattern(
     r"|\S.{0,300}? \.{3,} ?FAILED$"
 )
 """`Model export failed.`, `train.py FAILED`, and a check with dots up to its result."""
+_HEADS_REASON = late_pattern(
+    r"(?i)(?=.{3,100}:$)(?:[\w.'\"()*!-]+ +){0,8}?[\w.*!-]{0,20}(?:error|exception|failure|failed|fatal)\w*"
+    r"(?: +[\w.'\"()*!-]+){0,8} ?:$"
+)
+"""`Fatal error:`, `Error in routine read (1):`, `The following error occurred:`."""
+_BARE_HEADING = late_pattern(
+    r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown) )?(?:error|exception): *$"
+)
+_SAYS_NOTHING = late_pattern(
+    r"(?i)\W*(?:none|no errors?|n/?a)\W*$|File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{|[\w.-]{1,40}(?: \w+)?: ?[\d.]+%?$"
+)
+"""What stands below a heading and states no reason: nothing, frames, a rule, a count."""
+_ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w")
+"""How programs in Fortran say where they stop, in a box of signs that is indented."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
 """The heading of torchrun's report: the worker that ended is named below it."""
 WHAT = late_pattern(r"what\(\): {1,4}\S")
@@ -188,7 +202,7 @@ _FAREWELL = late_pattern(
 )
 """What a program complains of while it ends: it ends all the same."""
 _IGNORED = late_pattern(
-    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on) (?:the )?[\w-]{1,40}"
+    r"(?:[,:;] ignor(?:ed|ing)(?: (?:it|this))?|\(ignored\)|[.,;] ?[Ff]alling back (?:to|on)(?: [\w-]{1,40}){1,5}"
     r"|[,;] skipp(?:ed|ing)(?: (?!fail|remaining|rest\b|all\b|every)[\w.'-]{1,40}){0,4})[.!]?$"
 )
 """How a program ends that says of something that it does without."""
@@ -329,7 +343,7 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
         return _consequence(cause_class, row.name if row else "")
-    if _HEADS.match(raised["text"] or ""):
+    if _HEADS.match(raised["text"] or "") or _BARE_HEADING.match(statement.text):
         return _consequence(CauseClass.SCRIPT_ERROR)
     row = recognize(statement)
     if row is not None:
@@ -370,6 +384,17 @@ def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
     """Whether an exception only says that the other side of a connection has gone."""
     is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]
     return verdict.weight is Weight.CASCADE and (verdict.cause_class is CauseClass.COLLECTIVE or is_end)
+
+
+def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
+    """Whether a line that nobody knows is only the heading of what stands on the next one."""
+    return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
+
+
+def states_reason(statement: Statement) -> bool:
+    """Whether a line below such a heading, in which no failure is seen, has the words of the reason."""
+    text = statement.text
+    return len(text.split()) > 1 and not (statement.level.is_mild or _SAYS_NOTHING.match(text) or NOISE.search(text))
 
 
 def announces(raised: re.Match[str]) -> bool:
@@ -508,7 +533,10 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
         whose = CauseClass.COMPILE_ERROR if text.startswith(_MLIR) else whose
         return CauseVerdict(_BY_SPEAKER.get(statement.speaker, whose), Weight.STATEMENT, "", Confidence.MEDIUM)
-    if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
+    if statement.indented and not _ROUTINE.match(text):
+        return None
+    openings = (_OPENING.match, _REPORTED.search, _FAILED.match, _BARE_HEADING.match)
+    if not any(is_in(text) for is_in in openings):
         return None
     is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)
     return _message(statement, CauseClass.TOOL_ERROR if is_tool else CauseClass.SCRIPT_ERROR)

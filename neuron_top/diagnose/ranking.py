@@ -82,6 +82,7 @@ def diagnosis(
     recommends_pages: bool = False,
 ) -> CodedDiagnosis:
     """The diagnosis of a log that was read to its end (or so far); `is_torn`: it ends inside a traceback."""
+    progress, end = _until_told(findings, progress, end)
     succeeded = exit_code == 0 or end.success_line is not None
     is_stopped = exit_code in _STOPPED
     real = [
@@ -110,6 +111,18 @@ def diagnosis(
         causes=tuple(_cause(finding, source) for finding in causes),
     )
     return CodedDiagnosis(answer, tuple(_advice(finding, recommends_pages=recommends_pages) for finding in causes))
+
+
+def _until_told(findings: list[Finding], progress: JobProgress, end: End) -> tuple[JobProgress, End]:
+    """Progress and success of a job up to the line that tells its end, where what it printed is quoted behind that."""
+    told = next((finding for finding in findings if finding.verdict.advice == ENDED_BELOW), None)
+    if told is None:
+        return progress, end
+    success, programs = (
+        line if line is not None and line < told.last_line else None for line in (end.success_line, end.programs_line)
+    )
+    until = JobProgress(told.last_steps, told.last_compiles)
+    return until, end._replace(success_line=success, programs_line=programs)
 
 
 def _went_on(finding: Finding, progress: JobProgress, lines: int) -> bool:
@@ -184,12 +197,26 @@ def _is_farewell(finding: Finding) -> bool:
 def _ordered(findings: list[Finding]) -> list[Finding]:
     """Root cause first; consequences only where nothing else is known."""
     deaths = [finding for finding in findings if _is_death_with_reason(finding)]
-    ordered = sorted(findings, key=lambda finding: (_explains(finding, deaths), _is_vague(finding), finding.line))
+    ordered = sorted(
+        findings,
+        key=lambda finding: (
+            _explains(finding, deaths),
+            _came_late(finding, deaths),
+            _is_vague(finding),
+            finding.line,
+        ),
+    )
     stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
     causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
     if any(finding.verdict.advice != ENDED_BELOW for finding in causes):
         return causes
     return sorted(ordered, key=functools.partial(_says_little, reported=_reported_ranks(ordered)))[:1]
+
+
+def _came_late(finding: Finding, deaths: list[Finding]) -> bool:
+    """Whether somebody pressed Ctrl-C only when another process of the job was ending by itself."""
+    is_key = finding.verdict.cause_class is CauseClass.INTERRUPTED and finding.terminal
+    return is_key and any(death.before_interrupt for death in deaths)
 
 
 def _is_vague(finding: Finding) -> bool:

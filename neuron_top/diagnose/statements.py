@@ -183,7 +183,7 @@ _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
 _BAR = late_pattern(
     r"\s*(?:(?:[^|\n%]{1,80}[:)] *)?\d{1,3}%\|[^|]{0,400}\|)?\s*\d+\S{0,9}/\d+\S{0,9} "
     r"\[\d*:?\d+:\d\d<(?:[^\[\]\n]{1,400}\](?=\S)"
-    r"|[^\[\]\n]{1,400}?(?=(?:slurmstepd|srun): |Error executing job with |Traceback \(most)"
+    r"|[^\[\]\n]{1,400}?(?=(?:slurmstepd|srun|wandb): |Error executing job with |Traceback \(most)"
     r"|[^\]\n]{1,60}?(?:it/s|s/it)\]?(?=[^\s,]))"
 )
 """A progress bar that something was printed behind, without a line end between, or in the middle of it."""
@@ -266,7 +266,7 @@ def _pieces(text: str) -> list[str]:
 
 def _tells_pace(text: str) -> bool:
     """Whether a progress bar may stand in it: the patterns that look for one are dear."""
-    return "it/s" in text or "s/it" in text
+    return "it/s" in text or "s/it" in text or ("%|" in text and "/s" in text)
 
 
 def _unescaped(text: str) -> list[str]:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import ahocorasick_rs
 
+from neuron_top.late_pattern import late_pattern
+
 _STEPS = (
     b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"loss ", b"tokens/s",
-    b'" 200 ', b": success",
+    b'" 200 ', b": success", b"/s]", b"/s, ",
 )  # fmt: skip
 _NO_STEPS = (b"?it/s", b"?s/it")
 """A progress bar before its first step."""
 _RATES = frozenset(number for number, step in enumerate(_STEPS) if step in (b"it/s", b"s/it"))
+_BARS = frozenset((_STEPS.index(b"/s]"), _STEPS.index(b"/s, ")))
+"""How the rate of a progress bar ends that counts something else than its iterations."""
+_BAR = late_pattern(rb"\[[\d:]{4,12}<[\d:?]{1,12}, {0,3}\d[\d.]{0,12}(?![kKMGT]?i?[Bb]/)[A-Za-z]{1,20}/s[\],]")
+"""Such a bar up to there; bytes are what is loaded, no work."""
 _LOSS = _STEPS.index(b"loss ")
+_SUMMARY = b"wandb: "
+"""In front of what Weights & Biases prints of a run that has ended."""
 _ANSWER = _STEPS.index(b": success")
 _ROUTER = b"router::server: "
 """Near in front of it, where TGI's router has answered a request."""
 _ROUTER_BYTES = 80
+_BARS_BYTES = 60
 _BEFORE_RATE = b"0123456789. "
 _COMPILES = (
     b"compiler status pass", b"successfully completed for", b"using a cached neff", b"autotune benchmarking takes",
@@ -45,9 +54,11 @@ def found_in(block: bytes) -> tuple[list[int], list[int]]:
 
 def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
     """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`); a number
-    follows `loss`; what succeeds is a request to TGI's router."""
+    follows `loss`, but not in the summary of a run; what succeeds is a request to TGI's router."""
     if index == _LOSS:
-        return block[end : end + 1].isdigit()
+        return block[end : end + 1].isdigit() and _SUMMARY not in block[block.rfind(b"\n", 0, start) + 1 : start]
     if index == _ANSWER:
         return _ROUTER in block[max(0, start - _ROUTER_BYTES) : start + 2]
+    if index in _BARS:
+        return _BAR.search(block, max(0, start - _BARS_BYTES), end) is not None
     return index not in _RATES or (block[start - 1 : start] in _BEFORE_RATE and not block[end : end + 1].isalpha())

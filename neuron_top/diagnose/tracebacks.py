@@ -72,6 +72,12 @@ _LOGGED_AT = (LogLevel.WARNING, LogLevel.ERROR)
 _ORDINARY = (LogLevel.INFO, LogLevel.DEBUG)
 _LINES_OF_A_LIVING_PROCESS = 5
 """So many ordinary lines right behind a traceback that a program has logged show that it goes on."""
+_INTERRUPTED = "KeyboardInterrupt"
+_POLLS = late_pattern(
+    r"(?:[\w.]{1,120}\.)?(?:\w{0,40}[Tt]imeout(?:Error)?|Again|Empty|Full|BlockingIOError|StopIteration"
+    r"|KeyboardInterrupt)\b"
+)
+"""Exceptions of what is asked again and again whether something has come: an interrupt finds them being handled."""
 _ENDING = late_pattern(
     r"(?i)\b(?:(?:shut(?:ting|s)?|tear(?:ing|s)?)[ _-]?down|clean(?:ing|s|ed)?[ _-]?up|clos(?:e[sd]?|ing)"
     r"|leav(?:e[sd]?|ing)|releas(?:e[sd]?|ing)|sav(?:e[sd]?|ing)|sync(?:s|ing|ed)?|stop(?:s|ped|ping)?"
@@ -149,6 +155,10 @@ class _Open:
         """Whose code the last frame is."""
         self.caused_by: Finding | None = None
         """The exception behind which a chain has led here: one that only quotes it says no more."""
+        self.latest: Finding | None = None
+        """The exception that was read last."""
+        self.handled: Finding | None = None
+        """The one that was being handled when the one to come was raised."""
         self.previous: Finding | None = None
         self.previous_is_probe = False
         self.announced: Finding | None = None
@@ -360,9 +370,9 @@ class Tracebacks:
         key = statement.process
         state = self._open.get(key)
         if state is None or state.in_frames or not state.left:
-            caused_by = state.caused_by if state is not None else None
+            caused_by, handled = (state.caused_by, state.handled) if state is not None else (None, None)
             state = self._begin(key, statement)
-            state.caused_by = caused_by
+            state.caused_by, state.handled = caused_by, handled
         elif state.announced is not None and statement.line - state.announced.last_line > _LINES_TO_ANNOUNCED:
             state.announced = None
         state.in_frames, state.left = True, _MOST_LINES
@@ -456,6 +466,7 @@ class Tracebacks:
             return (TracebackPart.OUTSIDE if quoted is None else TracebackPart.EXCEPTION), quoted
         state.in_frames, state.left = True, _MOST_LINES
         state.caused_by = state.previous
+        state.handled = state.latest if link["handling"] else None
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
         return TracebackPart.INSIDE, None
@@ -493,3 +504,6 @@ class Tracebacks:
             finding.demoted = True
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe
+        handled, state.handled, state.latest = state.handled, None, finding
+        if handled is not None and finding.text == _INTERRUPTED and not _POLLS.match(handled.text):
+            handled.before_interrupt = True

@@ -178,7 +178,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "exit code|exit status|exitcode|exited with|exits with|non-zero|systemexit|*** [|completed with exit"
             "|ed with code|ed with status|ed with return code"
             "|back-off restarting|main process exited|failed with result|mpi_abort was|called mpi_abort"
-            '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus |bad termination of'
+            '|build stopped: |"exitcode": |exitcode: |err99999 |wexitstatus |bad termination of|to finish... (failed'
         ),
         (
             r"(?i)exit(?:ed|s)?(?: with)?(?: a)? (?:return )?(?:code|status)\W{0,4}(?:code )?[1-9]\d*"
@@ -187,6 +187,7 @@ CASCADES: tuple[Recognizer, ...] = (
             r"|non-?zero (?:exit )?(?:status|code)|non-zero exit \([1-9]|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d|back-off restarting failed"
             r"|\bERR99999 UNKNOWN appl|\bWEXITSTATUS [1-9]|\bBAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+            r"|\bW&B process to finish\.\.\. \(failed [1-9]"
             r"|main process exited, code=exited, status=[1-9]|: failed with result '|MPI_ABORT was invoked"
         ),
         Confidence.LOW,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.diagnose.cases.case import MARK, Case
 from tests.diagnose.cases.collectives import COLLECTIVES
 from tests.diagnose.cases.compiles import COMPILES
+from tests.diagnose.cases.headings import HEADINGS
 from tests.diagnose.cases.host_memory import HOST_MEMORY
 from tests.diagnose.cases.interruptions import INTERRUPTIONS
 from tests.diagnose.cases.logged_exceptions import LOGGED_EXCEPTIONS
@@ -25,6 +26,7 @@ __all__ = ["CASES", "MARK", "Case"]
 
 CASES = (
     *TRACEBACKS,
+    *HEADINGS,
     *SCRIPT_ERRORS,
     *USAGE,
     *TOOLS,
