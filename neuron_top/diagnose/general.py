@@ -96,6 +96,13 @@ _ADAPTER_FAILED = late_pattern(
     r"(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
 )
 """The same of the drivers of the network's adapters."""
+_GPUS_DRIVER_FAILED = late_pattern(
+    r"NVRM: (?!.{0,400}falling back).{0,400}?(?i:\bfailed\b|probe routine was not called)"
+    r"|(?:nvidia|amdgpu|habanalabs|xe|i915)\b.{0,200}?(?i:\bprobe (?:of \S{1,40} )?failed with error"
+    r"|\bfatal error during gpu init|\b(?:hw_init|device_ip_init|device init\w*) .{0,80}failed"
+    r"|\bgpu reset\b.{0,60}\bfailed|\bring \S{1,40} timeout|failed to initialize)"
+)
+"""The same of the drivers of GPUs: what NVIDIA's says is meant for people, the others fail at much without harm."""
 _STACK = late_pattern(
     r"(?:StackTrace:|\*{3} (?:Begin|End) stack trace \*{3}|clone|_{0,2}\w{0,40}start\w{0,20}|_?Py[A-Z_]\w{1,80}"
     r"|[\w:~<>*&, ]{1,400}::~?\w{1,200}(?:<.{0,400}>)?\((?!.{0,2000}(?i:\bfail|\berror)).{0,4000})$"
@@ -485,7 +492,8 @@ def _by_driver(statement: Statement) -> CauseVerdict | None:
     if statement.speaker is not Speaker.KERNEL:
         return None
     is_adapters = _ADAPTER_FAILED.match(statement.text) is not None
-    if not is_adapters and not _DRIVER_FAILED.match(statement.text):
+    is_driver = _DRIVER_FAILED.match(statement.text) or _GPUS_DRIVER_FAILED.match(statement.text)
+    if not is_adapters and not is_driver:
         return None
     cause_class = CauseClass.COLLECTIVE if is_adapters else CauseClass.RUNTIME_INIT
     advice = ADAPTER_FAILED if is_adapters else ""

@@ -89,6 +89,18 @@ OF_ROWS: dict[str, str] = {
     "sequence), or more cores",
     "KV cache too small": "One request of full length does not fit the cache of keys and values: a shorter length "
     "(max_model_len), more of the memory for the cache, or the model over more devices",
+    "an accelerator's memory": "The device's memory is full, or another process holds it: a smaller batch or "
+    "sequence, or the model over more devices; the vendor's tool (npu-smi, hl-smi) shows what is on it",
+    "an accelerator that is not there": "The number of the device is none that this process sees: compare LOCAL_RANK "
+    "and the number of workers with the devices of the machine, and with the variable that hides some of them",
+    "an accelerator is not opened": "The device does not answer, or another process holds it: look at it with the "
+    "vendor's tool (npu-smi, hl-smi), and see that the container may use it",
+    "Gaudi's compiler refuses a graph": _REPORT,
+    "Gaudi's runtime reports a failure": "Read what the line names; the logs of Gaudi's stack (HABANA_LOGS) and dmesg "
+    "say more",
+    "Ascend's runtime says why": "Read what the line names; the device's own log (~/ascend/log) says more",
+    "a container's hook failed, its reason on the next line": "A hook that prepares devices for the container "
+    "failed: the line below states why; see that driver and container toolkit work (nvidia-smi on the host)",
     "GPU memory": "The GPU's memory is full: a smaller batch or sequence, checkpointed activations, or the model over "
     "more GPUs; nvidia-smi shows what else is on it",
     "GPU memory, told by NCCL": "The GPU of the rank that says so is full, there is no room for NCCL's buffers: a "

@@ -103,6 +103,17 @@ CONTAINERS: tuple[Recognizer, ...] = (
         ReasonGiven.MISSING,
     ),
     Recognizer(
+        "a container's hook failed, its reason on the next line",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("error running hook|error running prestart hook|error running createruntime hook"),
+        r"\berror running (?:\w{1,20} )?hook\b.{0,600}\bstderr: ?(?:Auto-detected mode as '[\w-]{1,20}')?$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a container does not start",
         CauseClass.TOOL_ERROR,
         Weight.REASON,

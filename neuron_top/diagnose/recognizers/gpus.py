@@ -74,7 +74,7 @@ GPUS: tuple[Recognizer, ...] = (
         words(
             "nvidia driver|nvidia-smi has failed|cuda-capable device|with cuda enabled|cuda driver version"
             "|gpus are available|cudagetdevicecount|cuda unknown error|nvidia-container-cli|no opencl|no cuda|no rocm"
-            "|no hip |no sycl|no vulkan|no metal|no level|no oneapi|no supported |no suitable |no compatible "
+            "|no hip |no gpu|no sycl|no vulkan|no metal|no level|no oneapi|no supported |no suitable |no compatible "
         ),
         (
             r"[Nn]o NVIDIA driver|NVIDIA-SMI has failed|^(?!failed call to cuInit).*[Nn]o CUDA-capable device"
@@ -82,6 +82,8 @@ GPUS: tuple[Recognizer, ...] = (
             r"|CUDA driver version is insufficient|NVIDIA driver on your system is too old"
             r"|No (?:CUDA|HIP|XPU|NPU) GPUs are available|error from cudaGetDeviceCount\(\)|CUDA unknown error"
             r"|nvidia-container-cli: (?:initialization|detection) error"
+            r"|(?i:^(?:cannot|can't|could not|unable to|failed to) .{1,200}\b(?:because|since|as) no (?:\w{1,20} )?"
+            r"GPUs? (?:is|are|was|were|could)\b)"
             r"|^(?:[\w.]{1,60}: )?(?i:no (?:supported |suitable |compatible )?"
             r"(?:OpenCL|CUDA|ROCm|HIP|SYCL|Vulkan|Metal|Level[ -]Zero|oneAPI)(?:-capable|-enabled)? "
             r"(?:devices?|platforms?|GPUs?)(?: (?:was|were|is|are|could be))? (?:found|detected|available))[.!]?$"

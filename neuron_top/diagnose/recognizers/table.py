@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ahocorasick_rs
 
+from neuron_top.diagnose.recognizers.accelerators import ACCELERATORS
 from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.collectives import COLLECTIVES
 from neuron_top.diagnose.recognizers.compiler import COMPILER
@@ -30,6 +31,7 @@ ROWS: tuple[Recognizer, ...] = (
     *COMPILER,
     *LOCKS,
     *DEVICE_MEMORY,
+    *ACCELERATORS,
     *GPUS,
     *CORES,
     *SCHEDULING,

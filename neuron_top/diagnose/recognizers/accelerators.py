@@ -1,0 +1,66 @@
+"""What the stacks of other accelerators print: Ascend, Gaudi, Metal."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.events.diagnosis import CauseClass, Confidence
+
+ACCELERATORS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "an accelerator's memory",
+        CauseClass.RUNTIME_OOM,
+        Weight.REASON,
+        words(
+            "malloc device memory|memalloc|device malloc failed|rtmalloc|el0004: "
+            "|allocation failed for size|workspace allocation of size|callbackerroroutofmemory"
+        ),
+        (
+            r"\bMalloc device memory failed|\b(?:halMemAlloc|DevMemAlloc|rtMalloc|Device malloc)\b.{0,80}? failed\b"
+            r"|\bEL0004: \S|\bMODULE:\w{1,40} (?:Allocation failed for size|workspace Allocation of size .{0,80}failed)"
+            r"|\bkIOGPUCommandBufferCallbackErrorOutOfMemory\b"
+        ),
+    ),
+    Recognizer(
+        "an accelerator that is not there",
+        CauseClass.BAD_USAGE,
+        Weight.REASON,
+        words("invalid device|error device id"),
+        r"\binvalid device, current device=\d|\breason=\[error device id\]|\bCUDA error: invalid device ordinal",
+    ),
+    Recognizer(
+        "an accelerator is not opened",
+        CauseClass.RUNTIME_INIT,
+        Weight.REASON,
+        words("device acquire failed|synstatus|tsdopen|rtsetdevice"),
+        (
+            r"\bDevice acquire failed\b|\bsynStatus(?: ?= ?| )\d{1,3} \[Device|\bTsdOpen failed\b"
+            r"|\brtSetDevice (?:execute )?failed\b.{0,200}\[FUNC:"
+        ),
+    ),
+    Recognizer(
+        "Gaudi's compiler refuses a graph",
+        CauseClass.COMPILE_ERROR,
+        Weight.REASON,
+        words("synstatus|graph compile failed"),
+        r"\bGraph compile failed\b|\bsyn(?:Node|Graph|Tensor|Section)\w{0,60} failed\b.{0,300}\bsynStatus\b",
+    ),
+    Recognizer(
+        "Gaudi's runtime reports a failure",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("synstatus"),
+        r"\bsyn[A-Z]\w{1,60} failed\b.{0,300}\bsynStatus\b|\bsynStatus(?: ?= ?| )[1-9]\d{0,2} \[\w",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "Ascend's runtime says why",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("[func:|ee1001: |ez1001: |ez3002: |ez3003: |ez9999: |ee4002: |el0003: |el0005: "),
+        (
+            r"\S\[FUNC:\w{1,80}\]\[FILE:[^\]]{1,120}\]\[LINE:\d{1,6}\]"
+            r"|(?:^|\s)E[ELZ](?!9999: Inner Error|8888: Inner Error)\d{4}: \S"
+        ),
+        Confidence.MEDIUM,
+    ),
+)

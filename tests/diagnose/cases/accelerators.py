@@ -1,0 +1,175 @@
+"""Ascend, Gaudi, Metal, and what drivers of GPUs tell the kernel and containers."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+ACCELERATORS = (
+    Case(
+        "Ascend's memory, before the exception that repeats it",
+        "runtime_oom",
+        """
+[ERROR] DEVICE(4711,ffff964f1480,python):2026-03-01-10:00:00.021.254 [core/runtime/kernel_runtime.cc:375] Init] Ascend error occurred, error message:
+EE9999: Inner Error!
+>>>        [driver interface] halMemAlloc failed: device_id=3, size=1024, type=2, drvRetCode=6![FUNC:ReportError][FILE:driver.cc][LINE:5]
+        rtMalloc execute failed, reason=[driver error:out of memory][FUNC:ReportError][FILE:manage.cc][LINE:66]
+
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    train()
+RuntimeError: core/runtime/kernel_runtime.cc:62 Alloc] failed, ret[207001]
+""",
+        "failed",
+    ),
+    Case(
+        "a device of Ascend whose number is too high",
+        "bad_usage",
+        """
+EE8888: Inner Error!
+>>>        Set device failed, invalid device, current device=9, valid device range is [0, 8)[FUNC:SetDevice][FILE:api.cc][LINE:82]
+        rtSetDevice execute failed, reason=[error device id][FUNC:Reason][FILE:manage.cc][LINE:4]
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    train()
+RuntimeError: context.cc:105 Open] Device 9 call failed, ret[107001]
+""",
+        "failed",
+    ),
+    Case(
+        "a kernel of Ascend that fails",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    loss.item()
+RuntimeError: ACL stream synchronize failed, error code:507015
+>>>EZ9999: [PID: 4711] 2026-03-01-10:00:00.123.456 The error from device(chipId:0, dieId:0) is an aicore error, core id is 1[FUNC:CoreError][FILE:engine.cc][LINE:12]
+        TraceBack (most recent call last):
+""",
+    ),
+    Case(
+        "Gaudi's compiler refuses a graph",
+        "compile_error",
+        """
+RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_BRIDGE Exception in Lowering thread...
+[Rank:0] FATAL ERROR :: MODULE:PT_EAGER Run returned exception....
+>>>synNodeCreateWithId failed for node: gather with synStatus 1 [Invalid argument]. .
+""",
+    ),
+    Case(
+        "Gaudi's device is held by another process",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    model.to("hpu")
+>>>RuntimeError: synStatus=8 [Device not found] Device acquire failed.
+""",
+        "failed",
+    ),
+    Case(
+        "Gaudi's memory",
+        "runtime_oom",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    loss.backward()
+>>>RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::1234567 (1)MB
+""",
+        "failed",
+    ),
+    Case(
+        "Metal's memory",
+        "runtime_oom",
+        """
+Training: 1/512
+>>>libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)
+""",
+    ),
+    Case(
+        "a CUDA device that is not there",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    torch.cuda.set_device(9)
+>>>RuntimeError: CUDA error: invalid device ordinal
+""",
+        "failed",
+    ),
+    Case(
+        "what a healthy program says of other accelerators",
+        "",
+        """
+Gaudi: synStatus 0 [Success] after warm-up
+[INFO] halMemAlloc statistics: 12 calls
+[W compiler_depend.ts:190] Warning: Device do not support double dtype now [FUNC]
+step 1 done
+""",
+    ),
+    Case(
+        "a GPU that its driver cannot start",
+        "runtime_init",
+        """
+>>>[    8.100582] NVRM: GPU 0000:07:00.0: RmInitAdapter failed! (0x26:0x56:1463)
+[    8.100674] NVRM: GPU 0000:07:00.0: rm_init_adapter failed, device minor number 1
+""",
+    ),
+    Case(
+        "a GPU of AMD that its driver cannot start",
+        "runtime_init",
+        """
+[    9.000582] amdgpu 0000:03:00.0: amdgpu: detected ip block number 3
+>>>[    9.100582] amdgpu 0000:03:00.0: amdgpu: hw_init of IP block <psp> failed -22
+[    9.100674] amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init
+[    9.100774] amdgpu: probe of 0000:03:00.0 failed with error -22
+""",
+    ),
+    Case(
+        "what drivers say of a healthy start",
+        "",
+        """
+[    7.000582] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15
+[    7.100582] NVRM: Failed to enable MSI; falling back to PCIe virtual-wire interrupts.
+[    7.200582] nvidia 0000:07:00.0: Direct firmware load for nvidia/gsp.bin failed with error -2
+[    7.300582] amdgpu 0000:03:00.0: amdgpu: psp gfx command LOAD_TA(0x1) failed and response status is (0x7)
+[    7.400582] nvidia-uvm: Loaded the UVM driver, major device number 511.
+""",
+    ),
+    Case(
+        "a container's hook, whose reason stands on the next line",
+        "runtime_init",
+        """
+docker start trainer
+Error response from daemon: failed to create task for container: OCI runtime create failed: runc create failed: unable to start container process: error during container init: error running hook #0: error running hook: exit status 1, stdout: , stderr: Auto-detected mode as 'legacy'
+>>>nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown
+Error: failed to start containers: trainer
+""",
+    ),
+    Case(
+        "a container's hook, of which nothing more is said",
+        "tool_error",
+        """
+docker start trainer
+>>>Error response from daemon: OCI runtime create failed: error running hook #0: error running hook: exit status 1, stdout: , stderr: Auto-detected mode as 'legacy'
+""",
+    ),
+    Case(
+        "a program that must have a GPU, its sentence broken",
+        "runtime_init",
+        """
+Fatal error:
+>>>Cannot place the short forces on a GPU because no GPU is
+detected.
+""",
+    ),
+    Case(
+        "a program that does without a GPU",
+        "",
+        """
+Running on the CPU because no GPU is available
+No GPU detected, using 8 threads
+done
+""",
+    ),
+)
