@@ -15,6 +15,8 @@ NCCL_WARNED = "NCCL tells of a failure"
 """Stands for a row: what NCCL warns of before it returns a status that names no reason."""
 ADAPTER_FAILED = "the driver of a network adapter"
 """Stands for a row: what such a driver tells the kernel's log."""
+SOURCE_REFUSED = "a source that its compiler refuses"
+"""Stands for a row: what a compiler of C, CUDA or the like says is wrong at a place of a source."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
 

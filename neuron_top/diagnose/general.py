@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED
-from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Recognizer, Weight, recognize
+from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, SOURCE_REFUSED
+from neuron_top.diagnose.recognizers import OTHER_VERSION, Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
@@ -48,6 +48,7 @@ _SURELY = late_pattern(r"(?:Error|Exception|Interrupt|SystemExit)$")
 """The same where no traceback stands before it."""
 _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]$")
 """Of a command that is looked for: a name without a folder."""
+_OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised to look for something: what is raised in their place reports more."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
@@ -79,11 +80,20 @@ _AT_A_PLACE = late_pattern(
 )
 """How compilers of C and of MLIR and CMake name what is wrong in a source, and how macros of C name the call that
 failed."""
+_SOURCE_REFUSED = late_pattern(
+    r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S)"
+    r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
+    r"(?: [A-Z]{1,3}\d{1,6})?: \S"
+    r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:fatal|error) {1,4}: (?=\S)|error\[E\d{4}\]: \S"
+)
+"""How compilers of C, C++, CUDA, Fortran, Rust and Java say what is wrong in a source."""
 _MLIR = "loc("
 """How MLIR begins, which is nothing but compilers."""
 _DEVICES_SOURCE = late_pattern(r"\.(?:cuh?|hip)\b")
 _ASSERTION = late_pattern(r"Assertion [`'\"].{1,400}[`'\"] failed\b")
 """How C, C++ and CUDA end a process whose own check fails; the file stands in front of it."""
+_ABORTS = late_pattern(r": Assertion `.{1,400}' failed\.?$")
+"""The same in the words of C's own `assert`, which ends the process."""
 _CHECK = late_pattern(r"(?:RET_CHECK failure \(|Non-OK-status: )\S")
 """How XLA says which of its checks did not hold, or with which status the process ends."""
 _GRAPHS_CHECK = late_pattern(r"xla/service/|\bHLO\b|hlo_")
@@ -239,6 +249,8 @@ class RaisedIn(Enum):
 
     PROGRAM = auto()
     COMPILER = auto()
+    LIBRARY = auto()
+    """What is installed, not the program's own."""
     SUBPROCESS = auto()
     """Python's own, where it starts another program."""
 
@@ -355,6 +367,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
+    if raised_in is RaisedIn.LIBRARY and name == "AttributeError" and _OF_A_MODULE.match(raised["text"] or ""):
+        return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, OTHER_VERSION, Confidence.MEDIUM)
     if _JAVA.match(raised["type"]) and not raised["cause"]:
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
     if name in ("TimeoutError", "Timeout"):
@@ -534,9 +548,13 @@ def _by_opening(statement: Statement) -> CauseVerdict | None:
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic:") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
     if not statement.indented and _ASSERTION.search(text):
-        whose = CauseClass.COMPILE_ERROR if COMPILERS_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
+        whose = CauseClass.SCRIPT_ERROR
+        if COMPILERS_SOURCE.search(text):
+            whose = CauseClass.COMPILE_CRASHED if _ABORTS.search(text) else CauseClass.COMPILE_ERROR
         speaker_class = _BY_SPEAKER.get(statement.speaker, whose)
         return CauseVerdict(speaker_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+    if _SOURCE_REFUSED.match(text):
+        return CauseVerdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, SOURCE_REFUSED, Confidence.MEDIUM)
     if _AT_A_PLACE.match(text):
         whose = CauseClass.RUNTIME_EXEC if _DEVICES_SOURCE.search(text) else CauseClass.SCRIPT_ERROR
         whose = CauseClass.COMPILE_ERROR if text.startswith(_MLIR) else whose

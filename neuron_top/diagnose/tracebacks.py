@@ -33,6 +33,8 @@ _IN_THREAD = late_pattern(r"Exception in thread [^\"\n]{1,200}:$")
 """How Python's threads head the traceback of what ended them; the process goes on."""
 COMPILERS_FRAME = late_pattern(r"File \"(?:[^\"]{0,300}/)?(?:neuronx?cc|torch_neuron/ops)/")
 """Of the compiler, or of what converts a model's operators for it."""
+_INSTALLED = "-packages/"
+"""In the path of what pip or a distribution has installed."""
 _STARTS_PROGRAM = late_pattern(r"File \"[^\"]{0,300}subprocess\.py\", line \d{1,7}, in _execute_child")
 _LINK = late_pattern(
     r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
@@ -90,6 +92,8 @@ _ENDING = late_pattern(
 def _whose(frame: str) -> RaisedIn:
     if COMPILERS_FRAME.match(frame):
         return RaisedIn.COMPILER
+    if _INSTALLED in frame:
+        return RaisedIn.LIBRARY
     return RaisedIn.SUBPROCESS if _STARTS_PROGRAM.match(frame) else RaisedIn.PROGRAM
 
 

@@ -12,6 +12,7 @@ from neuron_top.diagnose.advice import (
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
     NCCL_WARNED,
+    SOURCE_REFUSED,
     TORN_TRACEBACK,
     CauseAdvice,
     CodedDiagnosis,
@@ -141,6 +142,12 @@ OF_ROWS: dict[str, str] = {
     "dmesg; reload the driver or replace the instance if a device does not come back",
     "a core does not answer": "A core did not answer the runtime in time: see that no other process holds it "
     "(neuron-ls) and read dmesg; reload the driver, or replace the instance if the core does not come back",
+    "the driver's module is not there": "The driver's module is not built for the running kernel: install the "
+    "headers of that kernel (uname -r) and the driver's package again",
+    "the kernel's headers are missing": "Install the headers of the running kernel (uname -r), then the driver's "
+    "package again",
+    "the driver's source is refused": "This version of the driver does not build for this kernel: take a version of "
+    "the driver that supports it, or another kernel",
     "the driver's module is not built": "The driver was not built for this kernel: install the headers of the running "
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
@@ -247,6 +254,8 @@ OF_ROWS: dict[str, str] = {
     "is installed, add its folder to LD_LIBRARY_PATH",
     "missing dependency": "Install what the line names into the environment that ran (same Python, same release of "
     "the SDK)",
+    "a library of another version": "One library looks for something in another one whose version does not have it: "
+    "take versions that go together (the release notes of the SDK, pip check)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
     "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
@@ -319,6 +328,8 @@ OF_ROWS: dict[str, str] = {
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
     ERROR_LINE: "The program reported this error itself, without a traceback: read the lines around it",
+    SOURCE_REFUSED: "The compiler refuses the source at that place: see that compiler, headers and architecture are "
+    "those that it is written for, or install a build that is ready",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "
     "--verbose=info",
     TORN_TRACEBACK: "The log ends inside a traceback, before the exception that states the reason; this is its last "

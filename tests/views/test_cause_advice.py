@@ -9,6 +9,7 @@ from neuron_top.diagnose.advice import (
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
     NCCL_WARNED,
+    SOURCE_REFUSED,
     TORN_TRACEBACK,
     CauseAdvice,
     Remark,
@@ -19,7 +20,7 @@ from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
 ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
-STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, TORN_TRACEBACK}
+STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, TORN_TRACEBACK, SOURCE_REFUSED}
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:

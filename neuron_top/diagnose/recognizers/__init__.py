@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
+from neuron_top.diagnose.recognizers.dependencies import OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
@@ -25,6 +26,7 @@ __all__ = [
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
     "ROWS",
+    "OTHER_VERSION",
     "STOPPED",
     "STOPS_WORKERS",
     "WAITS",

@@ -83,7 +83,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
     ),
     Recognizer(
         "too many sockets",
-        CauseClass.SCRIPT_ERROR,
+        CauseClass.COLLECTIVE,
         Weight.REASON,
         words("too many open files"),
         r"(?i:\b(?:call to \w+|socket creation) failed.{0,20}too many open files)",

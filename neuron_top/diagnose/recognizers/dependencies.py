@@ -5,6 +5,8 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+OTHER_VERSION = "a library of another version"
+"""Row of what a library looks for in another one that has it no longer, or not yet."""
 DEPENDENCIES: tuple[Recognizer, ...] = (
     Recognizer(
         "no versions fit together",
@@ -30,6 +32,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         words(
             "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
             "|environmentlocationnotfound|resolvepackagenotfound|unsatisfiableerror"
+            "|packagesnotfounderror|.so not found|.sonot found| in path|fatal error: |: cannot find -l"
             "|no module named|cannot import name|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
@@ -40,6 +43,11 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
             r"|[Uu]nable to locate a modulefile"
             r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\bUnsatisfiableError\b"
+            r"|\bPackagesNotFoundError\b|\blib[\w.+-]{1,80}\.so ?not found\b"
+            r"|(?i:\b(?:unable to|could not|cannot|can't|failed to) (?:find|locate) \S{1,80} (?:in|on) (?:the |your )?"
+            r"\$?PATH\b|\bnot found (?:in|on) (?:the |your )?(?:system )?\$?PATH\b)"
+            r"|\bfatal error: ['\"]?[\w./+-]{1,200}['\"]?(?: file not found|: No such file or directory)"
+            r"|^\S{0,200}\bld(?:\.\w{1,8})?: cannot find -l\w"
             r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
@@ -54,6 +62,14 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|check that neuronx?-cc is installed"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
+    ),
+    Recognizer(
+        OTHER_VERSION,
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("' has no attribute '"),
+        r"^(?:Error message: {0,8})?module '[\w.]{1,100}' has no attribute '",
+        Confidence.MEDIUM,
     ),
     Recognizer(
         "a lazy import failed",

@@ -8,7 +8,7 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 DISKS: tuple[Recognizer, ...] = (
     Recognizer(
         "disk full",
-        CauseClass.SCRIPT_ERROR,
+        CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
         words("no space left|quota exceeded|read-only file system|ephemeral local storage"),
         r"(?i:no space left on device)|[Dd]isk quota exceeded|Read-only file system|local storage usage exceeds",
@@ -17,7 +17,7 @@ DISKS: tuple[Recognizer, ...] = (
 FILES: tuple[Recognizer, ...] = (
     Recognizer(
         "a file could not be read or written",
-        CauseClass.SCRIPT_ERROR,
+        CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
         words(
             "input/output error|stale file handle|stale nfs|file write failed|streamwriter failed"

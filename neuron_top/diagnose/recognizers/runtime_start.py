@@ -36,18 +36,32 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         r"\bTimestamp program \w{1,20} timeout|\bnd\d+ nc\d+ .{1,100}\btimeout \(\d+ ms\)",
     ),
     Recognizer(
-        "the driver's module is not built",
+        "the driver's module is not there",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,
-        words(
-            "return status for module build|kernel headers for this kernel|module neuron not found|pre_install failed"
-            "|error processing package aws-neuron|/dkms/"
-        ),
-        (
-            r"Bad return status for module build|kernel headers for this kernel .{0,40}not|Module neuron not found"
-            r"|\bpre_install failed|error processing package aws-neuron"
-            r"|/dkms/\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: "
-        ),
+        words("module neuron not found"),
+        r"Module neuron not found",
+    ),
+    Recognizer(
+        "the kernel's headers are missing",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("kernel headers for this kernel"),
+        r"kernel headers for this kernel .{0,40}not",
+    ),
+    Recognizer(
+        "the driver's source is refused",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("/dkms/"),
+        r"/dkms/\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: ",
+    ),
+    Recognizer(
+        "the driver's module is not built",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("return status for module build|pre_install failed|error processing package aws-neuron"),
+        r"Bad return status for module build|\bpre_install failed|error processing package aws-neuron",
     ),
     Recognizer(
         "runtime does not start, told by torch-neuron",

@@ -7,6 +7,7 @@ the mark is taken out before the log is read. A file holds the cases of some cla
 from __future__ import annotations
 
 from tests.diagnose.cases.accelerators import ACCELERATORS
+from tests.diagnose.cases.builds import BUILDS
 from tests.diagnose.cases.case import MARK, Case
 from tests.diagnose.cases.collectives import COLLECTIVES
 from tests.diagnose.cases.compiles import COMPILES
@@ -28,6 +29,7 @@ __all__ = ["CASES", "MARK", "Case"]
 CASES = (
     *TRACEBACKS,
     *HEADINGS,
+    *BUILDS,
     *ACCELERATORS,
     *SCRIPT_ERRORS,
     *USAGE,

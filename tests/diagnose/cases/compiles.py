@@ -601,7 +601,7 @@ tensorizer(output tensor: float32<3 x 5> $17[row_2]): Shape of the wide copy
     ),
     Case(
         "whom to ask is no reason, the assertion above it is",
-        "compile_error",
+        "compile_crashed",
         """
 >>>wide_sched: /opt/build/neuroncc/wide/spill/Wide.cpp:12: void Wide::Check(): Assertion `live' failed.
 Aborted (core dumped)
@@ -688,7 +688,7 @@ RuntimeError: Compilation failed for wide_conv with error Command '['neuronx-cc'
     ),
     Case(
         "the compiler's banner whose stamps were cut off",
-        "compile_error",
+        "missing_dependency",
         """
 ERROR 103 [neuronx-cc]: ***************************************************************
 ERROR 103 [neuronx-cc]:  An Internal Compiler Error has occurred

@@ -266,7 +266,7 @@ Traceback (most recent call last):
     ),
     Case(
         "the driver's module cannot be built",
-        "runtime_init",
+        "tool_error",
         """
 Building initial module for 6.8.0-99-aws
 ERROR: Cannot write the report
@@ -463,7 +463,7 @@ Traceback (most recent call last):
     ),
     Case(
         "the driver's package is not installed",
-        "runtime_init",
+        "tool_error",
         """
 Running the pre_install script:
 >>>Error! pre_install failed, aborting install.
@@ -486,7 +486,7 @@ dpkg: error processing package aws-neuron-dkms (--configure):
     ),
     Case(
         "a source of the driver that does not build",
-        "runtime_init",
+        "compile_error",
         """
 DKMS make.log for aws-neuron-2.1 for kernel 5.11
   CC [M]  /var/lib/dkms/aws-neuron/2.1/build/neuron_core.o

@@ -161,7 +161,7 @@ W1103 10:00:01.000 140 torch/distributed/elastic/multiprocessing/api.py:897] Sen
     ),
     Case(
         "a C compiler names the place",
-        "script_error",
+        "compile_error",
         """
 make: Entering directory '/usr/src/x'
 >>>/usr/src/x/ring.c:41:3: error: too few arguments to function 'ring_new'
@@ -358,7 +358,7 @@ Error: ShardCannotStart
     ),
     Case(
         "a limit of open files among ranks that meet",
-        "script_error",
+        "collective",
         f"""
 >>>{CCOM} [17] bootstrap.cc:106 CCOM WARN Call to accept failed : Too many open files
 {CCOM} [13] include/socket.h:443 CCOM WARN Net : Socket creation failed : Too many open files
@@ -625,8 +625,8 @@ ERROR: No wheel was built
     ),
     Case("a heap that is damaged", "script_error", ">>>corrupted size vs. prev_size\n"),
     Case("a shell's script that nobody can read", "script_error", '>>>/job/start: 9: Syntax error: "fi" unexpected\n'),
-    Case("an assembler that gives up", "script_error", ">>>ptxas fatal   : Value 'sm_900' is not defined\n"),
-    Case("a full disk, in small letters", "script_error", ">>>write /var/lib/wide/x: no space left on device\n"),
+    Case("an assembler that gives up", "compile_error", ">>>ptxas fatal   : Value 'sm_900' is not defined\n"),
+    Case("a full disk, in small letters", "tool_error", ">>>write /var/lib/wide/x: no space left on device\n"),
     Case(
         "a model that a server does not load",
         "script_error",

@@ -48,7 +48,7 @@ RuntimeError: job did not start
     ),
     Case(
         "a build in an image, whose lines BuildKit counts",
-        "script_error",
+        "compile_error",
         """
 #24 23.05 make[2]: Entering directory '/src/kernels'
 >>>#24 23.05 nvcc fatal   : Unsupported gpu architecture 'compute_91'

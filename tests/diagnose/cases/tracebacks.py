@@ -463,7 +463,7 @@ step 41 loss 2.0
     ),
     Case(
         "a file that a network file system has lost",
-        "script_error",
+        "tool_error",
         """
 Traceback (most recent call last):
   File "fit.py", line 7, in <module>
@@ -714,7 +714,7 @@ Traceback (most recent call last):
     ),
     Case(
         "a rank that blames another one, and what stopped that one, with Kaggle's numbers in front",
-        "script_error",
+        "tool_error",
         """
 704.7s\t11\t[rank1]: Traceback (most recent call last):
 704.7s\t12\t[rank1]:   File "/job/wide.py", line 12, in step
@@ -815,7 +815,7 @@ trainer-1 exited with code 1
     ),
     Case(
         "a full disk in the middle of a detector's training",
-        "script_error",
+        "tool_error",
         """
 [05/02 10:00:00 wide.checkpoint]: Saving checkpoint to ./out/model_7.pth
 ERROR [05/02 10:00:00 wide.engine.train_loop]: Exception during training:
@@ -846,7 +846,7 @@ W0502 10:00:00.000000 11 torch/distributed/elastic/multiprocessing/api.py:9] Sen
     ),
     Case(
         "a checkpoint whose writers' exceptions are quoted, rank by rank",
-        "script_error",
+        "tool_error",
         """
 [rank0]:[titan] 2026-05-12 17:07:23,237 - root - INFO - step: 3000  loss:  3.63069  memory: 92.49GiB(97.36%)  tps: 77,538  mfu: 11.30%
 [rank0]:[titan] 2026-05-12 17:07:23,237 - root - INFO - Saving the checkpoint (or staging if async is enabled).
