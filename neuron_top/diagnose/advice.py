@@ -17,6 +17,8 @@ ADAPTER_FAILED = "the driver of a network adapter"
 """Stands for a row: what such a driver tells the kernel's log."""
 SOURCE_REFUSED = "a source that its compiler refuses"
 """Stands for a row: what a compiler of C, CUDA or the like says is wrong at a place of a source."""
+DISK_FAILED = "a disk, a file system or the machine"
+"""Stands for a row: what the kernel says of one that fails."""
 TORN_TRACEBACK = "a traceback that is cut off"
 """Stands for a row: the log ends before the exception."""
 

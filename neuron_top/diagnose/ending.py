@@ -14,7 +14,7 @@ _LAST_LINES = 30
 _SUCCESS = late_pattern(
     r"Total failed compilations: 0|Compilation summary.{0,80}Failed: 0|-{3,} ?End (?:of )?[Tt]raining"
     r"|['\"]train_runtime['\"]"
-    r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^\d+ passed(?:, \d+ \w+)* in \d[\d.]*s\b"
+    r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:\bfailed|error))|^\d+ passed(?:, \d+ \w+)* in \d[\d.]*s\b"
     r"|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
     r"|(?i:\b(?:exit(?:ed)?(?: with)?(?: code| status)?|exitcode)\W{1,4}0(?!\d))"
     r"|(?i:(?:completed|finished|done|succeeded|ended|terminated|saved) successfully|successfully (?:completed|finished"
@@ -36,7 +36,9 @@ _TIME = late_pattern(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\
 """What a shell prints when a command has ended, well or not."""
 
 
-_BUT = late_pattern(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
+_BUT = late_pattern(
+    r"(?i)\berr|(?<!x)fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)"
+)
 _NOT_YET = late_pattern(r"(?i)\b(?:if|once|when|until|unless|before)\b[^.;:]{0,60}$")
 """In front of what would be success: it is said of a time to come."""
 _OF_NOTHING = late_pattern(r"(?i)(?<![\w.])(?:0|no) (?:\w+ )?$")

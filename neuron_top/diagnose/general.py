@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.diagnose.advice import ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, SOURCE_REFUSED
+from neuron_top.diagnose.advice import (
+    ADAPTER_FAILED,
+    DISK_FAILED,
+    ERROR_LINE,
+    FAILED_WITHOUT_MESSAGE,
+    NCCL_WARNED,
+    SOURCE_REFUSED,
+)
 from neuron_top.diagnose.recognizers import OTHER_VERSION, Doubt, ReasonGiven, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
@@ -56,7 +63,8 @@ _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
      "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
      "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
-     "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException", "PythonException"}
+     "RuntimeEnvSetupError", "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException",
+     "PythonException"}
 )  # fmt: skip
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
@@ -106,6 +114,13 @@ _ADAPTER_FAILED = late_pattern(
     r"(?i:\b(?:failed|failure|error|timed out|unable to|cannot|could not)\b)"
 )
 """The same of the drivers of the network's adapters."""
+_DISKS_DRIVER_FAILED = late_pattern(
+    r"(?:blk_update_request|print_req_error): (?:I/O|critical \w{1,20}) error, dev \S|Buffer I/O error on dev \S"
+    r"|nfs: server \S{1,200} not responding, timed out|Kernel panic - not syncing: \S"
+    r"|.{0,80}\bMachine Check Exception\b"
+    r"|EXT4-fs error \(|XFS \(\S{1,40}\): .{0,80}(?i:\bI/O error|shutting down filesystem)|BTRFS (?:error|critical) \("
+)
+"""The same of disks, file systems and the machine itself."""
 _GPUS_DRIVER_FAILED = late_pattern(
     r"NVRM: (?!.{0,400}falling back).{0,400}?(?i:\bfailed\b|probe routine was not called)"
     r"|(?:nvidia|amdgpu|habanalabs|xe|i915)\b.{0,200}?(?i:\bprobe (?:of \S{1,40} )?failed with error"
@@ -224,7 +239,8 @@ _IGNORED = late_pattern(
 )
 """How a program ends that says of something that it does without."""
 _DONE_WITHOUT = late_pattern(
-    r"^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
+    r"^Cleaning build area\W{1,8}bad exit status: "
+    r"|^Error caught was: No module named |\bMODULE_\w{8,64}(?:\+\w{8})? not found in \S{1,200}: 404 Client Error\b"
 )
 """How xFormers says what it does without, and optimum-neuron which graph the hub does not have: it is compiled."""
 _TRIED_AGAIN = late_pattern(r"\bthrown while requesting [A-Z]{3,7} \S|\bconnect returned .{1,60}, retrying \(\d")
@@ -505,6 +521,8 @@ def _by_check(statement: Statement) -> CauseVerdict | None:
 def _by_driver(statement: Statement) -> CauseVerdict | None:
     if statement.speaker is not Speaker.KERNEL:
         return None
+    if _DISKS_DRIVER_FAILED.match(statement.text):
+        return CauseVerdict(CauseClass.TOOL_ERROR, Weight.STATEMENT, DISK_FAILED, Confidence.MEDIUM, doubt=Doubt.MUCH)
     is_adapters = _ADAPTER_FAILED.match(statement.text) is not None
     is_driver = _DRIVER_FAILED.match(statement.text) or _GPUS_DRIVER_FAILED.match(statement.text)
     if not is_adapters and not is_driver:

@@ -9,6 +9,7 @@ import msgspec
 
 from neuron_top.diagnose.advice import (
     ADAPTER_FAILED,
+    DISK_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
     NCCL_WARNED,
@@ -59,7 +60,11 @@ OF_ROWS: dict[str, str] = {
     "compiler's error message": _REPORT,
     "native compile failed": "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and "
     "TORCH_NEURONX_DEBUG_DIR keep more of it",
+    "PyTorch cannot capture a graph": "PyTorch cannot trace this part of the model: change the code that the message "
+    "names, or leave that part out of the graph (torch.compiler.disable, fullgraph=False)",
     "internal compiler error": _REPORT,
+    "a name that a compiler does not know": "The sources and the libraries that they are built with do not fit: see "
+    "that library's version, or that it is given to the linker",
     "LLVM gave up": _REPORT,
     "internal compiler error without a message": _READ_COMPILER_LOG,
     "native compile failed without a message": "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 "
@@ -129,6 +134,8 @@ OF_ROWS: dict[str, str] = {
     "no node for a pod": "Kubernetes has not placed the pod: no node meets what the line counts. Compare the pod's "
     "requests, node selector and tolerations with the nodes (kubectl describe node), and see whether the group of "
     "nodes may grow",
+    "a quota of Kubernetes": "The namespace may not have that much: ask for less, end what holds it, or raise the "
+    "quota (kubectl describe resourcequota)",
     "no room in Ray's cluster": "Ray waits for nodes or devices that its cluster does not have: compare what is asked "
     "for with `ray status`, start more nodes, and give each worker the address that Ray knows it by",
     "no capacity, or a limit of the account": "No machine was to be had: the region or zone has none free, the "
@@ -152,6 +159,8 @@ OF_ROWS: dict[str, str] = {
     "kernel (uname -r), install the driver's package again and read the make.log that it names",
     "runtime does not start, told by torch-neuron": "The model does not run on a core, and the log does not say why: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
+    "JAX finds no device": "JAX does not start the device that it is told to use: see that no other process holds it "
+    "and that its plug-in is installed, or leave JAX_PLATFORMS to choose",
     "runtime does not start": "The runtime did not start and the log does not state the reason: "
     "NEURON_RT_LOG_LEVEL=INFO and run again; neurontop doctor checks driver, devices and cores",
     "a peer left a collective": "Another worker ended, or the network between the two failed: read the lines of others "
@@ -213,6 +222,10 @@ OF_ROWS: dict[str, str] = {
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "Docker's daemon is not reached": "Docker's daemon does not run, or this user may not use its socket: start it "
+    "(systemctl start docker), or join the group docker",
+    "an image is not built": "The build of the image lacks what the line names: compare the path with the build's "
+    "folder and .dockerignore",
     "the API of Kubernetes refuses": "Kubernetes refused the command: `kubectl describe` of the object and its events "
     "say why",
     "a probe of Kubernetes ends a container": "The container did not answer its probe in time, so Kubernetes ended it: "
@@ -260,6 +273,8 @@ OF_ROWS: dict[str, str] = {
     "above and below it name what is missing or of another version",
     "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
     "and `+key=value` adds a key",
+    "a package manager refuses": "The package manager says what it refuses: correct that, or use an environment of its "
+    "own (python -m venv)",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
@@ -328,6 +343,8 @@ OF_ROWS: dict[str, str] = {
     "crashed": "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 "
     "and NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
     ERROR_LINE: "The program reported this error itself, without a traceback: read the lines around it",
+    DISK_FAILED: "A part of this machine fails, or the server of a file system does not answer: save what can be "
+    "saved, and replace the machine (its disk), or mount the file system again",
     SOURCE_REFUSED: "The compiler refuses the source at that place: see that compiler, headers and architecture are "
     "those that it is written for, or install a build that is ready",
     FAILED_WITHOUT_MESSAGE: "The log does not state the reason: read log-neuron-cc.txt, or compile again with "

@@ -6,6 +6,7 @@ import string
 
 from neuron_top.diagnose.advice import (
     ADAPTER_FAILED,
+    DISK_FAILED,
     ERROR_LINE,
     FAILED_WITHOUT_MESSAGE,
     NCCL_WARNED,
@@ -20,7 +21,15 @@ from neuron_top.views import cause_advice
 from neuron_top.views.cause_advice import advice_text
 
 ALL_ROWS = (*ROWS, *DEATHS, *CASCADES)
-STANDS_FOR_ROWS = {ADAPTER_FAILED, ERROR_LINE, FAILED_WITHOUT_MESSAGE, NCCL_WARNED, TORN_TRACEBACK, SOURCE_REFUSED}
+STANDS_FOR_ROWS = {
+    ADAPTER_FAILED,
+    ERROR_LINE,
+    FAILED_WITHOUT_MESSAGE,
+    NCCL_WARNED,
+    TORN_TRACEBACK,
+    SOURCE_REFUSED,
+    DISK_FAILED,
+}
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:

@@ -62,9 +62,13 @@ CASCADES: tuple[Recognizer, ...] = (
         "another worker ended",
         CauseClass.COLLECTIVE,
         Weight.CASCADE,
-        words("on one of the rank|another task died|from this or another task|shut down too early|[c10d] |/pair.cc:"),
+        words(
+            "coordination agent is set to error|an error from coordination service"
+            "|on one of the rank|another task died|from this or another task|shut down too early|[c10d] |/pair.cc:"
+        ),
         (
-            r"(?i)caused by an exception on one of the ranks?|most likely indicates that another task died"
+            r"(?i)Coordination agent is set to ERROR: |an error from coordination service"
+            r"|caused by an exception on one of the ranks?|most likely indicates that another task died"
             r"|an error from this or another task|TCPStore server has shut down too early"
             r"|\[c10d\] (?:send|recv)\w* failed on SocketImpl.{0,400}(?:broken pipe|connection reset)"
             r"|gloo/transport/\w{1,20}/pair\.cc:\d{1,6}\]\s*$"

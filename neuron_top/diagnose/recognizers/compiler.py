@@ -164,6 +164,17 @@ COMPILER: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "PyTorch cannot capture a graph",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("torch._dynamo.exc.|guardondatadependentsymnode: |unsupportedoperatorexception: "),
+        (
+            r"^torch\._dynamo\.exc\.(?!BackendCompilerFailed|TorchRuntimeError)\w{1,60}: \S"
+            r"|\b(?:GuardOnDataDependentSymNode|UnsupportedOperatorException): \S"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "internal compiler error",
         CauseClass.COMPILE_ERROR,
         Weight.REASON,
@@ -174,6 +185,16 @@ COMPILER: tuple[Recognizer, ...] = (
         (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
             r"|\binst failed assertion check: \S"
+        ),
+    ),
+    Recognizer(
+        "a name that a compiler does not know",
+        CauseClass.COMPILE_ERROR,
+        Weight.STATEMENT,
+        words("undefined reference to |: undefined: |declared and not used"),
+        (
+            r"\bundefined reference to [`'\"\u2018]"
+            r"|^\S{1,200}\.go:\d{1,7}:\d{1,5}: (?:undefined: |declared and not used)"
         ),
     ),
     Recognizer(

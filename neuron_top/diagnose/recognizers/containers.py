@@ -60,6 +60,26 @@ CONTAINERS: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "Docker's daemon is not reached",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("docker daemon|docker api|error during connect: "),
+        (
+            r"\bCannot connect to the Docker daemon at\b|\btrying to connect to the [Dd]ocker (?:daemon|API)\b"
+            r"|^(?:docker: )?error during connect: \S"
+        ),
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "an image is not built",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("failed to calculate checksum|failed to compute cache key|failed to solve: |failed to read dockerfile"),
+        (r"^failed to (?:solve: (?!process )|calculate checksum of ref |compute cache key: |read dockerfile: )\S"),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "the API of Kubernetes refuses",
         CauseClass.TOOL_ERROR,
         Weight.MESSAGE,

@@ -12,10 +12,13 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         "no versions fit together",
         CauseClass.MISSING_DEPENDENCY,
         Weight.REASON,
-        words("no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"),
+        words(
+            "no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"
+            "|have conflicting dependencies"
+        ),
         (
             r"No solution found when resolving\b|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
-            r"|Could not solve for environment specs"
+            r"|Could not solve for environment specs|because these package versions have conflicting dependencies\b"
         ),
     ),
     Recognizer(
@@ -32,7 +35,9 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         words(
             "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
             "|environmentlocationnotfound|resolvepackagenotfound|unsatisfiableerror"
-            "|packagesnotfounderror|.so not found|.sonot found| in path|fatal error: |: cannot find -l"
+            "|cuda_home |no installation candidate|packagesnotfounderror"
+            "|.so not found|.sonot found| in path|fatal error: "
+            "|: cannot find -l"
             "|no module named|cannot import name|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
@@ -43,6 +48,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
             r"|[Uu]nable to locate a modulefile"
             r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\bUnsatisfiableError\b"
+            r"|\bCUDA_HOME (?:environment variable )?(?:does not exist|is not set)\b|\bhas no installation candidate\b"
             r"|\bPackagesNotFoundError\b|\blib[\w.+-]{1,80}\.so ?not found\b"
             r"|(?i:\b(?:unable to|could not|cannot|can't|failed to) (?:find|locate) \S{1,80} (?:in|on) (?:the |your )?"
             r"\$?PATH\b|\bnot found (?:in|on) (?:the |your )?(?:system )?\$?PATH\b)"

@@ -21,11 +21,11 @@ FILES: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "input/output error|stale file handle|stale nfs|file write failed|streamwriter failed"
-            "|endpoint is not connected"
+            "|endpoint is not connected|endpoint shutdown"
         ),
         (
             r"\bInput/output error|[Ss]tale (?:NFS )?file handle|file write failed|PytorchStreamWriter failed writing"
-            r"|Transport endpoint is not connected"
+            r"|Transport endpoint is not connected|Cannot send after transport endpoint shutdown"
         ),
         Confidence.MEDIUM,
     ),
@@ -74,10 +74,14 @@ FILES: tuple[Recognizer, ...] = (
         "too many open files",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,
-        words("too many open files|open shared memory object|can't start new thread|pthread_create failed"),
+        words(
+            "too many open files|open shared memory object|can't start new thread|pthread_create failed"
+            "|resource temporarily unavailable"
+        ),
         (
             r"[Tt]oo many open files|unable to open shared memory object|can't start new thread"
-            r"|pthread_create failed"
+            r"|pthread_create failed|\bfork: Resource temporarily unavailable"
+            r"|\bBlockingIOError: \[Errno 11\] Resource temporarily unavailable"
         ),
     ),
     Recognizer(

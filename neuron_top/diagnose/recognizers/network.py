@@ -39,6 +39,8 @@ NETWORK: tuple[Recognizer, ...] = (
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
             "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
             "|forbidden: 403|unauthorized: 401|permission denied (|host key verification|sso session|when retrieving "
+            "|authentication failed for '|authenticationerror: |api key verification|api_key not configured"
+            "|could not read username for|remote: invalid username or password|invalid credentials in authorization"
             "|permissionerror: forbidden|s3exception: |403: forbidden|401: unauthorized"
         ),
         (
@@ -48,6 +50,9 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|^Host key verification failed|\bSSO session associated with this profile has expired"
             r"|\bError when retrieving (?:token|credentials) from \S"
             r"|\b(?:PermissionError|Forbidden): Access Denied|\bPermissionError: Forbidden$|\bS3Exception: Client error"
+            r"|\bAuthentication failed for '|\bAuthenticationError: \S|\bAPI key verification failed"
+            r"|\bapi_key not configured\b|\bcould not read Username for '|^remote: Invalid username or password\b"
+            r"|\bInvalid credentials in Authorization header"
             r"|^(?:403: Forbidden|401: Unauthorized)\b"
             r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
@@ -75,7 +80,8 @@ NETWORK: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words("deadline_exceeded|unavailable: |statuscode.unavailable"),
         (
-            r"^(?!\||.{0,4000}(?:another task died|heartbeat timeout|this or another task))(?:.*?)"
+            r"^(?!\||.{0,4000}(?:another task died|heartbeat timeout|this or another task|Coordination agent is set"
+            r" to ERROR|error from coordination service))(?:.*?)"
             r"(?:\b(?:DEADLINE_EXCEEDED|UNAVAILABLE): |\bStatusCode\.(?:DEADLINE_EXCEEDED|UNAVAILABLE)\b)"
         ),
         Confidence.MEDIUM,
@@ -95,7 +101,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
-            "|batch response: |smudge error: "
+            "|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
             "|unable to access 'http|requested url returned|unable to resolve host|curl: ("
         ),
@@ -105,7 +111,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
             r"|^E: Failed to fetch \S|\b404 {1,3}Not Found \[IP: "
             r"|requested URL returned error: [45]\d\d"
-            r"|^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
+            r"|\bCondaHTTPError: |^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
             r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"
             r"|TLS handshake"
             r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"

@@ -75,6 +75,13 @@ RUNTIME_START: tuple[Recognizer, ...] = (
         Doubt.SOME,
     ),
     Recognizer(
+        "JAX finds no device",
+        CauseClass.RUNTIME_INIT,
+        Weight.STATEMENT,
+        words("unable to initialize backend '"),
+        r"^RuntimeError: Unable to initialize backend '(?!neuron)\w{1,40}'",
+    ),
+    Recognizer(
         "runtime does not start",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,

@@ -44,12 +44,24 @@ SCHEDULING: tuple[Recognizer, ...] = (
         "no node for a pod",
         CauseClass.TOOL_ERROR,
         Weight.REASON,
-        words("nodes are available|incompatible with nodepool|to schedule pod|gang unschedulable|quota insufficient"),
+        words(
+            "nodes are available|incompatible with nodepool|to schedule pod|gang unschedulable|quota insufficient"
+            "|insufficient unused quota"
+        ),
         (
             r"\b0/\d+ nodes are available: |\bNo nodes are available that match all\b"
             r"|(?:[Ff]ailed to|[Cc]ould not) schedule pod\b|\btasks in gang unschedulable: "
-            r"|\bqueue resource quota insufficient\b"
+            r"|\bqueue resource quota insufficient\b|\binsufficient unused quota for \S"
         ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a quota of Kubernetes",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("exceeded quota"),
+        r"\bis forbidden: exceeded quota: \S",
         any_level=True,
         doubt=Doubt.MUCH,
     ),
@@ -79,6 +91,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         words(
             "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
             "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
+            "|resourcesunavailableerror"
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
@@ -86,6 +99,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
             r"|requested ml compute capacity|more vcpu capacity)"
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
+            r"|\bResourcesUnavailableError: \S"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
         any_level=True,
@@ -97,9 +111,11 @@ SCHEDULING: tuple[Recognizer, ...] = (
         Weight.MESSAGE,
         words(
             "batch job submission failed|unable to create step|unable to submit batch|submit error (|job not submitted"
+            "|contact slurm controller|task launch for stepid"
         ),
         (
             r"(?:Batch job submission failed|Unable to (?:create step for job \S{1,40}|submit batch job)): \S"
+            r"|\b[Uu]nable to contact slurm controller\b|^Task launch for StepId=\S{1,40} failed on node \S"
             r"|\bsubmit error \(\S|\bJob not submitted\b"
         ),
         Confidence.HIGH,

@@ -7,6 +7,22 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 USAGE: tuple[Recognizer, ...] = (
     Recognizer(
+        "a package manager refuses",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words(
+            "do not match the hashes|externally-managed-environment|get lock /var/lib|dpkg was interrupted"
+            "|condaverificationerror|invalidarchiveerror|npm err! code e|npm error code e"
+        ),
+        (
+            r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b|^externally-managed-environment$"
+            r"|^E: (?:Could not get lock /var/lib/|dpkg was interrupted, )"
+            r"|\b(?:CondaVerification|InvalidArchive)Error\b"
+            r"|^npm (?:ERR!|error) code E[A-Z]"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "wrong arguments",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,
@@ -17,6 +33,7 @@ USAGE: tuple[Recognizer, ...] = (
             "|flag provided but|unexpected keyword argument '-|: unbound variable|.py: error: |argument -|argument {"
             "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
+            "|unsupported nproc_per_node|expected, but not set"
             "|unknown command line flag|could not consume arg|unexpected argument '"
         ),
         (
@@ -28,6 +45,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
             r"|flags parsing error:|unknown command line flag"
             r"|\bmissing (?:option|argument|parameter|command)(?: ['\"]|\.)|unexpected extra arguments? \("
+            r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
             r"|could not consume arg|unexpected argument '-"
         ),
     ),
@@ -48,11 +66,12 @@ USAGE: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "incompatible|version mismatch|mismatched|not compatible with|requires torch"
-            "|is required but found|unsupported version"
+            "|is required but found|unsupported version|cudamismatchexception|was used to compile pytorch"
         ),
         (
             r"(?i)^(?!.{1,200}, but you have )(?:.*?)(?:version mismatch|mismatched .{0,40}version"
             r"|incompatible .{0,40}version|versions? .{0,60}(?:incompatible|not compatible)"
+            r"|cudamismatchexception: |detected cuda version \S.{0,80}\bthat was used to compile pytorch"
             r"|is required but found|requires torch|unsupported version)"
         ),
         Confidence.MEDIUM,

@@ -20,6 +20,7 @@ from tests.diagnose.cases.not_failures import NOT_FAILURES
 from tests.diagnose.cases.overcome import OVERCOME
 from tests.diagnose.cases.runtime import RUNTIME
 from tests.diagnose.cases.script_errors import SCRIPT_ERRORS
+from tests.diagnose.cases.services import SERVICES
 from tests.diagnose.cases.tools import TOOLS
 from tests.diagnose.cases.tracebacks import TRACEBACKS
 from tests.diagnose.cases.usage import USAGE
@@ -34,6 +35,7 @@ CASES = (
     *SCRIPT_ERRORS,
     *USAGE,
     *TOOLS,
+    *SERVICES,
     *COMPILES,
     *RUNTIME,
     *COLLECTIVES,

@@ -1,0 +1,408 @@
+"""Tools and services around a job: clouds, containers, schedulers, packages, pipelines; and look-alikes that are none."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases.case import Case
+
+SERVICES = (
+    Case(
+        "a sky without machines",
+        "tool_error",
+        """
+I 03-04 10:00:00 optimizer.py:719] Considered resources (1 node):
+W 03-04 10:00:10 cloud_vm_ray_backend.py:2071] Failed to provision in us-east-1a
+>>>sky.exceptions.ResourcesUnavailableError: Failed to provision all possible launchable resources. Relax the task's resource requirements: 1x AWS({'trn1': 16})
+""",
+    ),
+    Case(
+        "an environment of Ray's whose packages are nowhere",
+        "missing_dependency",
+        """
+2026-03-04 10:00:00,123	INFO worker.py:1642 -- Started a local Ray instance.
+Traceback (most recent call last):
+  File "train.py", line 5, in <module>
+    ray.get(f.remote())
+ray.exceptions.RuntimeEnvSetupError: Failed to set up runtime environment.
+Failed to install pip packages in the runtime env
+>>>ERROR: Could not find a version that satisfies the requirement flashy==9.9 (from versions: none)
+""",
+    ),
+    Case(
+        "a build of an image that lacks a file",
+        "tool_error",
+        """
+#6 [3/6] COPY requirements.txt /app/
+>>>#6 ERROR: failed to calculate checksum of ref abc::def: "/requirements.txt": not found
+------
+ > [3/6] COPY requirements.txt /app/:
+------
+ERROR: failed to solve: failed to compute cache key: failed to calculate checksum of ref abc::def: "/requirements.txt": not found
+""",
+    ),
+    Case(
+        "Docker's daemon does not run",
+        "tool_error",
+        """
+$ docker run --rm trainer
+>>>Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
+""",
+    ),
+    Case(
+        "Docker's socket may not be used",
+        "tool_error",
+        """
+>>>docker: permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Head "http://%2Fvar%2Frun%2Fdocker.sock/_ping": dial unix /var/run/docker.sock: connect: permission denied.
+See 'docker run --help'.
+""",
+    ),
+    Case(
+        "a quota of a namespace",
+        "tool_error",
+        """
+>>>Warning  FailedCreate  10s (x5 over 30s)  job-controller  Error creating: pods "train-abc" is forbidden: exceeded quota: team-quota, requested: requests.aws.amazon.com/neuron=16, used: requests.aws.amazon.com/neuron=16, limited: requests.aws.amazon.com/neuron=16
+""",
+    ),
+    Case(
+        "a quota of a queue",
+        "tool_error",
+        """
+>>>Warning  Pending  10s  kueue-admission  couldn't assign flavors to pod set main: insufficient unused quota for aws.amazon.com/neuron in flavor trn1, 16 more needed
+""",
+    ),
+    Case(
+        "a file system whose server has gone",
+        "tool_error",
+        """
+>>>OSError: [Errno 108] Cannot send after transport endpoint shutdown: '/fsx/ckpt/step-100'
+""",
+    ),
+    Case(
+        "JAX's processes that do not meet",
+        "collective",
+        """
+I0304 10:00:00.000000 123 distributed.py:106] Starting JAX distributed service on [::]:1234
+E0304 10:05:00.000000 130 coordination_service_agent.cc:740] Coordination agent is set to ERROR: DEADLINE_EXCEEDED: Deadline Exceeded
+Traceback (most recent call last):
+  File "/job/a.py", line 9, in <module>
+    jax.distributed.initialize()
+>>>jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect::0. This usually happens because a task triggered the barrier too early or too slowly.
+""",
+    ),
+    Case(
+        "a back end of JAX that does not start",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/job/a.py", line 9, in <module>
+    print(jax.devices())
+>>>RuntimeError: Unable to initialize backend 'tpu': INTERNAL: Failed to get global TPU topology. (set JAX_PLATFORMS='' to automatically choose an available backend)
+""",
+    ),
+    Case(
+        "a device that another process holds",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "/job/a.py", line 9, in <module>
+    print(jax.devices())
+>>>RuntimeError: Unable to initialize backend 'tpu': ABORTED: The TPU is already in use by process with pid 4711. Not attempting to load libtpu.so in this process.
+""",
+    ),
+    Case(
+        "Slurm's controller is not reached",
+        "tool_error",
+        """
+>>>slurm_load_jobs error: Unable to contact slurm controller (connect failure)
+""",
+    ),
+    Case(
+        "Slurm does not launch a task",
+        "tool_error",
+        """
+>>>srun: error: Task launch for StepId=123.0 failed on node node-7: Invalid job credential
+srun: error: Application launch failed: Invalid job credential
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+""",
+    ),
+    Case(
+        "an operator's CUDA is not PyTorch's",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    from deepspeed.ops.adam import FusedAdam; FusedAdam([])
+>>>deepspeed.ops.op_builder.builder.CUDAMismatchException: >- DeepSpeed Op Builder: Installed CUDA version 11.8 does not match the version torch was compiled with 12.1, unable to compile cuda/cpp extensions without a matching cuda version.
+""",
+    ),
+    Case(
+        "no toolkit to build an operator with",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "/job/setup.py", line 1, in <module>
+    build()
+>>>OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.
+""",
+    ),
+    Case(
+        "a number of processes that is none",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "/env/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+>>>ValueError: Unsupported nproc_per_node value: neuron
+""",
+    ),
+    Case(
+        "a variable that a launcher sets",
+        "bad_usage",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    dist.init_process_group("xla")
+>>>ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable RANK expected, but not set
+""",
+    ),
+    Case(
+        "a disk that fails",
+        "tool_error",
+        """
+>>>[12345.678901] blk_update_request: I/O error, dev nvme1n1, sector 123456 op 0x1:(WRITE) flags 0x0 phys_seg 1 prio class 0
+[12345.679012] EXT4-fs error (device nvme1n1p1): ext4_find_entry:1455: inode #2: comm python3: reading directory lblock 0
+[12345.680012] EXT4-fs (nvme1n1p1): Remounting filesystem read-only
+""",
+    ),
+    Case(
+        "a kernel that gives up",
+        "tool_error",
+        """
+>>>[  100.000001] Kernel panic - not syncing: Out of memory: system-wide panic_on_oom is enabled
+""",
+    ),
+    Case(
+        "a workflow's limit of time",
+        "interrupted",
+        """
+2026-03-04T10:00:00.1234567Z step 1
+>>>2026-03-04T16:00:00.1234567Z ##[error]The job running on runner node-1 has exceeded the maximum execution time of 360 minutes.
+""",
+    ),
+    Case(
+        "a runner that is shut down",
+        "interrupted",
+        """
+>>>##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped, or a manually started runner is canceled.
+""",
+    ),
+    Case(
+        "a pipeline's limit of time",
+        "interrupted",
+        """
+step 1
+>>>ERROR: Job failed: execution took longer than 1h0m0s seconds
+""",
+    ),
+    Case(
+        "a branch that PyTorch cannot trace",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    model(x)
+>>>torch._dynamo.exc.Unsupported: Data-dependent branching
+  Explanation: Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).
+""",
+    ),
+    Case(
+        "a size that PyTorch cannot know",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/job/train.py", line 9, in <module>
+    torch.export.export(model, (x,))
+>>>torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).
+""",
+    ),
+    Case(
+        "packages whose hashes differ",
+        "tool_error",
+        """
+Collecting torch
+>>>ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the package versions, please update the hashes. Otherwise, examine the package contents carefully; someone may have tampered with them.
+""",
+    ),
+    Case(
+        "an environment that the system manages",
+        "tool_error",
+        """
+>>>error: externally-managed-environment
+
+× This environment is externally managed
+╰─> To install Python packages system-wide, try apt install
+""",
+    ),
+    Case(
+        "packages that pip finds in conflict",
+        "missing_dependency",
+        """
+>>>ERROR: Cannot install torch==2.1 and torchvision==0.20 because these package versions have conflicting dependencies.
+ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/en/latest/topics/dependency-resolution/
+""",
+    ),
+    Case(
+        "a channel that is not reached",
+        "network",
+        """
+Collecting package metadata (repodata.json): failed
+
+>>>CondaHTTPError: HTTP 000 CONNECTION FAILED for url <https://conda.anaconda.org/conda-forge/linux-64/repodata.json>
+Elapsed: -
+""",
+    ),
+    Case(
+        "a repository that does not know the user",
+        "network",
+        """
+Cloning into 'repo'...
+>>>fatal: Authentication failed for 'https://github.com/acme/repo.git/'
+""",
+    ),
+    Case(
+        "a key that a service refuses",
+        "network",
+        """
+wandb: Currently logged in as: x
+>>>wandb.errors.errors.AuthenticationError: API key verification failed. Make sure your API key is valid.
+""",
+    ),
+    Case(
+        "a name that the linker does not know",
+        "compile_error",
+        """
+/usr/bin/ld: main.o: in function `main':
+>>>main.cpp:(.text+0x5): undefined reference to `wide_rows()'
+collect2: error: ld returned 1 exit status
+make: *** [Makefile:12: app] Error 1
+""",
+    ),
+    Case(
+        "a name that Go does not know",
+        "compile_error",
+        """
+# acme/plugin
+>>>./main.go:10:2: undefined: wide
+""",
+    ),
+    Case(
+        "no room for another process",
+        "script_error",
+        """
+bash: fork: retry: Resource temporarily unavailable
+>>>bash: fork: Resource temporarily unavailable
+""",
+    ),
+    Case(
+        "a driver that is built and installed",
+        "",
+        """
+Building module:
+Cleaning build area...(bad exit status: 2)
+Building module(s).........
+Signing module /var/lib/dkms/aws-neuronx/2.18/build/neuron.ko
+Installing /lib/modules/6.8.0/updates/dkms/neuron.ko
+depmod....
+""",
+    ),
+    Case(
+        "headings of what did not happen",
+        "",
+        """
+Summary of errors:
+ - none
+Runtime error:
+0
+INFO errors: 0
+Possible failure modes:
+ - the network may be slow
+training done
+""",
+    ),
+    Case(
+        "an error that is measured",
+        "",
+        """
+Epoch 1
+Validation error:
+0.123 (best 0.120)
+Test error:
+0.2 in the first fold
+Epoch 2
+""",
+    ),
+    Case(
+        "a list of known errors",
+        "",
+        """
+Known errors:
+  - E1: the disk is slow at times
+  - E2: nobody knows
+started
+""",
+    ),
+    Case(
+        "a daemon that comes up",
+        "",
+        """
+Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running? Waiting...
+Docker is up
+{'loss': 1.0}
+{'loss': 0.9}
+""",
+    ),
+    Case(
+        "a disk that is mounted",
+        "",
+        """
+[    1.000000] EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Opts: errors=remount-ro
+[    1.100000] systemd[1]: Started File System Check.
+""",
+    ),
+    Case(
+        "a part that PyTorch does not trace",
+        "",
+        """
+W0304 10:00:00.000000 12 torch/_dynamo/convert_frame.py:906] [0/8] torch._dynamo hit config.cache_size_limit (8)
+W0304 10:00:00.000000 12 torch/_dynamo/utils.py:9] torch._dynamo.exc.Unsupported: dynamic shapes; falling back to eager
+step 1 loss 2.0
+step 2 loss 1.9
+""",
+    ),
+    Case(
+        "a question that is quoted",
+        "",
+        """
+> Please explain: RuntimeError
+> It happens when a tensor is on another device.
+Answer: move it.
+""",
+    ),
+    Case(
+        "a test that is expected to fail",
+        "",
+        """
+tests/test_a.py::test_b XFAIL
+E       ValueError: expected
+============ 3 passed, 1 xfailed in 0.1s ============
+""",
+    ),
+    Case(
+        "back ends that JAX looks for",
+        "",
+        """
+INFO:2026-03-04 10:00:00,000:jax._src.xla_bridge:927: Unable to initialize backend 'rocm': module 'jaxlib.xla_extension' has no attribute 'GpuAllocatorConfig'
+INFO:2026-03-04 10:00:00,000:jax._src.xla_bridge:927: Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file: No such file or directory
+[CpuDevice(id=0)]
+""",
+    ),
+)
