@@ -374,8 +374,11 @@ class Diagnoser:
         return finding
 
     def _is_headed(self, statement: Statement, finding: Finding, heading: Statement) -> bool:
-        """Let what a heading announces be the finding's line, where that says something."""
+        """Let what a heading announces be the finding's line; none where it announces nothing."""
         is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == heading.process
+        if is_near and general.states_nothing(statement):
+            finding.recovered = True
+            return True
         if not is_near or not general.states_reason(statement):
             return False
         move(finding, statement)

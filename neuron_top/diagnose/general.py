@@ -151,10 +151,13 @@ _HEADS_REASON = late_pattern(
 _BARE_HEADING = late_pattern(
     r"(?i)(?:(?:fatal|internal|unexpected|run-?time|critical|unknown) )?(?:error|exception): *$"
 )
-_SAYS_NOTHING = late_pattern(
-    r"(?i)\W*(?:none|no errors?|n/?a)\W*$|File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{|[\w.-]{1,40}(?: \w+)?: ?[\d.]+%?$"
+_NOTHING = late_pattern(
+    r"(?i)\W*(?:none|no errors?|n/?a|null)\W*$"
+    r"|(?:[\w.-]{1,40}(?: \w{1,20})? ?[:=] ?)?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?%?$"
 )
-"""What stands below a heading and states no reason: nothing, frames, a rule, a count."""
+"""What stands below a heading under which nothing, or a number, is told."""
+_SAYS_NO_REASON = late_pattern(r"File \"|at \S+\(|Traceback|[-=*#%+~]{3}|\{")
+"""What stands below a heading and states no reason: frames, a rule."""
 _ROUTINE = late_pattern(r"(?i:error in (?:routine|subroutine|procedure)) +\w")
 """How programs in Fortran say where they stop, in a box of signs that is indented."""
 _HEADING_FAILED = late_pattern(r"(?:\S+\.(?:py|sh)|\w+(?:\.\w+)+) FAILED\s*$")
@@ -196,7 +199,7 @@ _PYTEST = late_pattern(
 _PYTESTS_NAME = late_pattern(r"[\w./-]{1,200}\.py::\S+(?P<failed> (?:FAILED|ERROR)\b)?")
 """How pytest names a test: in front of how it ended, or behind that."""
 NOISE = late_pattern(
-    r"^[\W\d_]*$|^-- .{1,200} - Failed$"
+    r"^[\W\d_]*$|^(?:ignored?|raise|warn|null|[Nn]one|[Tt]rue|[Ff]alse|continue|retry)$|^-- .{1,200} - Failed$"
     r"|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver|but you(?:'ll)? have .{1,200} which is incompatible"
     r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
@@ -431,7 +434,13 @@ def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
 def states_reason(statement: Statement) -> bool:
     """Whether a line below such a heading, in which no failure is seen, has the words of the reason."""
     text = statement.text
-    return len(text.split()) > 1 and not (statement.level.is_mild or _SAYS_NOTHING.match(text) or NOISE.search(text))
+    is_other = statement.level.is_mild or _SAYS_NO_REASON.match(text) or NOISE.search(text)
+    return len(text.split()) > 1 and not is_other
+
+
+def states_nothing(statement: Statement) -> bool:
+    """Whether a line below such a heading shows that nothing failed."""
+    return _NOTHING.match(statement.text) is not None
 
 
 def announces(raised: re.Match[str]) -> bool:

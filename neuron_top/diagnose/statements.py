@@ -117,6 +117,7 @@ _LETTER = late_pattern(
 )
 """The header of Tornado's logger and of those made like it, Optuna's and Jupyter's, and a letter behind a stamp, for
 what is no failure: Jupyter greets at level C, and says at level E what it does without."""
+_APTS_WARNING = late_pattern(r"(?P<level>W): (?=[A-Z])")
 _NATIVE = late_pattern(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
 _LOGFMT = late_pattern(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
 _LOGRUS = late_pattern(r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\] ")
@@ -385,12 +386,13 @@ def _nccl(statement: Statement) -> bool:
 
 
 def _level_alone(statement: Statement) -> bool:
-    """A header that tells the level and nothing else: of a workflow's step, or a letter as Tornado has it."""
-    found = _WORKFLOW.match(statement.text) or _LETTER.match(statement.text)
+    """A header that tells the level and nothing else: of a workflow's step, or a letter as Tornado and apt have it."""
+    text = statement.text
+    found = _WORKFLOW.match(text) or _LETTER.match(text) or _APTS_WARNING.match(text)
     if found is None:
         return False
     statement.level = LogLevel.named(found["level"])
-    statement.text = statement.text[found.end() :]
+    statement.text = text[found.end() :]
     return True
 
 

@@ -109,7 +109,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
             r"|name or service not known)"
             r"|(?i:(?:could not|unable to) resolve host)|unable to access 'https?://"
-            r"|^E: Failed to fetch \S|\b404 {1,3}Not Found \[IP: "
+            r"|^E: Failed to fetch \S|^(?!W: ).{0,400}\b404 {1,3}Not Found \[IP: "
             r"|requested URL returned error: [45]\d\d"
             r"|\bCondaHTTPError: |^curl: \(\d{1,2}\) |^batch response: \S|\bSmudge error: Error downloading\b"
             r"|Max retries exceeded|Network is unreachable|(?i:no route to host)"

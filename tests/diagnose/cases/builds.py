@@ -129,7 +129,8 @@ Traceback (most recent call last):
 rows.cpp:12:3: warning: unused variable 'fatal' [-Wunused-variable]
 rows.cpp:12:3: note: an error: of this kind is ignored
 W: Failed to fetch http://mirror.example.org/apt/InRelease  Temporary failure resolving 'mirror.example.org'
-Build finished successfully
+W: Failed to fetch http://mirror.example.org/apt/Release  404  Not Found [IP: 10.0.0.9 80]
+[100%] Built target rows
 """,
     ),
 )

@@ -57,11 +57,12 @@ Errors:
   none
 Error:
 0.0134
+Runtime error:
+  mean = 2.5e-3
 Failed checks:
 Total failed: 0
 [1/3] going on
-"""
-        + "epoch goes on\n" * 61,
+""",
     ),
     Case(
         "an assertion of a test, indented as its source",

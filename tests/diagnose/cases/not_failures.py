@@ -122,6 +122,7 @@ Answer: An error often means that a file is missing. You can retry, or read the 
 fail_on_nan: false
 error_log: /var/log/x
 exit_code_on_failure: 70
+error: ignore
 """,
     ),
     Case(
