@@ -99,10 +99,13 @@ class Agent:
                 raise self.shipper.refused
 
     def close(self, seconds: float = 10.0) -> bool:
-        """Commit and ship what the feed reported last, once its owner has stopped it; whether all of it arrived."""
+        """Commit and ship what the feed reported last, once its owner has stopped it; whether all of it arrived.
+
+        A change that is carried out is finished; a database that does not answer is given up after `seconds`.
+        """
         self._stopping.set()
         if self._answering is not None:
-            self._answering.stop()
+            self._answering.begin_nothing()
         self._ticker.join()
         now = time.time()
         stopped = AgentStopped(node=self._node.name, at=now, source="agent")
@@ -111,17 +114,24 @@ class Agent:
         is_kept = self._sink.close(now)
         arrived = self.shipper.stop(seconds) and is_kept
         if arrived:
-            self._end_part(now)
-        self._store.close()
+            self._end_part(now, seconds)
+        else:
+            self._store.end()
+        if self._answering is not None:
+            self._answering.stop(seconds)
+        self._store.end()
         self.spool.close()
         os.close(self._lock)
         return arrived
 
-    def _end_part(self, now: float) -> None:
+    def _end_part(self, now: float, seconds: float) -> None:
         """Say that this node's part of the job has ended, with the exit status where one was seen."""
         code = self.feed.read(lambda run, _now: run.job.exit_code)
+        giving_up = threading.Timer(seconds, self._store.end)
+        giving_up.start()
         with suppress(StoreUnusable):  # the database went away this moment; that the agent stopped is in its events
             self._store.end_job(self._node.name, self.spool.id, self._node.job, now, code)
+        giving_up.cancel()
 
     def _tick(self) -> None:
         while not self._stopping.wait(1.0):

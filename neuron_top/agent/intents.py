@@ -67,6 +67,8 @@ class IntentWorker:
         self._lock: int | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intents", daemon=True)
+        self._acting, self._is_left = threading.Lock(), False
+        """Held while caches are changed. Left: the agent ends without waiting for this thread."""
         self._busy = 0
         self._outcomes: dict[int, _Outcome] = {}
         """Of the intents that this process took, by id, until the database says that it has them."""
@@ -75,10 +77,20 @@ class IntentWorker:
         """Begin."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End; what is being carried out is finished first."""
+    def begin_nothing(self) -> None:
+        """Take no more intents: the agent is ending."""
         self._stopping.set()
-        self._thread.join()
+
+    def stop(self, seconds: float) -> None:
+        """End; what is being carried out is finished first. A database that does not answer is waited for so long at
+        most: whoever ends the store ends that wait."""
+        self.begin_nothing()
+        self._thread.join(seconds)
+        is_acting = self._acting.locked()
+        with self._acting:
+            self._is_left = True
+        if is_acting:  # it has something to report now
+            self._thread.join(seconds)
         if self._lock is not None:
             os.close(self._lock)
 
@@ -142,12 +154,15 @@ class IntentWorker:
         not_begun = {"text": f"{_NOT_BEGUN}; ask again"}
         if not self._take(intent, _Outcome(IntentState.TAKEN, IntentState.REFUSED, not_begun)):
             return
-        try:
-            after, result = IntentState.DONE, self._acts.execute(intent.plan, prepared)
-        except RefusedForSafety as problem:
-            after, result = IntentState.REFUSED, {"text": str(problem)}
-        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
-            after, result = IntentState.FAILED, {"text": described(problem)}
+        with self._acting:
+            if self._is_left:
+                return
+            try:
+                after, result = IntentState.DONE, self._acts.execute(intent.plan, prepared)
+            except RefusedForSafety as problem:
+                after, result = IntentState.REFUSED, {"text": str(problem)}
+            except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+                after, result = IntentState.FAILED, {"text": described(problem)}
         self._report(intent, _Outcome(IntentState.TAKEN, after, result))
 
     def _cut_off(self, intent: Intent) -> None:
@@ -162,11 +177,14 @@ class IntentWorker:
         not_begun = {**intent.result, "text": f"could not be undone: {_NOT_BEGUN}; undo it again"}
         if not self._take(intent, _Outcome(IntentState.UNDOING, IntentState.FAILED, not_begun)):
             return
-        try:
-            after, result = IntentState.UNDONE, self._acts.undo(intent.plan, intent.result)
-        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
-            failed = {**intent.result, "text": f"could not be undone: {described(problem)}"}
-            after, result = IntentState.FAILED, failed
+        with self._acting:
+            if self._is_left:
+                return
+            try:
+                after, result = IntentState.UNDONE, self._acts.undo(intent.plan, intent.result)
+            except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+                failed = {**intent.result, "text": f"could not be undone: {described(problem)}"}
+                after, result = IntentState.FAILED, failed
         self._report(intent, _Outcome(IntentState.UNDOING, after, result))
 
     def _take(self, intent: Intent, not_begun: _Outcome) -> bool:

@@ -16,7 +16,9 @@ from neuron_top.agent import node, shipper
 from neuron_top.agent.agent import Agent
 from neuron_top.identity import Identity, Named
 from neuron_top.run.model import Run
+from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
+from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 
 View = TypeVar("View")
@@ -72,3 +74,19 @@ def test_an_agent_reports_an_error_that_nothing_expects_and_ships_once_it_is_ove
         f"events wait in {agent.spool.path}, as shipping failed: {STALE}",
         f"the agent cannot look at its node: {STALE}",
     ]
+
+
+def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, postgres_url: str) -> None:
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    acts = NodeActions(settings)
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append, acts=acts)
+    agent.start()
+    until(lambda: agent.shipper.is_reached)
+    with Database(postgres_url) as holder, holder.transaction() as connection:
+        connection.execute("LOCK TABLE neurontop.parts, neurontop.intents, neurontop.node_now IN ACCESS EXCLUSIVE MODE")
+        time.sleep(2 * shipper.SHIP_SECONDS)
+        closed = threading.Thread(target=agent.close, args=(0.5,), daemon=True)
+        closed.start()
+        closed.join(30.0)
+        assert not closed.is_alive()

@@ -14,6 +14,8 @@ import pytest
 
 pytest.importorskip("psycopg")
 
+from neuron_top.compile.claims import database as claims
+from neuron_top.compile.claims.claim import ClaimsUnreachable
 from neuron_top.database_address import has_password, masked
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import CacheHit
@@ -212,6 +214,50 @@ def test_a_server_that_dies_while_batches_land_loses_none_and_has_none_twice(mor
     with FleetStore(url) as store:
         assert [one.sequence for one in store.news("job-1", {})] == list(range(1, last + 1))
         assert [(part.sequence, part.events) for part in store.parts("job-1")] == [(last, last)]
+
+
+# --- servers that do not answer ---
+
+
+@pytest.fixture
+def locked(postgres_url: str) -> Iterator[str]:
+    """The address of a database whose tables somebody holds."""
+    with Database(postgres_url) as holder, holder.transaction() as connection:
+        connection.execute("LOCK TABLE neurontop.parts, neurontop.claims IN ACCESS EXCLUSIVE MODE")
+        yield postgres_url
+
+
+@pytest.mark.parametrize("pool", [0, 2])
+def test_a_store_that_is_closed_for_good_ends_the_wait_for_an_answer(locked: str, pool: int):
+    store, ended = FleetStore(locked, pool=pool), list[str]()
+    store.clock()
+
+    def ask() -> None:
+        with pytest.raises(StoreUnreachable, match="this program is ending") as raised:
+            store.parts("job-1")
+        ended.append(str(raised.value))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    threads[0].join(0.5)
+    assert ended == []
+    store.end()
+    for thread in threads:
+        thread.join(60)
+    assert len(ended) == 2
+
+
+def test_a_job_compiles_without_a_claim_where_the_database_does_not_answer(
+    locked: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(claims, "_PATIENCE", 0.5)
+    asked = claims.DatabaseClaims(locked)
+    with pytest.raises(ClaimsUnreachable, match="has not answered for"):
+        asked.claim("MODULE_1+a", 60.0)
+    with Database(locked, prepared=False) as database, database.connection() as connection:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        assert connection.execute(waiting).fetchone() == (0,)  # nobody waits there in our name
 
 
 # --- TLS with a certificate for each node ---

@@ -11,13 +11,16 @@ from neuron_top.store.errors import LeaseExpired
 from neuron_top.store.fleet_records import Claim
 from neuron_top.store.postgres.fleet import FleetStore
 
+_PATIENCE = 30.0
+"""Seconds that a job, which waits to compile, gives a database that does not answer."""
+
 
 class DatabaseClaims:
     """See Claims. It connects when it is first asked."""
 
     def __init__(self, address: str, *, insecure: bool = False) -> None:
         """Raises UsageError, RefusedForSafety for an address that must not be used."""
-        self._store = FleetStore(address, insecure=insecure)
+        self._store = FleetStore(address, insecure=insecure, patience=_PATIENCE)
         self._node, self._holder = node_name().value, uuid.uuid4().hex
         self._held: dict[str, Claim] = {}
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import math
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from typing import Self
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -31,6 +33,7 @@ from neuron_top.store.errors import (
 try:
     import psycopg
     import psycopg_pool
+    from psycopg.abc import PQGen
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
     from psycopg.rows import TupleRow
     from psycopg.types.json import set_json_loads
@@ -38,6 +41,7 @@ except ImportError:
     raise UsageError("a PostgreSQL store needs psycopg: pip install 'neuron-top[fleet]'") from None
 
 Opened = psycopg.Connection[TupleRow]
+Answer = TypeVar("Answer")
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # it would print every failed attempt
 
@@ -54,6 +58,10 @@ _DEFAULTS = {
 }
 _POOL_SECONDS = 3.0
 """How long a page waits for a connection of the pool."""
+_ENDING = "this program is ending"
+_END_SECONDS = 3.0
+_CANCEL_SECONDS = 1.0
+"""How long the server may take to hear that nobody waits for its answer any more."""
 _STATES = {
     "42501": StoreNotAllowed,
     "53100": StoreFull,
@@ -64,31 +72,70 @@ _STATES = {
 }
 
 
+class _Connection(psycopg.Connection[TupleRow]):
+    """One that gives up waiting when its database says so: a lock, or a server that stands still, answers nobody, and
+    neither the network nor the server ends that wait."""
+
+    why_give_up: Callable[[float], str] = staticmethod(lambda _waited: "")
+    """Why nobody waits any longer, after so many seconds without an answer; "" goes on."""
+
+    def wait(self, gen: PQGen[Answer], *given: Any, **named: Any) -> Answer:
+        """See psycopg."""
+        return super().wait(self._watched(gen), *given, **named)
+
+    def _watched(self, gen: PQGen[Answer]) -> Generator[Any, Any, Answer]:
+        began = time.monotonic()
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if ready:
+                    began = time.monotonic()
+                elif reason := self.why_give_up(time.monotonic() - began):
+                    with suppress(psycopg.Error):
+                        self.cancel_safe(timeout=_CANCEL_SECONDS)
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(reason)
+                wanted = gen.send(ready)
+        except StopIteration as answered:
+            return answered.value  # type: ignore[no-any-return]
+
+
 class Database:
     """A database that is connected to when it is first asked, and again after a connection broke.
 
     One connection, which one thread uses at a time, or a pool of `pool` connections.
     """
 
-    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0, prepared: bool = True) -> None:
-        """`insecure`: also where others could read along; `prepared`: its schema must be there, as this program's.
+    def __init__(
+        self,
+        address: str,
+        *,
+        insecure: bool = False,
+        pool: int = 0,
+        prepared: bool = True,
+        patience: float = math.inf,
+    ) -> None:
+        """`insecure`: also where others could read along; `prepared`: its schema must be there, as this program's;
+        `patience`: seconds without an answer after which it cannot be reached.
 
         Raises UsageError for what is no address, RefusedForSafety where it would be reached without verified TLS.
         """
         self.place = masked(address)
         self._conninfo = conninfo_of(address, insecure=insecure)
-        self._prepared = prepared
+        self._prepared, self._patience = prepared, patience
         self._lock = threading.Lock()
         self._ended = False
         self._one: Opened | None = None
-        self._pool: psycopg_pool.ConnectionPool[Opened] | None = None
+        self._pool: psycopg_pool.ConnectionPool[_Connection] | None = None
         if pool:
             self._pool = psycopg_pool.ConnectionPool(
                 self._conninfo,
+                connection_class=_Connection,
                 min_size=1,
                 max_size=pool,
                 kwargs={"autocommit": True, "prepare_threshold": None},
-                configure=_read_json,
+                configure=self._configure,
                 check=psycopg_pool.ConnectionPool.check_connection,
                 timeout=_POOL_SECONDS,
                 reconnect_timeout=_POOL_SECONDS,  # then the next page that asks makes it try anew, without a long pause
@@ -111,10 +158,12 @@ class Database:
             self._pool.close()
 
     def end(self) -> None:
-        """Close for good: a thread that asks later is refused, and leaves no connection that nobody closes."""
-        with self._lock:
-            self._ended = True
-        self.close()
+        """Close for good: a thread that asks later is refused, one that waits for an answer gives up, and neither
+        leaves a connection that nobody closes."""
+        self._ended = True
+        if self._lock.acquire(timeout=_END_SECONDS):  # else a thread is connecting, and closes what it gets
+            self._lock.release()
+            self.close()
 
     @contextmanager
     def connection(self) -> Iterator[Opened]:
@@ -135,7 +184,12 @@ class Database:
 
     def _check_open(self) -> None:
         if self._ended:
-            raise StoreUnreachable(f"{self.place} is not asked any more: this program is ending")
+            raise StoreUnreachable(f"{self.place} is not asked any more: {_ENDING}")
+
+    def _why_give_up(self, waited: float) -> str:
+        if self._ended:
+            return _ENDING
+        return f"it has not answered for {self._patience:.0f} s" if waited > self._patience else ""
 
     def _borrowed(self) -> AbstractContextManager[Opened]:
         return self._from_pool(self._pool) if self._pool is not None else self._only_one()
@@ -149,7 +203,7 @@ class Database:
             yield self._one
 
     @contextmanager
-    def _from_pool(self, pool: psycopg_pool.ConnectionPool[Opened]) -> Iterator[Opened]:
+    def _from_pool(self, pool: psycopg_pool.ConnectionPool[_Connection]) -> Iterator[Opened]:
         with self._lock:
             self._check_open()
             if pool.closed:  # not opened yet
@@ -166,8 +220,8 @@ class Database:
             pool.putconn(connection)
 
     def _opened(self) -> Opened:
-        connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
-        _read_json(connection)
+        connection = _Connection.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+        self._configure(connection)
         try:
             if connection.info.server_version < OLDEST_SERVER * 10000:
                 raise StoreUnusable(
@@ -176,10 +230,16 @@ class Database:
                 )
             if self._prepared:
                 self._check_schema(connection)
+            self._check_open()  # connecting takes its time
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _configure(self, connection: _Connection) -> None:
+        connection.why_give_up = self._why_give_up
+        # Columns of JSON by msgspec: a fleet's page has thousands of them in each second.
+        set_json_loads(msgspec.json.decode, connection)
 
     def _check_schema(self, connection: Opened) -> None:
         version = schema_version(connection)
@@ -214,11 +274,6 @@ class Database:
         if isinstance(problem, psycopg.OperationalError):
             return StoreUnreachable(f"{self.place} cannot be reached: {primary}")
         return StoreUnusable(f"{self.place}: {primary}")
-
-
-def _read_json(connection: Opened) -> None:
-    """Columns of JSON by msgspec: a fleet's page has thousands of them in each second."""
-    set_json_loads(msgspec.json.decode, connection)
 
 
 def schema_version(connection: Opened) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, TypeVar
@@ -49,9 +50,9 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 class FleetStore:
     """The database of a fleet: safe from several threads, which take turns or have a pool."""
 
-    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0) -> None:
-        """Connects when it is first asked. Raises UsageError, RefusedForSafety (see Database)."""
-        self._database = Database(address, insecure=insecure, pool=pool)
+    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0, patience: float = math.inf) -> None:
+        """Connects when it is first asked. `patience`, and raises UsageError, RefusedForSafety: see Database."""
+        self._database = Database(address, insecure=insecure, pool=pool, patience=patience)
         self.intents = Intents(self._database)
         """Changes that operators ask nodes for."""
 
