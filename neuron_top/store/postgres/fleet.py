@@ -138,6 +138,14 @@ class FleetStore:
                 (run, storable(name), cluster, started, storable(_json(list(command))), storable(directory)),
             )
 
+    def go_on(self, node: str, spool: str, run: str) -> None:
+        """This node's part of a job goes on, also where an earlier agent, stopped meanwhile, reported its end."""
+        self._changed(
+            "UPDATE neurontop.parts SET finished = NULL, exit_code = NULL "
+            "WHERE run = %s AND node = %s AND spool = %s AND finished IS NOT NULL",
+            (run, node, spool),
+        )
+
     def shipped(self, node: str, spool: str) -> int:
         """Sequence of the last batch of a spool that is stored; 0 where none is. An agent goes on after it."""
         with self._database.connection() as connection:

@@ -1,4 +1,5 @@
-"""Errors that nothing in an agent expects: they are reported, each once, and the agent goes on."""
+"""An agent from its start to its end: what goes wrong is reported and outlived, and what was said of its end is taken
+back where it goes on."""
 
 from __future__ import annotations
 
@@ -90,3 +91,16 @@ def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, pos
         closed.start()
         closed.join(30.0)
         assert not closed.is_alive()
+
+
+def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp_path: Path, postgres_url: str) -> None:
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    with FleetStore(postgres_url) as store:
+        for _ in range(2):  # an update of the agent, say
+            agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+            agent.start()
+            until(lambda: any(part.events and part.finished is None for part in store.parts("bert")))
+            assert store.jobs()[0].finished is None
+            assert agent.close(SECONDS)
+            assert store.jobs()[0].finished is not None
