@@ -25,16 +25,26 @@ class KeyIndex:
     def __init__(self, node: str, state: Path) -> None:
         self._node, self._state = node, state
         self._sent: dict[tuple[str, str], NodeKey] = {}
+        self._known: dict[str, list[NodeKey]] = {}
+        """What an earlier agent sent, by root, of roots that were not met yet."""
         self._programs: dict[tuple[str, str], Program] = {}
         self._room = 0
         """Bytes of graphs that may still be read this time."""
 
-    def changes(self, roots: Iterable[str], compiled: Collection[str] = ()) -> list[NodeKey]:
+    def known(self, rows: Iterable[NodeKey]) -> None:
+        """An earlier agent of this node sent these. Those of a root that this one meets may have changed since."""
+        for row in rows:
+            self._known.setdefault(row.root, []).append(row)
+
+    def changes(self, roots: Collection[str], compiled: Collection[str] = ()) -> list[NodeKey]:
         """Rows that differ from those that were sent; `sent` says that they arrived.
 
         `compiled`: keys that this node compiled in its job. Their graphs are read, some of them each time.
         """
         now, self._room = time.time(), READ_BYTES
+        for root in roots:
+            for row in self._known.pop(root, ()):
+                self._sent.setdefault((row.root, row.key), row)
         found = {(row.root, row.key): row for root in roots for row in self._rows(root, now, compiled)}
         changed = [
             row for place, row in found.items() if _shipped_fields(row) != _shipped_fields(self._sent.get(place))

@@ -110,6 +110,10 @@ class Node:
         """These arrived."""
         self._compiles_sent.update((one.module, one.finished) for one in records)
 
+    def keys_known(self, rows: list[NodeKey]) -> None:
+        """These the database has of an earlier agent of this node."""
+        self._index.known(rows)
+
     def keys(self) -> list[NodeKey]:
         """What changed in its caches."""
         return self._index.changes(*self._feed.read(lambda run, now: (list(run.caches.roots), compiled_keys(run))))

@@ -54,6 +54,9 @@ class Here(Protocol):
     def compiles_sent(self, records: list[CompileRecord]) -> None:
         """These arrived."""
 
+    def keys_known(self, rows: list[NodeKey]) -> None:
+        """These the database has of an earlier agent of this node."""
+
     def keys(self) -> list[NodeKey]:
         """What changed in its caches."""
 
@@ -77,6 +80,8 @@ class Shipper:
         self._due = {"beat": 0.0, "keys": 0.0}
         self._record: NodeRecord | None = None
         self._waits: list[WaitRecord] = []
+        self._knows_keys = False
+        """Whether it was asked what the database has of this node's caches."""
         self._pause, self._problem = 0.0, ""
         self._offset: float | None = None
         self.refused: NodeNameTaken | None = None
@@ -137,6 +142,9 @@ class Shipper:
             self._forget(self._mark)
         if self._is_due("beat", BEAT_SECONDS):
             self._beat()
+        if not self._knows_keys:
+            self._here.keys_known(self._store.keys_of(self._here.name))
+            self._knows_keys = True
         if self._is_due("keys", KEYS_SECONDS) and (rows := self._here.keys()):
             self._store.put_keys(rows)
             self._here.keys_sent(rows)

@@ -63,3 +63,17 @@ def test_the_graphs_that_are_read_are_those_that_the_job_compiled_here() -> None
     run.apply(CacheHit(at=1.0, module=found, pid=1))
     run.apply(CompileBegan(at=2.0, module=made, pid=1))
     assert compiled_keys(run) == {made}
+
+
+def test_an_agent_goes_on_from_what_the_one_before_it_sent_of_a_root(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "cache", str(tmp_path / "of another agent")
+    (kept, evicted), index = (
+        (states.entry_in(root, State.HIT, number=number) for number in (1, 2)),
+        KeyIndex("n1", tmp_path),
+    )
+    before = [*index.changes([str(root)]), NodeKey(root=elsewhere, key="MODULE_1", node="n1", state="hit", seen=1.0)]
+    evicted.rename(tmp_path / "evicted")
+    index = KeyIndex("n1", tmp_path)
+    index.known(before)
+    assert [(row.key, row.state) for row in index.changes([str(root)])] == [(evicted.name, GONE)]
+    assert kept.exists()

@@ -13,7 +13,9 @@ import pytest
 
 pytest.importorskip("psycopg")
 
+from neuron_top.store.fleet_records import NodeKey, NodeRecord
 from neuron_top.store.postgres.connection import SCHEMA_VERSION
+from neuron_top.store.postgres.fleet import FleetStore
 from tests.servers.postgresql import PostgresServer
 
 
@@ -168,6 +170,21 @@ def test_prune_drops_what_is_older_than_the_policy_with_the_runs_that_lay_there(
     assert postgres_server.execute("SELECT string_agg(id, ',') FROM neurontop.runs", name) == "run-3"
     assert postgres_server.execute("SELECT string_agg(run, ',') FROM neurontop.events", name) == "run-3"
     assert neurontop("fleet", "prune", "--yes", store=postgres_url).stdout.startswith("nothing to drop")
+
+
+def test_prune_keeps_what_holds_of_a_node_that_is_there(postgres_server: PostgresServer, postgres_url: str):
+    """Its cache has not changed for long, and its job has shipped nothing since: both are there still."""
+    name = postgres_url.rpartition("/")[2]
+    old_day(postgres_server, name, 40)
+    with FleetStore(postgres_url) as store:
+        for node in ("n", "gone"):
+            store.register(NodeRecord(node=node, machine_id="m", job="run-40"))
+        states = (("n", "1", "hit"), ("n", "2", "gone"), ("gone", "1", "hit"))
+        store.put_keys([NodeKey(root="/c", key=key, node=node, state=state, seen=1.0) for node, key, state in states])
+        postgres_server.execute("UPDATE neurontop.nodes SET seen = 1 WHERE node = 'gone'", name)
+        assert neurontop("fleet", "prune", "--yes", store=postgres_url).returncode == 0
+        assert [(row.node, row.key) for row in store.keys("/c")] == [("n", "1")]
+        assert [job.run for job in store.jobs()] == ["run-40"]
 
 
 def test_prune_drops_the_oldest_days_until_the_rest_is_small_enough(postgres_server: PostgresServer, postgres_url: str):

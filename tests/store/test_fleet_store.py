@@ -163,6 +163,21 @@ def test_a_node_is_described_and_its_name_is_not_taken_by_another_machine(postgr
         assert store.nodes("job-2") == []
 
 
+def test_of_a_machine_that_took_the_name_of_another_no_cache_is_known(postgres_url: str):
+    key = NodeKey(root="/c", key="MODULE_1+a", node="n1", state="hit", seen=1.0)
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.register(NodeRecord(node="n1", machine_id="m1"))
+        store.put_keys([key, msgspec.structs.replace(key, node="n2")])
+        store.register(NodeRecord(node="n1", machine_id="m1", version="2"))
+        with pytest.raises(NodeNameTaken):
+            store.register(NodeRecord(node="n1", machine_id="m2"))
+        assert store.keys_of("n1") == [key]
+        with database.connection() as connection:
+            connection.execute("UPDATE neurontop.nodes SET seen = seen - 600")
+        store.register(NodeRecord(node="n1", machine_id="m2"))
+        assert [row.node for row in store.keys("/c")] == ["n2"]
+
+
 def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
     with FleetStore(postgres_url) as store:
         store.register(NodeRecord(node="n1", machine_id="m1"))

@@ -19,18 +19,22 @@ WHERE n.nspname = 'neurontop' AND c.relkind = 'r' AND c.relname ~ '^events_[0-9]
 ORDER BY c.relname
 """
 _FORGET = (
+    "DELETE FROM neurontop.node_now WHERE at < %(before)s",
+    "DELETE FROM neurontop.nodes WHERE seen < %(before)s",
     # What landed before the days that went, and has no events left, is known by nobody any more.
     "DELETE FROM neurontop.parts p WHERE p.touched < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.events e WHERE e.run = p.run)",
+    # A node that has been idle for long still ships to its job.
     "DELETE FROM neurontop.runs r WHERE r.touched < %(before)s "
-    "AND NOT EXISTS (SELECT 1 FROM neurontop.parts p WHERE p.run = r.id)",
+    "AND NOT EXISTS (SELECT 1 FROM neurontop.parts p WHERE p.run = r.id) "
+    "AND NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.job = r.id)",
     "DELETE FROM neurontop.waits w WHERE w.last < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = w.job)",
     "DELETE FROM neurontop.phases p WHERE p.until < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = p.job)",
-    "DELETE FROM neurontop.node_keys WHERE seen < %(before)s",
-    "DELETE FROM neurontop.node_now WHERE at < %(before)s",
-    "DELETE FROM neurontop.nodes WHERE seen < %(before)s",
+    # An agent reports an entry when it changed, so an old row of a node that is there holds still.
+    "DELETE FROM neurontop.node_keys k WHERE k.seen < %(before)s "
+    "AND (k.state = 'gone' OR NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.node = k.node))",
     "DELETE FROM neurontop.claims WHERE until < to_timestamp(%(before)s)",
     "DELETE FROM neurontop.intents WHERE asked < to_timestamp(%(before)s) AND state NOT IN ('asked', 'taken')",
     "DELETE FROM neurontop.wakes WHERE at < to_timestamp(%(before)s)",

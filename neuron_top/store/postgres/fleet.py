@@ -84,15 +84,20 @@ class FleetStore:
         return float(row[0]) if row is not None else 0.0
 
     def register(self, node: NodeRecord) -> None:
-        """Describe a node. Raises NodeNameTaken where another machine of that name was seen a moment ago."""
-        with self._database.connection() as connection:
-            done = connection.execute(
+        """Describe a node. Raises NodeNameTaken where another machine of that name was seen a moment ago.
+
+        Of a machine that has its name from another one, or was started anew, nothing is known of its caches.
+        """
+        with self._database.transaction() as connection:
+            registered = connection.execute(
                 "INSERT INTO neurontop.nodes AS n (node, cluster, job, machine_id, attributes, clock_offset, address, "
                 f"version, seen) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, {_NOW}) "
                 "ON CONFLICT (node) DO UPDATE SET cluster = excluded.cluster, job = excluded.job, "
                 "machine_id = excluded.machine_id, attributes = excluded.attributes, "
                 "clock_offset = excluded.clock_offset, address = excluded.address, version = excluded.version, "
-                f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {_NOW} - %s",
+                f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {_NOW} - %s "
+                # As the row was before this statement.
+                "RETURNING (SELECT b.machine_id FROM neurontop.nodes b WHERE b.node = n.node)",
                 (
                     node.node,
                     node.cluster,
@@ -104,8 +109,10 @@ class FleetStore:
                     node.version,
                     SILENT_SECONDS,
                 ),
-            ).rowcount
-        if not done:
+            ).fetchone()
+            if registered is not None and registered[0] not in (None, node.machine_id):
+                connection.execute("DELETE FROM neurontop.node_keys WHERE node = %s", (node.node,))
+        if registered is None:
             raise NodeNameTaken(
                 f"{self.place}: another machine ships as node {node.node!r} now (its machine id differs); give this "
                 "one a name of its own with NEURONTOP_NODE, or stop the other agent"
@@ -319,6 +326,15 @@ class FleetStore:
             "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
             "WHERE %s::text IS NULL OR root = %s ORDER BY root, key, node",
             (root, root),
+        )
+
+    def keys_of(self, node: str) -> list[NodeKey]:
+        """What one node has of which key, in all roots."""
+        return self._rows(
+            NodeKey,
+            "SELECT root, key, node, state, bytes, compiler, seen, program, held FROM neurontop.node_keys "
+            "WHERE node = %s",
+            (node,),
         )
 
     def waits(self, job: str) -> list[WaitRecord]:
