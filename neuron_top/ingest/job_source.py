@@ -166,7 +166,7 @@ class NodeRuns:
 
 def find_job(store: FleetStore, job: str) -> str:
     """The id of the newest job of this id or name. Raises NothingToShow."""
-    found = next((row.run for row in store.jobs() if job in (row.run, row.name)), None)
+    found = next((row.run for row in store.jobs(named=job) if job in (row.run, row.name)), None)
     if found is None:
         raise NothingToShow(f"{store.place}: no job {job!r}; `neurontop fleet jobs` lists them")
     return found

@@ -50,7 +50,8 @@ class FleetService(FleetDatabase):
 
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes now; `job`: only this one, by id, unique prefix of one, or name. Raises NothingToShow."""
-        page = fleet_page(self._store.clock(), self._store.jobs(), self._store.nodes(), self._store.now())
+        jobs = self._store.jobs(named=job)
+        page = fleet_page(self._store.clock(), jobs, self._store.nodes(), self._store.now())
         return page if job is None else of_job(page, job)
 
     def check(self, graphs: Collection[str], *, job: str | None = None, nodes: Collection[str] = ()) -> FleetCheck:
@@ -87,7 +88,7 @@ class FleetService(FleetDatabase):
         Of a job whose nodes do other things by now it is read out of the events. `page`: jobs and nodes, where they
         were asked for a moment ago. Raises NothingToShow.
         """
-        job = shown_job(page or self.page(), job).job
+        job = shown_job(page or self.page(job), job).job
         series = series_of_nodes(self._store.now(job, steps=True))
         if series:
             return step_map(series, rows, columns)
@@ -99,7 +100,7 @@ class FleetService(FleetDatabase):
 
         `page`: as of `steps`. Raises NothingToShow.
         """
-        page = page or self.page()
+        page = page or self.page(job)
         row = shown_job(page, job)
         return phase_timeline(page.now, row.job, self._store.phases(row.job), of_job(page, row.job).nodes)
 

@@ -12,13 +12,16 @@ pytest.importorskip("psycopg")
 import msgspec
 
 from neuron_top.events import AnyEvent, CacheHit
+from neuron_top.ingest.job_source import find_job
 from neuron_top.services.doctor import examine_machine
+from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
+from neuron_top.views.fleet import NodeReporting
 
 
 def hits(sequence: int, node: str = "n1") -> list[AnyEvent]:
@@ -149,6 +152,22 @@ def test_jobs_are_added_up_over_their_nodes(postgres_url: str):
         assert (job.finished, job.exit_code) == (None, 0)
         store.end_job("n2", "s", "job-1", 10.0, -9)
         assert (store.jobs()[0].finished, store.jobs()[0].exit_code) == (10.0, -9)
+
+
+def test_a_job_that_nodes_work_for_or_that_is_asked_for_is_found_however_many_came_after_it(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        for number, (run, node) in enumerate((("long", "n1"), ("over", "n2"), ("past", "n3"), ("new", "n3"))):
+            store.open_job(run, name=f"the {run} one", started=float(number))
+            store.ship(node, run, [batch(1, run, node)])
+            store.register(NodeRecord(node=node, machine_id="m", job=run))
+        store.end_job("n2", "over", "over", 9.0, 0)
+        assert [job.run for job in store.jobs(limit=1)] == ["new", "over", "long"]
+        for asked in ("past", "pas", "the past one"):
+            assert "past" in [job.run for job in store.jobs(limit=1, named=asked)]
+            assert find_job(store, "the past one") == "past"
+    with FleetService(Settings(store=postgres_url)) as fleet:
+        states = {node.node: node.state for node in fleet.page().nodes}
+        assert states == {"n1": NodeReporting.REPORTING, "n2": NodeReporting.ENDED, "n3": NodeReporting.REPORTING}
 
 
 def test_a_node_is_described_and_its_name_is_not_taken_by_another_machine(postgres_url: str):

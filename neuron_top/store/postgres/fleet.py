@@ -218,13 +218,10 @@ class FleetStore:
 
     # --- screens read ---
 
-    def jobs(self, limit: int = 100) -> list[JobRecord]:
-        """Jobs and recordings, newest first, each added up over its nodes."""
-        return self._rows(
-            JobRecord,
-            _JOBS,
-            (limit,),
-        )
+    def jobs(self, limit: int = 100, named: str | None = None) -> list[JobRecord]:
+        """Jobs and recordings, newest first, each added up over its nodes: the newest, those that nodes work for or
+        worked for last, however old, and those of this id, beginning of an id, or name."""
+        return self._rows(JobRecord, _JOBS, (limit, named, named, named))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
         """Nodes by name: all, or those of a job."""
@@ -442,13 +439,18 @@ SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched)
            ) newest
        ) ELSE '{}' END AS last_phases,
        coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
-FROM (SELECT * FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r
+FROM neurontop.runs r
 CROSS JOIN LATERAL (
     SELECT count(DISTINCT node) AS nodes, count(*) AS parts, count(finished) AS ended, sum(events) AS events,
            sum(bytes) AS bytes, max(touched) AS touched, max(finished) AS finished,
            (array_agg(exit_code ORDER BY abs(exit_code) DESC NULLS LAST))[1] AS exit_code
     FROM neurontop.parts p WHERE p.run = r.id
 ) t
+WHERE r.id IN (
+    (SELECT id FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s)
+    UNION (SELECT job FROM neurontop.nodes)
+    UNION (SELECT id FROM neurontop.runs WHERE id = %s OR name = %s OR starts_with(id, %s))
+)
 ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
 """
 _BEAT = f"""
