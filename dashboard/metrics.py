@@ -38,14 +38,7 @@ class Views(Collector):
         """Every metric."""
         from neuron_top.dashboard.feed_registry import LIVE
 
-        view = self._feeds.cached_view(LIVE, overview)
-        info = InfoMetricFamily("neurontop", "The program that answers")
-        info.add_metric((), {"version": __version__})
-        yield info
-        yield from _job(view)
-        yield from _cores(view)
-        yield from _compiles(view)
-        yield from _training(view)
+        yield from metrics_of(self._feeds.cached_view(LIVE, overview))
 
     def describe(self) -> Iterator[Metric]:
         """Nothing beforehand: a collection at registration would come before the feed has started."""
@@ -53,8 +46,10 @@ class Views(Collector):
 
 
 def metrics_of(view: Overview) -> list[Metric]:
-    """The metrics of one overview."""
-    return [*_job(view), *_cores(view), *_compiles(view), *_training(view)]
+    """The metrics of one overview, and which program has them."""
+    info = InfoMetricFamily("neurontop", "The program that answers")
+    info.add_metric((), {"version": __version__})
+    return [info, *_job(view), *_cores(view), *_compiles(view), *_training(view)]
 
 
 def _gauge(name: str, text: str, value: float | None) -> Iterator[Metric]:

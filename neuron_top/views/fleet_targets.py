@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from neuron_top.views.fleet import FleetPage, NodeRow
+from neuron_top.views.fleet import FleetPage, NodeReporting, NodeRow
 
 FORGOTTEN_SECONDS = 3600.0
 """A node that was silent for so long is no target any more; until then its failing scrapes are what reports it."""
@@ -20,8 +20,9 @@ class TargetGroup(msgspec.Struct, frozen=True):
 
 
 def scrape_targets(page: FleetPage) -> tuple[TargetGroup, ...]:
-    """Every agent that can be asked for metrics."""
-    known = [node for node in page.nodes if node.address and node.silent_seconds < FORGOTTEN_SECONDS]
+    """Every agent that can be asked for metrics; not those that ended with their job, whose silence is no news."""
+    going_on = [node for node in page.nodes if node.state is not NodeReporting.ENDED]
+    known = [node for node in going_on if node.address and node.silent_seconds < FORGOTTEN_SECONDS]
     return tuple(_group(node) for node in known)
 
 

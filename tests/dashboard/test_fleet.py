@@ -66,6 +66,15 @@ def test_prometheus_is_reported_every_agent_with_the_labels_of_the_rules(served:
     assert {group["labels"]["__metrics_path__"] for group in groups} == {"/metrics"}
 
 
+def test_agents_that_ended_with_their_job_are_no_targets(postgres_url: str, tmp_path: Path) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for node in NODES:
+            store.end_job(node, f"spool-4711-{node}", "4711", 2000.0, 0)
+    with serving(StillFeed(), tmp_path, store=postgres_url) as served:
+        assert served.ask("/api/targets").json == []
+
+
 def test_without_a_fleet_the_endpoints_say_how_to_name_one(tmp_path: Path) -> None:
     with serving(StillFeed(), tmp_path) as served:
         answer = served.ask("/api/fleet/nodes")

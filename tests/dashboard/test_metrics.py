@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.dashboard.metrics import metrics_of
+from neuron_top.dashboard.metrics import metrics_of, slim_metrics_of
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.overview import overview
 from tests.dashboard.served import READ, serving
 from tests.tui.feeds import START, StillFeed, compiles, failed_log, job, samples, steps
 
-GRAFANA = Path(__file__).parents[2] / "assets" / "grafana" / "neuron-top.json"
+ASSETS = Path(__file__).parents[2] / "assets"
+GRAFANA, RULES = ASSETS / "grafana" / "neuron-top.json", ASSETS / "prometheus" / "neurontop.rules.yml"
 
 
 def feed() -> StillFeed:
@@ -169,6 +170,16 @@ def test_the_board_of_a_node_shows_every_metric_of_a_core_that_prometheus_has() 
         metric.name for metric in CORE_METRICS if metric.prometheus and f"core_{metric.prometheus}{{" not in shown
     ]
     assert missing == []
+
+
+def test_an_agent_has_every_metric_that_the_rules_and_the_board_of_a_fleet_are_made_of() -> None:
+    used = "".join(path.read_text() for path in (GRAFANA.with_name("neuron-top-fleet.json"), RULES))
+    recorded = set(re.findall(r"record: \w+:(\w+):", used))
+    asked = set(re.findall(r"\bneurontop_\w+", used)) - recorded - {"neurontop_job"}
+    families = slim_metrics_of(feed().read(overview))
+    assert {sample.name for family in families for sample in family.samples} >= asked - {
+        "neurontop_cache_disk_free_bytes"
+    }
 
 
 def test_no_panels_of_the_board_lie_on_each_other() -> None:
