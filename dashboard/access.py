@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from neuron_top.identity import is_loopback
+
 SESSION_SECONDS = 12 * 3600.0
 _HOST = re.compile(
     r"(?:(?P<name>[a-z0-9](?:[a-z0-9._-]{0,252}[a-z0-9.])?)|\[(?P<six>[0-9a-f:.]{2,45})\])(?::(?P<port>[0-9]{1,5}))?",
     re.ASCII | re.IGNORECASE,
 )
 _PORTS = range(1, 65536)
-_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
 class Permission(IntEnum):
@@ -105,16 +106,6 @@ def _is_ipv6(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host name or address is this machine's own."""
-    if name in _LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def same_origin(origin: str, host: str) -> bool:

@@ -24,11 +24,12 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from neuron_top.dashboard.access import Access, Permission, is_loopback, rules
+from neuron_top.dashboard.access import Access, Permission, rules
 from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_of
 from neuron_top.dashboard.metrics import slim_metrics_of
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.identity import is_loopback
 from neuron_top.services.agent import LogRequest, agent_token, log_page
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview

@@ -13,6 +13,7 @@ from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import UsageError
+from neuron_top.identity import machine_id
 from neuron_top.services.fleet import LogDirection, LogPage, LogRequest
 from neuron_top.services.fleet_actions import FleetRequest
 from neuron_top.views.blame.records import Blame
@@ -126,7 +127,7 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
             "targets",
             "agents, for http_sd_configs of Prometheus",
             tuple[TargetGroup, ...],
-            of_page(lambda page, _: scrape_targets(page)),
+            of_page(lambda page, _: scrape_targets(page, machine_id())),
             ("job",),
         ),
     )

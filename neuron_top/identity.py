@@ -6,6 +6,7 @@ metadata service where an agent has the time for it.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import socket
@@ -18,6 +19,7 @@ NODE_VARIABLES = ("NEURONTOP_NODE", "SLURMD_NODENAME", "NODE_NAME")
 """What names the node, the first that is set; NODE_NAME is the Kubernetes downward API's."""
 _INSTANCE_ID = re.compile(r"i-[0-9a-f]{8,32}")
 _LONGEST = 200
+_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -94,6 +96,16 @@ def machine_id(root: Path = Path("/")) -> str:
 def lasting_machine_id(root: Path = Path("/")) -> str:
     """What this machine keeps through boots: the EC2 instance id, else the id in /etc/machine-id; "" without either."""
     return instance_id(root) or _first_line(root / "etc/machine-id")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is the own one of whoever asks it."""
+    if host in _LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _usable(value: str) -> str:

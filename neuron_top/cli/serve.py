@@ -63,8 +63,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
-    from neuron_top.dashboard.access import is_loopback, rules
+    from neuron_top.dashboard.access import rules
     from neuron_top.dashboard.server import serve
+    from neuron_top.identity import is_loopback
     from neuron_top.services.feeds import cache_roots, job_feed, live_feed
 
     settings = settings_of(arguments)

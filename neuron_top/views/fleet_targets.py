@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from neuron_top.identity import is_loopback
 from neuron_top.views.fleet import FleetPage, NodeReporting, NodeRow
 
 FORGOTTEN_SECONDS = 3600.0
@@ -19,11 +20,18 @@ class TargetGroup(msgspec.Struct, frozen=True):
     labels: dict[str, str]
 
 
-def scrape_targets(page: FleetPage) -> tuple[TargetGroup, ...]:
-    """Every agent that can be asked for metrics; not those that ended with their job, whose silence is no news."""
+def scrape_targets(page: FleetPage, here: str) -> tuple[TargetGroup, ...]:
+    """Every agent that can be asked for metrics by a collector on the machine `here` (its id); not those that ended
+    with their job, whose silence is no news."""
     going_on = [node for node in page.nodes if node.state is not NodeReporting.ENDED]
     known = [node for node in going_on if node.address and node.silent_seconds < FORGOTTEN_SECONDS]
-    return tuple(_group(node) for node in known)
+    return tuple(_group(node) for node in known if _is_reachable(node, here))
+
+
+def _is_reachable(node: NodeRow, here: str) -> bool:
+    """Not where it answers on the loopback of another machine: the collector would ask its own agent there, and take
+    that one's numbers for the node's."""
+    return not is_loopback(urlsplit(node.address).hostname or "") or node.attributes.get("machine") == here
 
 
 def _group(node: NodeRow) -> TargetGroup:

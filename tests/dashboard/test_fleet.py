@@ -20,7 +20,7 @@ from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.identity import machine_id
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import HeartbeatSteps, PhaseSpan
+from neuron_top.store.fleet_records import HeartbeatSteps, NodeRecord, PhaseSpan
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import FleetPage, metric_named
 from neuron_top.views.fleet_differences import differences
@@ -64,6 +64,19 @@ def test_prometheus_is_reported_every_agent_with_the_labels_of_the_rules(served:
     first = {"node": "n1", "cluster": "trn", "neurontop_job": "4711", "__scheme__": "http"}
     assert groups[0]["labels"] == first | {"__metrics_path__": "/metrics"}
     assert {group["labels"]["__metrics_path__"] for group in groups} == {"/metrics"}
+
+
+def test_agents_on_the_loopback_of_other_machines_are_no_targets(postgres_url: str, tmp_path: Path) -> None:
+    """A collector here would ask the agent of this machine, and label its numbers with the name of each of them."""
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        for node, address in (("n2", "http://127.0.0.1:9465/metrics"), ("n3", "https://n3.example:9465/metrics")):
+            store.register(
+                NodeRecord(node=node, machine_id=node, job="4711", attributes={"machine": "another"}, address=address)
+            )
+    with serving(StillFeed(), tmp_path, store=postgres_url) as served:
+        listed = {group["labels"]["node"]: group["targets"] for group in served.ask("/api/targets").json}
+    assert (set(listed), listed["n3"]) == ({"n1", "n3", "n4"}, ["n3.example:9465"])
 
 
 def test_agents_that_ended_with_their_job_are_no_targets(postgres_url: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.events import StepReported
+from neuron_top.identity import machine_id
 from neuron_top.store.batches import pack
 from neuron_top.store.fleet_records import Batch, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
@@ -26,8 +27,8 @@ def fill(url: str) -> None:
             address = f"http://127.0.0.1:{9000 + number}{'/metrics' if number else ''}"
             store.register(
                 NodeRecord(
-                    node=node, machine_id=node, job="4711", cluster="trn", attributes={"compiler": compiler},
-                    address=address,
+                    node=node, machine_id=node, job="4711", cluster="trn", address=address,
+                    attributes={"compiler": compiler, "machine": machine_id()},
                 )
             )  # fmt: skip
             store.beat(reported(node, step_seconds=2.0 if node == "n3" else 1.0))
