@@ -7,7 +7,9 @@ set -u
 state="${NEURONTOP_STATE_DIR:-/var/lib/neurontop}"
 pidfile="$state/job-$SLURM_JOB_ID.pid"
 if [ "${SLURM_SCRIPT_CONTEXT:-}" = epilog_slurmd ]; then
-    [ -r "$pidfile" ] && kill -TERM "$(cat "$pidfile")" 2>/dev/null
+    # Only the agent of this job: it may have ended long ago, and its number be another process's by now.
+    [ -r "$pidfile" ] && pid=$(cat "$pidfile") && grep -qsxz "NEURONTOP_JOB=$SLURM_JOB_ID" "/proc/$pid/environ" &&
+        kill -TERM "$pid" 2>/dev/null
     rm -f "$pidfile"
 elif [ -n "${NEURONTOP_STORE:-}" ] && command -v neurontop >/dev/null && mkdir -p "$state"; then
     NEURONTOP_STATE_DIR="$state" NEURONTOP_JOB="$SLURM_JOB_ID" setsid neurontop agent \

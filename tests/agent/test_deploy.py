@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 import tomllib
 from fnmatch import fnmatch
 from importlib.resources import files
@@ -123,3 +124,27 @@ def test_the_prolog_starts_an_agent_and_the_epilog_ends_it(tmp_path: Path, conte
                 break
     if context == "epilog_slurmd":
         assert not (tmp_path / "state" / "job-4711.pid").exists()
+        while is_alive(pid):
+            pass
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_the_epilog_ends_no_process_that_has_the_number_of_an_agent_that_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        (tmp_path / "state" / "job-4711.pid").write_text(f"{other.pid}\n")
+        environ = os.environ | {
+            "NEURONTOP_STATE_DIR": str(tmp_path / "state"),
+            "SLURM_JOB_ID": "4711",
+            "SLURM_SCRIPT_CONTEXT": "epilog_slurmd",
+        }
+        assert subprocess.run(["sh", DEPLOY / "slurm-prolog.sh"], env=environ, timeout=60).returncode == 0
+        time.sleep(0.1)
+        assert other.poll() is None
+        other.kill()
