@@ -29,6 +29,7 @@ from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_
 from neuron_top.dashboard.metrics import slim_metrics_of
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.escapes import json_bytes
 from neuron_top.identity import is_loopback
 from neuron_top.services.agent import LogRequest, agent_token, log_page
 from neuron_top.settings import Settings
@@ -202,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = self.rfile.read(int(length))
             self._deadline.cancel()  # a search takes its time
             request = msgspec.json.decode(body, type=LogRequest)
-            return msgspec.json.encode(log_page(self.node.feed, request))
+            return json_bytes(log_page(self.node.feed, request))
         except (*MALFORMED, UsageError) as problem:
             raise _Refused(400, str(problem)) from None
 

@@ -15,6 +15,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from neuron_top import __version__
+from neuron_top.escapes import name_text
 from neuron_top.views.alerts import SEVERITIES
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
@@ -62,7 +63,7 @@ def _job(view: Overview) -> Iterator[Metric]:
     state = GaugeMetricFamily(
         "neurontop_job_active", "Whether the job that is shown goes on", labels=("job", "run", "node")
     )
-    state.add_metric((head.name, head.run, head.node), float(head.active))
+    state.add_metric((name_text(head.name), head.run, head.node), float(head.active))
     yield state
     yield from _gauge("job_elapsed_seconds", "Time since the job began", head.elapsed)
     yield from _gauge("job_workers", "Worker processes alive", head.workers)
@@ -72,7 +73,7 @@ def _job(view: Overview) -> Iterator[Metric]:
     yield alerts
     sources = GaugeMetricFamily("neurontop_source_up", "Whether a source of telemetry delivers", labels=("source",))
     for source in view.sources:
-        sources.add_metric((source.name,), float(source.available))
+        sources.add_metric((name_text(source.name),), float(source.available))
     yield sources
     yield from _gauge("host_cpu_ratio", "Busy share of the host's processors", view.host.cpu)
     yield from _gauge("host_memory_used_bytes", "Memory of the host in use", view.host.memory_used)

@@ -6,8 +6,9 @@ title or worse. Color codes are dropped before parsing; whatever else is not pri
 
 from __future__ import annotations
 
-import os
 import re
+
+import msgspec
 
 LINE_JOIN = "⏎"
 """Stands between the lines of a message that spanned several; a screen may break the line there."""
@@ -17,6 +18,7 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b
 ANSI_COLOR = re.compile(rb"\x1b\[[0-9;]*m")
 """Color and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
 
+_ESCAPED = re.compile(r"\\x([89a-f][0-9a-f])")
 _IN_ADDRESS = re.compile(r"://[^/\s]*@")
 _SHOWN = {code: chr(0x2400 + code) for code in range(0x20)} | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}
 """Unicode has a picture for each control character; a tab is a blank."""
@@ -61,8 +63,33 @@ def without_secret(text: str) -> str:
 
 
 def name_text(name: str) -> str:
-    """A file name as text that can be stored: bytes that are no UTF-8 become visible escapes."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    """A file name as text that can be stored: bytes that are no UTF-8 become visible escapes (`\\xff`)."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def name_of(text: str) -> str:
+    """The file name that `name_text` was given."""
+    return _ESCAPED.sub(lambda found: chr(0xDC00 + int(found[1], 16)), text)
+
+
+def json_bytes(value: object) -> bytes:
+    """A value as JSON; a text that is no UTF-8, the name of a file, as `name_text` has it."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
+
+
+def _encodable(value: object) -> object:
+    match value:
+        case str():
+            return name_text(value)
+        case dict():
+            return {_encodable(name): _encodable(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_encodable(each) for each in value]
+        case _:
+            return value
 
 
 def _shown(character: str) -> str:

@@ -18,6 +18,7 @@ import msgspec
 
 from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top.escapes import name_of, name_text
 from neuron_top.events import (
     AnyEvent,
     CoreCountersRead,
@@ -101,7 +102,8 @@ class Spool:
             connection.execute("DELETE FROM pending")
             if pending:
                 connection.execute("INSERT INTO pending VALUES (1, ?)", (pack(pending).data,))
-            connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", list(marks.items()))
+            named = [(name_text(source), mark) for source, mark in marks.items()]
+            connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", named)
             grown = sum(len(one.data) for one in packed)
             if self._bytes + grown > self._most_bytes:
                 grown -= self._make_room(connection, self._bytes + grown - self._most_bytes)
@@ -116,7 +118,8 @@ class Spool:
     def marks(self) -> dict[str, bytes]:
         """How far an earlier process had read, by source."""
         with self._lock:
-            return dict(self._connection.execute("SELECT source, mark FROM marks"))
+            rows = self._connection.execute("SELECT source, mark FROM marks").fetchall()
+        return {name_of(source): mark for source, mark in rows}
 
     # --- what is shipped ---
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.decoders import LateDecoder
+from neuron_top.escapes import json_bytes
 from neuron_top.events.advice import AdviceKind, FunctionRecompiled, RuntimeAdvised
 from neuron_top.events.base import Event, LogEvent
 from neuron_top.events.cache import (
@@ -326,13 +327,15 @@ AnyEvent = (
     | NodeFamily
 )
 
-_encoder = msgspec.json.Encoder()
 _decoder: LateDecoder[AnyEvent] = LateDecoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:
-    """One line of JSON, without a line end; the field `type` names the event."""
-    return _encoder.encode(event)
+    """One line of JSON, without a line end; the field `type` names the event.
+
+    Of a file whose name is no UTF-8 the name is escaped, as `escapes.name_text` does.
+    """
+    return json_bytes(event)
 
 
 def decode_lines(data: bytes) -> list[AnyEvent]:

@@ -19,6 +19,7 @@ import msgspec
 
 from neuron_top import private_files
 from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety, is_no_thread
+from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
 from neuron_top.ingest.live import EventSink, LiveFeed
@@ -210,7 +211,7 @@ class Recording:
         self._is_complete = self._recorder.complete
         try:
             with SqliteStore(store_path(self._settings)) as store:
-                store.finish(self.run, code, finished, msgspec.json.encode(closing))
+                store.finish(self.run, code, finished, json_bytes(closing))
                 store.remember_compiles(
                     self.feed.read(lambda run, _now: measured_compiles(run, run.job.node, run.job.run))
                 )

@@ -13,6 +13,7 @@ from neuron_top.agent.agent import Agent
 from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import UsageError
+from neuron_top.escapes import name_of
 from neuron_top.identity import Identity, Named, identity
 from neuron_top.ingest import assembly
 from neuron_top.ingest.agent_logs import MOST_LINES, LogDirection, LogRequest, agent_token
@@ -96,14 +97,15 @@ def log_page(feed: Feed, request: LogRequest) -> LogPage:
     """Lines of the logs that this node's feed follows, and of no other file. Raises UsageError."""
     if not 1 <= request.count <= MOST_LINES:
         raise UsageError(f"count must lie between 1 and {MOST_LINES}")
-    query = LogQuery(request.query, request.only)
+    only = name_of(request.only) if request.only is not None else None
+    query = LogQuery(request.query, only)
     if query.problem:
         raise UsageError(query.problem)
     if request.way is LogDirection.TAIL:
-        lines = feed.log_tail(request.count, request.only)
+        lines = feed.log_tail(request.count, only)
         return LogPage(lines=tuple(lines), at={}, ended=False)
     read = feed.log_older if request.way is LogDirection.OLDER else feed.log_newer
-    return read({source: max(0, offset) for source, offset in request.at.items()}, request.count, query)
+    return read({name_of(source): max(0, offset) for source, offset in request.at.items()}, request.count, query)
 
 
 class JobAgent:

@@ -20,6 +20,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import RefusedForSafety
+from neuron_top.escapes import json_bytes, name_text
 from neuron_top.events import AnyEvent, Event, RunStarted
 from neuron_top.store.batches import FORMAT, BatchUnreadable, pack, portions, unpack
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
@@ -92,9 +93,9 @@ class SqliteStore:
         values = (
             event.run,
             event.node,
-            event.name,
-            msgspec.json.encode(event.command).decode(),
-            event.directory,
+            name_text(event.name),
+            json_bytes(event.command).decode(),
+            name_text(event.directory),
             pid,
             event.time,
             event.time or now,

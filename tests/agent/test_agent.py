@@ -104,6 +104,14 @@ def test_one_snapshot_adds_up_to_what_the_logs_say(tmp_path: Path, postgres_url:
         assert [now.notes["dropped_samples"] for now in store.now("bert")] == [0]
 
 
+def test_a_log_whose_name_is_no_utf_8_keeps_nothing_from_being_shipped_once(tmp_path: Path, postgres_url: str) -> None:
+    log = tmp_path / "logs" / os.fsdecode(b"\xff.log")
+    write_job(log)
+    for _ in range(2):
+        ended(agent(tmp_path, postgres_url, "--once", str(log.parent)))
+        assert figures(run_of(landed(postgres_url))) == figures(read(log))
+
+
 def test_an_agent_that_is_killed_again_and_again_reports_all_and_nothing_twice(
     tmp_path: Path, postgres_url: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import os
 import shutil
 import socket
 import ssl
@@ -63,6 +64,21 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "rank0.log"
     path.write_bytes(b"".join(b"line %d\n" % number for number in range(500)) + TELL)
     return path
+
+
+def test_lines_of_a_log_whose_name_is_no_utf_8_are_served_and_paged_by_the_name_that_stands_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURONTOP_AGENT_TOKEN", TOKEN)
+    log = tmp_path / os.fsdecode(b"\xff.log")
+    log.write_bytes(b"".join(b"line %d\n" % number for number in range(50)))
+    with serving_logs(log) as address:
+        page = fetch(Settings(), "n1", address, True, LogRequest(way="older", count=2))
+        older = fetch(Settings(), "n1", address, True, LogRequest(way="older", at=page.at, count=2))
+        (only,) = page.at
+        tail = fetch(Settings(), "n1", address, True, LogRequest(count=1, only=only))
+    texts = [[line.text for line in found.lines] for found in (page, older, tail)]
+    assert texts == [["line 48", "line 49"], ["line 46", "line 47"], ["line 49"]]
 
 
 @pytest.fixture

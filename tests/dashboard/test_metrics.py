@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -38,6 +39,13 @@ def test_the_time_of_compiles_that_no_line_dates_is_absent() -> None:
     undated = StillFeed([*job(), ev.CompilerPassed(seen=START + 2)], now=START + 5)
     values = {sample.name for family in metrics_of(undated.read(overview)) for sample in family.samples}
     assert "neurontop_compile_seconds_total" not in values
+
+
+def test_a_log_whose_name_is_no_utf_8_is_named_with_its_bytes_written_out() -> None:
+    log = ev.OutputGrew(path=os.fsdecode(b"/logs/\xff.log"), end=9, seen=START)
+    odd = StillFeed([log, *steps(3)], now=START + 5)
+    found = [sample for family in metrics_of(odd.read(overview)) for sample in family.samples]
+    assert [one.labels["job"] for one in found if one.name == "neurontop_job_active"] == ["\\xff.log"]
 
 
 def test_nothing_is_reported_about_a_job_that_is_not_there() -> None:

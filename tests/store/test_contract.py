@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,15 @@ def test_any_text_of_a_command_is_kept(kept: Callable[[], Store]):
     with kept() as store:
         store.begin(RunStarted(run="r1", name="50% \u4e16", command=command, directory="/tmp/a b", at=1.0))
         assert (store.run("r1").command, store.run("r1").name) == (command, "50% \u4e16")
+
+
+def test_names_of_files_that_are_no_utf_8_are_kept_with_their_bytes_written_out(kept: Callable[[], Store]):
+    odd = os.fsdecode(b"/logs/\xff.log")
+    with kept() as store:
+        store.begin(RunStarted(run="r", name=odd, command=("cat", odd), directory=odd, at=1.0))
+        store.append("r", [OutputGrew(path=odd, end=1, at=1.0)])
+        assert [event.path for event in store.replay("r") if isinstance(event, OutputGrew)] == ["/logs/\\xff.log"]
+        assert store.runs()[0].command == ("cat", "/logs/\\xff.log")
 
 
 def test_a_store_says_where_it_is_without_a_password(kept: Callable[[], Store]):

@@ -10,6 +10,7 @@ from typing import Self
 import msgspec
 
 from neuron_top.decoders import MALFORMED
+from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, Event, RunStarted
 from neuron_top.store.batches import FORMAT, BatchUnreadable, Packed, pack, portions, unpack
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
@@ -72,7 +73,7 @@ class PostgresStore:
                     event.run,
                     event.node,
                     storable(event.name),
-                    storable(msgspec.json.encode(event.command).decode()),
+                    storable(json_bytes(event.command).decode()),
                     storable(event.directory),
                     pid,
                     event.time,
