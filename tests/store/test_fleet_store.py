@@ -221,6 +221,23 @@ def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
         assert (store.nodes()[0].clock_offset, store.nodes()[0].job) == (0.5, "job-1")
 
 
+def test_what_one_agent_wrote_and_nobody_can_read_is_unknown_and_hides_no_other_node(postgres_url: str):
+    nan = float("nan")
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        for node, low in (("n1", 0.5), ("n2", nan)):
+            store.register(NodeRecord(node=node, machine_id="m", job="j", attributes={"zone": "a"}))
+            store.beat(
+                NodeNow(node=node, at=0.0, job="j", step=7, metrics={"memory": Spread(low=low, median=low, high=1.0)})
+            )
+        with database.connection() as connection:
+            connection.execute("UPDATE neurontop.nodes SET attributes = '{\"zone\": [\"a\"]}' WHERE node = 'n2'")
+        assert [(now.node, now.step, set(now.metrics)) for now in store.now()] == [
+            ("n1", 7, {"memory"}),
+            ("n2", 7, set()),
+        ]
+        assert [(one.node, one.attributes) for one in store.nodes()] == [("n1", {"zone": "a"}), ("n2", {})]
+
+
 def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):
     key = NodeKey(
         root="s3://b/c", key="MODULE_1+a", node="n1", state="done", bytes=5, compiler="2.20", seen=1.0,

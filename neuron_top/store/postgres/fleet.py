@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -43,6 +44,9 @@ SILENT_AFTER = 60.0
 NEWS_AT_ONCE = 1024
 """Batches of a page of news, and one for each spool."""
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
+
+_FREE_FORM = frozenset({"attributes", "metrics", "cores", "steps", "notes", "held"})
+"""Columns of JSON, which an agent fills as its version does."""
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
@@ -227,8 +231,7 @@ class FleetStore:
         """Nodes by name: all, or those of a job."""
         return self._rows(
             NodeRecord,
-            "SELECT node, cluster, job, machine_id, attributes, clock_offset, address, version, seen "
-            f"FROM neurontop.nodes {_OF_JOB} ORDER BY node",
+            f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes {_OF_JOB} ORDER BY node",
             (job, job),
         )
 
@@ -236,8 +239,7 @@ class FleetStore:
         """One node; None where there is none of that name."""
         found = self._rows(
             NodeRecord,
-            "SELECT node, cluster, job, machine_id, attributes, clock_offset, address, version, seen "
-            "FROM neurontop.nodes WHERE node = %s",
+            f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes WHERE node = %s",
             (name,),
         )
         return found[0] if found else None
@@ -246,7 +248,7 @@ class FleetStore:
         """What nodes do now, by name. `cores`: with a value for every core; `steps`: with the newest steps of ranks."""
         return self._rows(
             NodeNow,
-            "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, "
+            f"SELECT {_NOW_COLUMNS}, metrics, "
             f"{'cores' if cores else 'jsonb_build_object() AS cores'}, "
             f"{'steps' if steps else 'jsonb_build_array() AS steps'}, notes FROM neurontop.node_now "
             f"{_OF_JOB} ORDER BY node",
@@ -257,8 +259,7 @@ class FleetStore:
         """What one node does now, with a value for every core; None where it never reported."""
         found = self._rows(
             NodeNow,
-            "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, cores, "
-            "notes FROM neurontop.node_now WHERE node = %s",
+            f"SELECT {_NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s",
             (node,),
         )
         return found[0] if found else None
@@ -425,6 +426,15 @@ class FleetStore:
             found = cursor.execute(statement.encode(), values).fetchall()
         try:
             return msgspec.convert(found, list[kind])  # type: ignore[valid-type]
+        except msgspec.ValidationError:
+            return [self._row(kind, row) for row in found]
+
+    def _row(self, kind: type[Row], row: Mapping[str, object]) -> Row:
+        """Where one agent, of another version say, wrote what nobody can read, that is unknown; all else is there."""
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(row, kind)
+        try:
+            return msgspec.convert({name: value for name, value in row.items() if name not in _FREE_FORM}, kind)
         except msgspec.ValidationError as problem:
             raise StoreCorrupt(f"{self.place}: a row of {kind.__name__} cannot be read ({problem})") from None
 
@@ -486,6 +496,17 @@ CROSS JOIN LATERAL (
     AND v.sequence > b.read AND v.sequence <= b.mark ORDER BY v.sequence LIMIT b.most
 ) e ORDER BY e.number
 """
+
+
+def _finite(column: str) -> str:
+    return f"CASE WHEN {column} > '-Infinity' AND {column} < 'Infinity' THEN {column} END AS {column}"
+
+
+_NODE_COLUMNS = f"node, cluster, job, machine_id, attributes, {_finite('clock_offset')}, address, version, seen"
+_NOW_COLUMNS = (
+    f"node, at, job, phase, step, {_finite('step_seconds')}, graphs_left, {_finite('worst_wait')}, "
+    f"{_finite('clock_offset')}"
+)
 _OF_JOB = "WHERE %s::text IS NULL OR job = %s"
 _IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"
 _CLAIM_COLUMNS = (
