@@ -129,7 +129,9 @@ class Shipper:
         return True
 
     def _failed(self) -> None:
-        """Begin anew, and later each time."""
+        """Begin anew, on another connection, and later each time: after a failover the old one may lead to a server
+        that takes nothing any more."""
+        self._store.close()
         self._mark, self._record, self.is_reached = None, None, False
         self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
 

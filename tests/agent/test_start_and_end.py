@@ -93,6 +93,22 @@ def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, pos
         assert not closed.is_alive()
 
 
+def test_an_agent_leaves_a_server_that_only_reads_since_another_one_took_over(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent.start()
+    until(lambda: agent.shipper.is_reached)
+    with agent._store._database.connection() as connection:  # as what it is connected to does from now on
+        connection.execute("SET default_transaction_read_only = on")
+    until(lambda: not agent.shipper.is_reached)
+    until(lambda: agent.shipper.is_reached)
+    assert agent.close(SECONDS)
+
+
 def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp_path: Path, postgres_url: str) -> None:
     who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
     who.is_stale = False
