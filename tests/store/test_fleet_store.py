@@ -21,6 +21,7 @@ from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import Batch, IntentState, NodeKey, NodeNow, NodeRecord, Spread, WaitRecord
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import NEWS_AT_ONCE, FleetStore
+from neuron_top.store.postgres.recordings import PostgresStore
 from neuron_top.views.fleet import NodeReporting
 
 
@@ -152,6 +153,8 @@ def test_jobs_are_added_up_over_their_nodes(postgres_url: str):
         assert (job.finished, job.exit_code) == (None, 0)
         store.end_job("n2", "s", "job-1", 10.0, -9)
         assert (store.jobs()[0].finished, store.jobs()[0].exit_code) == (10.0, -9)
+    with PostgresStore(postgres_url) as recordings:
+        assert [one.exit_code for one in recordings.runs()] == [-9]
 
 
 def test_a_job_that_nodes_work_for_or_that_is_asked_for_is_found_however_many_came_after_it(postgres_url: str):

@@ -24,7 +24,8 @@ _BATCHES_AT_ONCE = 16
 _TOTALS = (
     "LEFT JOIN LATERAL (SELECT sum(p.events) AS events, sum(p.bytes) AS bytes, max(p.touched) AS touched, "
     "count(*) AS parts, bool_and(p.finished IS NOT NULL) AS ended, max(p.finished) AS finished, "
-    "max(abs(p.exit_code)) AS exit_code FROM neurontop.parts p WHERE p.run = r.id) t ON true"
+    "(array_agg(p.exit_code ORDER BY abs(p.exit_code) DESC NULLS LAST))[1] AS exit_code "
+    "FROM neurontop.parts p WHERE p.run = r.id) t ON true"
 )
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
