@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
+import msgspec
+
 from neuron_top.agent.spool import Spool
 from neuron_top.agent.unexpected import UnexpectedErrors
 from neuron_top.errors import NeuronTopError
@@ -154,6 +156,7 @@ class Shipper:
     def _first_words(self) -> None:
         """At the start and after every outage: register the node, and ask which batches of its spool the database
         has."""
+        self._measure_clock()
         self._describe()
         self._store.open_job(self._here.job, name=self._title, started=time.time())
         self._store.go_on(self._here.name, self._spool.id, self._here.job)
@@ -170,13 +173,16 @@ class Shipper:
     def _describe(self) -> None:
         record = self._here.record(self._offset)
         if record != self._record:
-            self._store.register(record)
+            self._store.register(msgspec.structs.replace(record, clock_offset=self._offset))
             self._record = record
 
-    def _beat(self) -> None:
+    def _measure_clock(self) -> None:
         before, theirs, after = time.time(), self._store.clock(), time.time()
         self._offset = (before + after) / 2 - theirs
         self._here.clock_measured(self._offset)
+
+    def _beat(self) -> None:
+        self._measure_clock()
         self._store.beat(self._here.now(self._spool.notes(), self._offset))
         waits = self._here.waits()
         if waits != self._waits:

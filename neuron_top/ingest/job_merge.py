@@ -5,6 +5,7 @@ Several nodes run one job: it starts with the first of their commands and ends w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -29,8 +30,11 @@ Some = TypeVar("Some", bound=Event)
 class JobMerge:
     """Takes the events of every node in its own order."""
 
-    def __init__(self, job: str) -> None:
-        self._job = job
+    def __init__(self, job: str, offsets: Callable[[], Mapping[str, float]] = dict) -> None:
+        """`offsets`: how far the clock of each node is ahead now: an agent ships what it finds in the logs before it
+        has measured that."""
+        self._job, self._now_offsets = job, offsets
+        self._of_nodes: Mapping[str, float] = {}
         self._offsets: dict[tuple[str, str], float] = {}
         self._running: set[str] = set()
         self._finished: dict[str, RunFinished] = {}
@@ -42,7 +46,7 @@ class JobMerge:
         for event in events:
             if isinstance(event, ClockMeasured):
                 self._offsets[node, spool] = event.offset_seconds
-            placed = _of_node(_shifted(event, self._offsets.get((node, spool), 0.0)), node)
+            placed = _of_node(_shifted(event, self._offset(node, spool)), node)
             match placed:
                 case RunStarted():
                     placed_events += self._begun(placed)
@@ -51,6 +55,14 @@ class JobMerge:
                 case _:
                     placed_events.append(placed)
         return placed_events
+
+    def _offset(self, node: str, spool: str) -> float:
+        known = self._offsets.get((node, spool))
+        if known is None:
+            if node not in self._of_nodes:
+                self._of_nodes = self._now_offsets()
+            known = self._offsets[node, spool] = self._of_nodes.get(node, 0.0)
+        return known
 
     def _begun(self, event: RunStarted) -> list[AnyEvent]:
         self._running.add(event.run)
@@ -67,7 +79,7 @@ class JobMerge:
 
 def _shifted(event: AnyEvent, offset: float) -> AnyEvent:
     """The event by the database's clock."""
-    if not offset or isinstance(event, ClockMeasured):
+    if not offset:
         return event
     if isinstance(event, EventsFolded):
         return msgspec.structs.replace(

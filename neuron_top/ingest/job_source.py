@@ -52,7 +52,7 @@ class JobSource:
         self.name = f"job {job}"
         self._publish_all = publish_all
         self._store, self._job = store, job
-        self._merge, self._cursor = JobMerge(job), Cursor()
+        self._merge, self._cursor = merge_of(store, job), Cursor()
         self._stopped = threading.Event()
         self._looked = float("-inf")
         self._worst: list[str] = []
@@ -122,6 +122,13 @@ class JobSource:
         return [one for one in found if one is not None]
 
 
+def merge_of(store: FleetStore, job: str) -> JobMerge:
+    """Merges the events of a job's nodes by the database's clock."""
+    return JobMerge(
+        job, lambda: {node.node: node.clock_offset for node in store.nodes() if node.clock_offset is not None}
+    )
+
+
 def stored(store: FleetStore, job: str, cursor: Cursor, merge: JobMerge) -> Iterator[list[AnyEvent]]:
     """The merged events behind `cursor`, which moves, a page at a time.
 
@@ -137,7 +144,7 @@ def merged_run(store: FleetStore, job: str, history_seconds: float, into: Run | 
     Raises NothingToShow, StoreUnusable.
     """
     run, name = Run(history_seconds) if into is None else into, find_job(store, job)
-    for page in stored(store, name, Cursor(), JobMerge(name)):
+    for page in stored(store, name, Cursor(), merge_of(store, name)):
         for event in page:
             run.apply(event)
     return run
@@ -158,7 +165,7 @@ class NodeRuns:
         while news := self._store.news(self.job, self._cursor):
             for batch in news:
                 run = self.runs.setdefault(batch.node, Run(self._history_seconds))
-                merge = self._merges.setdefault(batch.node, JobMerge(self.job))
+                merge = self._merges.setdefault(batch.node, merge_of(self._store, self.job))
                 for event in merge.merged(batch.node, batch.spool, batch.events):
                     run.apply(event)
         return self.runs

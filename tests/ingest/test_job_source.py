@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("psycopg")
 
-from neuron_top.events import AnyEvent, CacheHit, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.job_source import JobSource
+from neuron_top.events import AnyEvent, CacheHit, ClockMeasured, SourceAvailable, SourceUnavailable
+from neuron_top.ingest.job_source import JobSource, merged_run
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
-from neuron_top.store.fleet_records import Batch, Cursor, Landed
+from neuron_top.store.fleet_records import Batch, Cursor, Landed, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -55,3 +55,22 @@ def test_what_was_read_before_the_database_was_away_is_published_once(postgres_u
     assert modules(published) == shipped
     said = [type(event).__name__ for event in published if isinstance(event, SourceAvailable | SourceUnavailable)]
     assert said == ["SourceUnavailable", "SourceAvailable"]
+
+
+def test_all_of_a_node_whose_clock_is_wrong_is_dated_by_the_clock_of_the_database(postgres_url: str) -> None:
+    """Also what it shipped before it had measured the distance, and that measurement."""
+    ahead = 3600.0
+    told: list[AnyEvent] = [
+        CacheHit(module="MODULE_1+a", node="n1", at=100.0 + ahead),
+        ClockMeasured(node="n1", at=105.0 + ahead, source="agent", offset_seconds=ahead),
+        CacheHit(module="MODULE_2+a", node="n1", at=110.0 + ahead),
+    ]
+    with FleetStore(postgres_url) as store:
+        store.open_job("job-1", started=100.0)
+        store.register(NodeRecord(node="n1", job="job-1", machine_id="m", clock_offset=ahead))
+        for sequence, event in enumerate(told, 1):
+            packed = pack([event])
+            batch = Batch(first=None, last=None, count=1, data=packed.data, sequence=sequence, run="job-1")
+            store.ship("n1", "s", [batch])
+        node = merged_run(store, "job-1", 3600.0).nodes.nodes["n1"]
+    assert (node.first, node.last) == (100.0, 110.0)
