@@ -180,8 +180,12 @@ async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "M", "e", "right", "enter")
         assert page(app).execution.state is PlanState.PLANNED
+        assert "type evict first" in said(app)
         await press(app, pilot, *"evict", "enter")
         assert page(app).execution.state is PlanState.DONE
+        assert "type evict first" not in said(app)
+        await press(app, pilot, "enter")
+        assert "planning for" not in said(app)
     assert caches.looked_at(root).entries == ()
 
 

@@ -327,6 +327,37 @@ async def test_what_is_wrong_with_a_filter_goes_as_soon_as_it_is_right() -> None
         assert "missing" not in bar.draw(120, 1)[0].text
 
 
+def told(app: TopApp) -> str:
+    """The key bar as it stands on the screen."""
+    bar = front(app).query_one(KeyBar)
+    return " ".join(bar.render_line(line).text.strip() for line in range(bar.size.height))
+
+
+@pytest.mark.parametrize("width", [80, 40, 24])
+async def test_a_notice_that_is_longer_than_the_line_is_shown_whole(width: int) -> None:
+    sentence = "foo: is not a field to filter by; fields: state:, compiler:, used>"
+    async with running("cache", size=(width, 24)) as (app, pilot):
+        front(app).notice(sentence)
+        await pilot.pause()
+        assert told(app).startswith(sentence)
+        assert front(app).query_one(KeyBar).region.bottom == 24
+        front(app).notice("")
+        await pilot.pause()
+        assert front(app).query_one(KeyBar).size.height == 1
+        assert "q quit" in told(app)
+
+
+async def test_a_notice_without_end_leaves_the_rows_most_of_the_screen() -> None:
+    async with running("cache", size=(80, 24)) as (app, pilot):
+        front(app).notice("a very long reason " * 100)
+        await pilot.pause()
+        assert front(app).query_one(KeyBar).size.height == 4
+        assert told(app).endswith("…")
+        await pilot.resize_terminal(160, 24)
+        await pilot.pause()
+        assert "a very long reason" in told(app)
+
+
 async def test_sort_goes_through_the_columns_and_turns_round() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("s")

@@ -93,6 +93,7 @@ class CacheActions:
     def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
         again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
         executions = [PlanExecution(plan=plan) for plan in plans]
+        self._screen.notice("")  # the planning is over
         self._screen.host.open(PlanPage(executions, self._screen.host.services.caches, self._executed, again))
 
     def _executed(self, execution: PlanExecution) -> None:

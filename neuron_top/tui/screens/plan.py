@@ -202,6 +202,7 @@ class PlanPage(LiveScreen):
     # Executing
 
     def _begin(self, execution: PlanExecution) -> None:
+        self.notice("")  # what was to be typed first
         execution.confirm(execution.typed)
         self.execution = execution
         self._redraw()

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line
+from neuron_top.tui.drawing import Line, cells_in, safe
 from neuron_top.tui.keys import Key, keys_for
 from neuron_top.tui.widgets.lines import Lines
 
 ALWAYS = 2
 """The last rows of every screen's keys: help and quit."""
+_NOTICE_SECONDS = 4.0
+_READ_PER_SECOND = 20
+"""Characters of a notice: a long one stays longer."""
+_MOST_LINES = 4
+"""Of a notice."""
 
 
 class KeyBar(Lines):
-    """Keys of a screen; a notice takes the right end for a while."""
+    """Keys of a screen; a notice takes the right end for a while, or as many lines as it needs."""
 
     def __init__(self, place: str) -> None:
         super().__init__(id="keybar")
@@ -23,19 +30,45 @@ class KeyBar(Lines):
         self._notice = ""
 
     def notice(self, text: str) -> None:
-        """Show a sentence for four seconds."""
+        """Show a sentence for as long as it takes to read it; "" removes the one that is shown."""
         self._notice = text
-        self.redraw()
-        self.set_timer(4.0, lambda: self.withdraw(text))
+        self._fit()
+        if text:
+            self.set_timer(max(_NOTICE_SECONDS, len(text) / _READ_PER_SECOND), lambda: self.withdraw(text))
 
     def withdraw(self, text: str) -> None:
         """Stop showing this sentence, if it is the one that is shown."""
         if self._notice == text:
             self._notice = ""
-            self.redraw()
+            self._fit()
+
+    def on_resize(self) -> None:
+        """A notice may need fewer or more lines now."""
+        if self._notice:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Take the lines that the notice needs, and draw."""
+        lines = len(self._wrapped(self.size.width))
+        if self.styles.height is None or self.styles.height.value != lines:
+            self.styles.height = lines
+        self.redraw()
+
+    def _wrapped(self, width: int) -> list[str]:
+        """The lines of the notice, at most so many: what is behind them is left to the last one, which is cut."""
+        text = self.theme.to_ascii(safe(self._notice))
+        if not text or cells_in(text) <= width:
+            return [text]
+        parts = textwrap.wrap(text, max(8, width - 2))
+        return [*parts[: _MOST_LINES - 1], " ".join(parts[_MOST_LINES - 1 :])] if len(parts) > _MOST_LINES else parts
 
     def draw(self, width: int, height: int) -> list[Strip]:
-        """One line: ` q quit  ? help …`, and the notice."""
+        """One line: ` q quit  ? help …`, and the notice; a longer notice has the lines by itself."""
+        parts = self._wrapped(width)
+        if len(parts) > 1:
+            self._spans = []
+            shown = [*parts[: height - 1], " ".join(parts[height - 1 :])]
+            return [Line(self.theme, width).gap().put(part, self.theme.warn).strip() for part in shown]
         line = Line(self.theme, width)
         self._spans = []
         for key in self._fitting(width):
@@ -45,9 +78,9 @@ class KeyBar(Lines):
             line.put(label, self.theme.quiet).gap()
             self._spans.append((start, line.used, key))
         if self._notice:
-            if line.left < len(self._notice) + 1:
-                line = Line(self.theme, width)
-            line.end(self._notice, self.theme.warn)
+            if line.left < cells_in(parts[0]) + 1:
+                line, self._spans = Line(self.theme, width), []
+            line.end(parts[0], self.theme.warn)
         return [line.strip()]
 
     def _fitting(self, width: int) -> list[Key]:
