@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from textual import events
 from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -356,6 +357,16 @@ async def test_a_notice_without_end_leaves_the_rows_most_of_the_screen() -> None
         await pilot.resize_terminal(160, 24)
         await pilot.pause()
         assert "a very long reason" in told(app)
+
+
+async def test_slashes_of_an_expression_stay_where_they_were_typed_however_fast() -> None:
+    async with running("logs") as (app, pilot):
+        await pilot.press("slash")
+        for character in "rank:1 /a/b/":
+            app.post_message(events.Key("slash" if character == "/" else character, character))
+        await drawn(app, pilot)
+        assert front(app).filter_input is not None
+        assert front(app).filter_input.value == "rank:1 /a/b/"
 
 
 async def test_sort_goes_through_the_columns_and_turns_round() -> None:

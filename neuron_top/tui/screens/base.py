@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.geometry import Region, Size
 from textual.screen import Screen
@@ -114,7 +115,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
             widget.redraw()
 
     def notice(self, text: str) -> None:
-        """Show a sentence on the bottom line for a few seconds."""
+        """Show a sentence at the bottom for a few seconds; "" removes the one that is shown."""
         self.query_one(KeyBar).notice(text)
 
     # Keys that every screen has
@@ -191,12 +192,13 @@ class LiveScreen(Screen[None], inherit_bindings=False):
     # Filter
 
     async def action_filter(self) -> None:
-        """Open the filter; in the filter itself the key is a character: an expression stands between two of them."""
-        if self.prompt is not None and self.focused is self.prompt:
-            self.prompt.insert_text_at_cursor("/")
-        elif self.filter_input is not None and self.focused is self.filter_input:
-            self.filter_input.insert_text_at_cursor("/")
-        elif self.FILTER_HINT:
+        """Open the filter; in the filter itself the key is a character: an expression stands between two of them.
+
+        It goes to the line as any other character does: letters that were typed before it may still be on their way.
+        """
+        if self.focused is not None and self.focused in (self.prompt, self.filter_input):
+            raise SkipAction
+        if self.FILTER_HINT:
             self.set_focus(await self.open_filter())
 
     async def open_filter(self, query: str = "") -> FilterInput:
