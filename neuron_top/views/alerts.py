@@ -56,12 +56,17 @@ MOMENTS = frozenset(
 """What happened once; all others hold for some time."""
 
 
-def since_words(kind: AlertKind, since: float | None, now: float) -> str:
-    """`5 m 00 s ago` of what happened, `for 5 m 00 s` of what holds; "" where that is not known."""
-    if since is None or now <= since:
+def since_words(kind: AlertKind, since: float | None, now: float, until: float | None = None) -> str:
+    """`5 m 00 s ago` of what happened, `for 5 m 00 s` of what holds; "" where that is not known.
+
+    `until`: up to when things have gone on, if not until now: what holds in a log that has ended is no longer so.
+    """
+    has_happened = kind in MOMENTS
+    end = now if has_happened or until is None else until
+    if since is None or end <= since:
         return ""
-    held = whole_seconds_text(now - since)
-    return f"{held} ago" if kind in MOMENTS else f"for {held}"
+    held = whole_seconds_text(end - since)
+    return f"{held} ago" if has_happened else f"for {held}"
 
 
 def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, ...]:

@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from neuron_top import events as ev
 from neuron_top.run.model import Run
-from neuron_top.tui.panels.alerts import SHOWN, alerts_panel, size_request
+from neuron_top.tui.panels.alerts import SHOWN, AlertPageView, alert_page, alerts_panel, size_request
 from neuron_top.tui.panels.welcome import welcome_panel
+from neuron_top.tui.screens.alerts import _read
 from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.alerts import Alert, AlertKind, Severity
+from neuron_top.views.handled_alerts import AlertHistory, alert_list
+from neuron_top.views.model import Limits
 from neuron_top.views.overview import overview
 
 from . import feeds
@@ -53,9 +56,26 @@ def test_where_nothing_runs_the_last_jobs_are_listed_as_far_as_there_is_room() -
         ["✗", "llama"],
     ]
     assert "failed (exit status 1)" in shown[first + 3]
+    assert "running" in shown[first + 1]
+    assert "ago" not in shown[first + 1]
+    assert "1 d 00 h ago" in shown[first + 2], "since its end: it ran for a quarter of an hour"
     assert "ago" in shown[first + 3]
     tight = welcome_panel(LOOK, overview(Run(), feeds.START), 80, 9, rows)
     assert not any("Recent jobs" in strip.text for strip in tight)
+
+
+def test_what_happened_in_an_old_log_is_as_long_ago_as_the_log_ended() -> None:
+    begun, now = 1_700_000_000.0, 1_700_000_000.0 + 40.5 * 86_400
+    run = Run()
+    run.apply(ev.StepReported(step=7, loss=2.0, at=begun, seen=now, source="log:/old.log"))
+    run.apply(ev.DeviceMemoryExhausted(at=begun + 30, seen=now, source="log:/old.log"))
+    run.apply(ev.OutputGrew(path="/old.log", end=99, lines=3, written=begun + 60, at=begun + 60, seen=now))
+    view = overview(run, now)
+    drawn = alerts_panel(LOOK, view.alerts, view.now, 100, 9, until=view.header.until)
+    assert "device memory exhausted 40 d ago" in "".join(strip.text for strip in drawn)
+    job, found, at, until = _read(run, now, limits=Limits())
+    page = alert_page(LOOK, AlertPageView(alert_list(job, found, AlertHistory()), at, "", until), 100)
+    assert "device memory exhausted 40 d ago" in "".join(strip.text for strip in page)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -89,4 +109,4 @@ def test_what_to_do_and_when_a_job_ran_are_not_cut(width: int) -> None:
     view = overview(Run(), feeds.START + 7300.0)
     lines = [strip.text.rstrip() for strip in welcome_panel(LOOK, view, width, 40, feeds.recordings())]
     assert not any(line.endswith("…") for line in lines if "neurontop " in line or " ago" in line), lines
-    assert sum(" ago" in line for line in lines) == len(feeds.recordings())
+    assert sum(" ago" in line or " for 2 h" in line for line in lines) == len(feeds.recordings())

@@ -35,6 +35,8 @@ def test_every_kind_has_words() -> None:
 def test_what_happened_was_so_long_ago_and_what_holds_does_for_so_long() -> None:
     assert words.since_words(AlertKind.WORKER_DIED, 100.0, 120.4) == "20 s ago"
     assert words.since_words(AlertKind.STALE_LOCK, 100.0, 400.0) == "for 5 m 00 s"
+    assert words.since_words(AlertKind.WORKER_DIED, 100.0, 4_000.0, until=120.4) == "1 h 05 m ago"
+    assert words.since_words(AlertKind.STALE_LOCK, 100.0, 4_000.0, until=400.0) == "for 5 m 00 s", "then its log ended"
     assert words.since_words(AlertKind.STALE_LOCK, None, 400.0) == ""
 
 

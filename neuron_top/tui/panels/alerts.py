@@ -39,9 +39,17 @@ def size_request(alerts: Sequence[Alert], width: int, handled: int = 0) -> SizeR
 
 
 def alerts_panel(
-    theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int, handled: int = 0, told: int = 0
+    theme: Theme,
+    alerts: Sequence[Alert],
+    now: float,
+    width: int,
+    height: int,
+    handled: int = 0,
+    told: int = 0,
+    until: float | None = None,
 ) -> list[Strip]:
-    """The panel. `handled`: how many more were acknowledged or muted; `told`: how many stand as the reason above."""
+    """The panel. `handled`: how many more were acknowledged or muted; `told`: how many stand as the reason above;
+    `until`: when a log ended that is no longer written."""
     if not alerts and not handled:
         return []
     more = " besides the failure" if told else ""
@@ -53,7 +61,7 @@ def alerts_panel(
     each = min(3, fits // len(shown)) if shown else 1
     spare = fits - each * len(shown)
     for alert in shown:
-        strips.append(alert_line(theme, alert, now, width, evidence=each < 3))
+        strips.append(alert_line(theme, alert, now, width, evidence=each < 3, until=until))
         texts = ((alert.evidence, theme.text),) * (each == 3) + ((without_backticks(alert.next_step), theme.quiet),) * (
             each >= 2
         )
@@ -84,12 +92,14 @@ def _summary(alerts: Sequence[Alert]) -> str:
     return " · ".join(f"{count} {word}{'s' if count > 1 and word != 'info' else ''}" for count, word in counts if count)
 
 
-def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
+def alert_line(
+    theme: Theme, alert: Alert, now: float, width: int, evidence: bool = True, until: float | None = None
+) -> Strip:
     """Sign, severity, title, since when, and the evidence if it has no line of its own."""
     glyphs = theme.glyphs
     sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
     style = theme.level(alert.severity)
-    since = since_words(alert.kind, alert.since, now)
+    since = since_words(alert.kind, alert.since, now, until)
     line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style)
     line.put(f" {since}" if since else "", theme.quiet)
     if evidence and line.left > 2 + _LEAST_EVIDENCE:  # fewer words would say nothing
@@ -98,11 +108,12 @@ def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: boo
 
 
 class AlertPageView(NamedTuple):
-    """The page of alerts: the moment, and the key of the chosen one."""
+    """The page of alerts: the moment, the key of the chosen one, and up to when things have gone on."""
 
     listed: AlertList
     now: float
     chosen: str
+    until: float
 
 
 def alert_page(theme: Theme, view: AlertPageView, width: int) -> list[Strip]:
@@ -131,7 +142,7 @@ def chosen_line(theme: Theme, view: AlertPageView, width: int) -> int:
 
 def _whole_alert(theme: Theme, alert: Alert, view: AlertPageView, width: int, *, is_quiet: bool) -> list[Strip]:
     cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == view.chosen else " ", theme.key).strip()
-    strips = [Strip.join([cursor, alert_line(theme, alert, view.now, max(0, width - 2), evidence=False)])]
+    strips = [Strip.join([cursor, alert_line(theme, alert, view.now, max(0, width - 2), False, view.until)])]
     for text, style in (
         (alert.evidence, theme.quiet if is_quiet else theme.text),
         (without_backticks(alert.next_step), theme.quiet),

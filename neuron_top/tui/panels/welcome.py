@@ -11,7 +11,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, fit_start, rule, safe, without_backticks
 from neuron_top.tui.panels import alerts
 from neuron_top.tui.theme import Theme
-from neuron_top.units import bytes_text, counted, duration_text
+from neuron_top.units import bytes_text, counted, duration_text, whole_seconds_text
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace
 from neuron_top.views.states import JobState
@@ -24,7 +24,7 @@ _TEXT = 23
 """Column of what was found."""
 
 _AGO = 14
-"""Cells for how long ago a job began."""
+"""Cells for how long ago a job ended, or for how long it has run."""
 _NARROW = 44
 """Column of what a command does where there is no room for all behind the longest one."""
 MOST_RECENT = 6
@@ -67,12 +67,21 @@ def _recent(theme: Theme, rows: Sequence[RunRow], now: float, width: int) -> lis
         line.put(row.name or row.id, theme.text, 24).gap().put(
             row.reason or row.state_text, theme.quiet, min(44, max(0, line.left - _AGO - 3))
         ).gap(2)
-        if row.started is not None:
-            line.put(f"{duration_text(max(0.0, now - row.started))} ago", theme.quiet, _AGO).gap()
+        line.put(_when(row, now), theme.quiet, _AGO).gap()
         if row.seconds is not None and line.left > 12:
             line.put(f"took {duration_text(row.seconds)}", theme.quiet)
         strips.append(line.strip())
     return strips
+
+
+def _when(row: RunRow, now: float) -> str:
+    """`3 m 05 s ago`, since its end; `for 3 m 05 s` while it runs; "" where neither is known."""
+    if row.state is JobState.RUNNING:
+        return f"for {whole_seconds_text(max(0.0, now - row.started))}" if row.started is not None else ""
+    end = row.finished
+    if end is None and row.started is not None and row.seconds is not None:  # cut off: when it was last written
+        end = row.started + row.seconds
+    return f"{whole_seconds_text(max(0.0, now - end))} ago" if end is not None else ""
 
 
 def _next(theme: Theme, width: int) -> list[Strip]:

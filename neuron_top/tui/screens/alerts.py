@@ -28,13 +28,13 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         super().__init__(partial(_read, limits=limits), alert_page, "", complete=self._with_choice)
         self._chosen = ""
 
-    def _with_choice(self, view: tuple[str, tuple[Alert, ...], float]) -> AlertPageView:
-        job, found, now = view
+    def _with_choice(self, view: tuple[str, tuple[Alert, ...], float, float]) -> AlertPageView:
+        job, found, now, until = view
         arranged = alert_list(job, found, self.host.alert_keeper.take(job, found))
         shown = arranged.holding
         if shown and self._chosen not in [alert.key for alert in shown]:
             self._chosen = shown[0].key
-        return AlertPageView(arranged, now, self._chosen)
+        return AlertPageView(arranged, now, self._chosen, until)
 
     @property
     def _listed(self) -> AlertList:
@@ -53,7 +53,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         """The keys for an alert are offered only where there is one."""
         return action not in ("mute", "acknowledge") or bool(self._shown)
 
-    def show(self, view: tuple[str, tuple[Alert, ...], float] | None) -> None:
+    def show(self, view: tuple[str, tuple[Alert, ...], float, float] | None) -> None:
         """Draw them; the keys for them come and go with the first and the last."""
         before = bool(self._shown)
         super().show(view)
@@ -123,5 +123,5 @@ class AlertsPage(DetailPage, inherit_bindings=False):
             self.host.show_log_lines("level:error")
 
 
-def _read(run: Run, now: float, limits: Limits) -> tuple[str, tuple[Alert, ...], float]:
-    return job_key(run), alerts(run, now, limits), run.effective_now(now)
+def _read(run: Run, now: float, limits: Limits) -> tuple[str, tuple[Alert, ...], float, float]:
+    return job_key(run), alerts(run, now, limits), now, run.effective_now(now)

@@ -99,10 +99,11 @@ class DetailsDrawn:
 
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
-    now = view.header.until or view.now
     others = alerts_besides_failure(view)
     told = len(view.alerts) - len(others)
-    return alerts.alerts_panel(theme, others, now, width, height, view.alerts_handled, told)
+    return alerts.alerts_panel(
+        theme, others, view.now, width, height, view.alerts_handled, told, until=view.header.until
+    )
 
 
 def _graphs(theme: Theme, more: Details, width: int, height: int) -> Sequence[Strip]:
