@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from neuron_top.events import (
     AnyEvent,
     CompilerErrorSeen,
@@ -71,13 +73,18 @@ class CompilerLines(LineFamily):
 
 
 def error_codes(record: Record) -> list[AnyEvent]:
-    """An event for each bracketed error code, with the text behind it."""
+    """An event for each bracketed error code, with the text behind it.
+
+    One right behind the compiler's own clock has no time: so begin the messages of stored failures, whose compile was
+    an earlier job's.
+    """
     if "[" not in record.text:
         return []
     events: list[AnyEvent] = []
     for found in ERROR_CODE.finditer(record.text):
         text = record.text[found.end() : found.end() + 600]
-        events.append(CompilerErrorSeen(**common(record), code=found[1], text=clip(text)))
+        seen = CompilerErrorSeen(**common(record), code=found[1], text=clip(text))
+        events.append(msgspec.structs.replace(seen, at=None) if _UTC.fullmatch(record.text[: found.start()]) else seen)
     return events
 
 

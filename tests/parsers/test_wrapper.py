@@ -10,6 +10,7 @@ from neuron_top.events import (
     CachePathAnnounced,
     CompileCompleted,
     CompileFailed,
+    CompilerErrorSeen,
     CompilerPassed,
     CompilerProgress,
     CompileStarted,
@@ -18,6 +19,7 @@ from neuron_top.events import (
     StepReported,
 )
 from neuron_top.parsers.reader import LogReader
+from neuron_top.run.model import Run
 from tests.parsers.logs import FOLDER, M1, M2, g1, g2, g3, only, read
 
 HIT = f"Using a cached neff at {FOLDER}/{M1}/model.neff"
@@ -101,6 +103,23 @@ def test_steps_printed_after_a_stored_failure_are_no_part_of_its_message() -> No
     events = read(log)
     assert only(CachedFailureHit, events)[0].message == "[ERROR] [NCC_EXXX001] too many teapots"
     assert [step.loss for step in only(StepReported, events)] == [4.5]
+
+
+def test_the_clock_in_a_stored_failure_is_not_the_time_of_a_line_of_this_job() -> None:
+    stored = "2026-03-03T22:11:21Z [F137] it was killed\n[libneuronxla 9.9.9+ff]\n"
+    log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. Will skip compilation: ") + stored
+    log += (
+        "Traceback (most recent call last):\n  File 'a.py', line 1\nValueError: Failed compilation with ['x']:\n"
+        + stored
+    )
+    events = read(log)
+    assert [(seen.code, seen.at) for seen in only(CompilerErrorSeen, events)] == [("F137", None)] * 2
+    run = Run()
+    for event in events:
+        run.apply(event)
+    assert run.started == only(CachedFailureHit, events)[0].at
+    own = "2026-03-03T22:11:21Z ERROR 6595 [root]: [NCC_EXXX001] too many teapots\n"
+    assert only(CompilerErrorSeen, read(own))[0].at is not None, "a line of the compiler's own log"
 
 
 def test_a_message_is_not_torn_by_another_process_printing_pass() -> None:
