@@ -115,6 +115,20 @@ def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
     return [*plan_head(plan), *_steps(plan, most), *lines_behind_steps(plan, most)]
 
 
+def preview_lines(plan: Plan) -> list[PlanLine]:
+    """The whole plan for a page that is read from its top: the sum, and whether the aim is missed, before the steps."""
+    total = [PlanLine(LineKind.TOTAL, act_sum([plan]))] if plan.steps else []
+    return [
+        *plan_head(plan),
+        *total,
+        *_missed(plan),
+        *_steps(plan, None),
+        *_exclusions(plan.exclusions, None),
+        *_totals(plan),
+        *_caveats(plan),
+    ]
+
+
 def step_rows(plan: Plan, most: int | None = None) -> list[PlanStepRow]:
     """The first `most` steps (None: all) in parts."""
     return [_step_row(step, plan.made_at) for step in plan.steps[:most]]
@@ -273,8 +287,16 @@ def _price_text(price: Cost) -> str:
 
 
 def _remarks(plan: Plan) -> Iterator[PlanLine]:
+    yield from _missed(plan)
+    yield from _caveats(plan)
+
+
+def _missed(plan: Plan) -> Iterator[PlanLine]:
     if missed := goal_missed_text(plan):
         yield PlanLine(LineKind.WARNING, missed)
+
+
+def _caveats(plan: Plan) -> Iterator[PlanLine]:
     for caveat in caveat_texts(plan):
         yield PlanLine(LineKind.CAVEAT, f"note: {caveat}")
 

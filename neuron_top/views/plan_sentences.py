@@ -172,8 +172,9 @@ GOALS = {
     "size": "the cache holds {size}",
     "free": "{free} are free",
     "trash": ", {trash} more once the trash is purged (neurontop cache purge),",
-    "missed": "only {frees} of {wanted} can be freed; the rest is protected",
-    "missed, keeping graphs": "only {frees} of {wanted} can be freed; the rest is graphs and flags, or protected",
+    "missed": "only {frees} of {wanted} can be freed; the rest is protected or outside this cache",
+    "missed, keeping graphs": "only {frees} of {wanted} can be freed; the rest is graphs and flags, protected, or "
+    "outside this cache",
 }
 MOVED = {
     "bucket": "{moved} kept as old versions until the bucket expires them",

@@ -176,6 +176,21 @@ async def test_a_confirmed_plan_is_carried_out_reported_reopened_and_undone(root
     assert caches.everything(root) == before
 
 
+async def test_a_plan_says_first_what_it_comes_to_and_that_it_misses_its_aim(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "R")
+        screen(app).query_one(Prompt).value = "900TB"
+        await press(app, pilot, "enter")
+        _plan, total, missed, first, *_rest = [line.text for line in page(app).lines]
+        count = len(page(app).execution.plan.steps)
+        assert count > 1
+        assert total.startswith(f"{count} entries · ")
+        assert "free once purged" in total
+        assert missed.startswith("only ")
+        assert missed.endswith("the rest is protected or outside this cache")
+        assert first.startswith("  evict ")
+
+
 async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "M", "e", "right", "enter")

@@ -88,7 +88,7 @@ class PlanPage(LiveScreen):
             return plan_view.outcome_lines(self.execution.outcome)
         if self.execution.state is PlanState.FAILED:
             return [PlanLine(LineKind.REFUSAL, f"nothing was done: {self.execution.message}")]
-        return plan_view.plan_lines(self.execution.plan)
+        return plan_view.preview_lines(self.execution.plan)
 
     @property
     def is_question(self) -> bool:
