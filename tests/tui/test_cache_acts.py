@@ -380,6 +380,20 @@ async def test_room_is_made_in_one_step_and_what_could_go_is_reported_with_its_p
         assert sorted(root.rglob("*")) == before
 
 
+async def test_no_price_free_space_or_reason_is_cut_on_a_narrow_page_of_space(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "g", "down", "space", "e", "right", "enter", "escape", "b")
+        (plan,) = app.services.caches.trash([str(root)])
+        for width in (200, 80, 60):
+            await pilot.resize_terminal(width, 40)
+            await settled(app, pilot)
+            shown = app.screen.query_one(Page).text.splitlines()
+            for words in ("to compile again: ", "of the disk free", f", by {plan.begun.user}"):
+                found = [line for line in shown if words in line]
+                assert found, (width, words)
+                assert not any(line.rstrip().endswith("…") for line in found), (width, found)
+
+
 async def test_any_plan_in_the_trash_is_listed_and_can_be_brought_back(root: Path) -> None:
     before = caches.everything(root)
     async with cache_screen(root) as (app, pilot):

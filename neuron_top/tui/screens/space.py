@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.services.caches import Disk, PlanHistory
-from neuron_top.tui.drawing import Line, bar, paragraph, rule
+from neuron_top.tui.drawing import Line, bar, cells_in, paragraph, rule
 from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, counted, duration_text, percent_text
@@ -18,6 +19,8 @@ from neuron_top.views.reclaim import Reclaim, reclaimable
 
 _LEAST_SHARE = 0.001
 """Less would be printed as nothing."""
+_BEHIND_TITLE = 86
+"""Cells for what stands behind the title of what could be removed."""
 
 
 class Space(NamedTuple):
@@ -68,9 +71,17 @@ def _root_lines(theme: Theme, root: str, size: int, view: Space, width: int) -> 
         is_tiny = 0 < size / whole < _LEAST_SHARE
         share = f"< {percent_text(_LEAST_SHARE)}" if is_tiny else percent_text(size / whole)
         line.put(f"{share} {of} {bytes_text(whole)}", theme.quiet)
-    if disk is not None:
-        line.gap(2).put(f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))
-    return [Line(theme, width).gap(2).put(root, theme.strong).strip(), line.strip()]
+    strips = [Line(theme, width).gap(2).put(root, theme.strong).strip()]
+    if disk is None:
+        return [*strips, line.strip()]
+    return [*strips, *_whole(line, f"{bytes_text(disk.free)} of the disk free", theme.load(1 - disk.free / disk.total))]
+
+
+def _whole(line: Line, text: str, style: Style, column: int = 14) -> list[Strip]:
+    """The line with a text behind it, which has lines of its own where it would be cut."""
+    if cells_in(text) + 2 <= line.left:
+        return [line.gap(2).put(text, style).strip()]
+    return [line.strip(), *paragraph(line.theme, text, line.width, style, left=column)]
 
 
 def _growth_lines(theme: Theme, found: list[Growth], width: int) -> list[Strip]:
@@ -95,9 +106,8 @@ def _trash_lines(theme: Theme, view: Space, width: int) -> list[Strip]:
     for plan in sorted(view.trash, key=lambda plan: -plan.begun.at):
         line = Line(theme, width).gap(2).put(plan.begun.plan, theme.accent, 28).gap()
         line.put(f"{duration_text(max(0.0, view.now - plan.begun.at))} ago", theme.quiet, 14).gap()
-        line.put(f"{plan.begun.verb}, {bytes_text(plan.bytes_in_trash)}", theme.text, 22).gap()
-        line.put(f"{plan.begun.policy}, by {plan.begun.user}", theme.quiet)
-        strips.append(line.strip())
+        line.put(f"{plan.begun.verb}, {bytes_text(plan.bytes_in_trash)}", theme.text, 22)
+        strips += _whole(line, f"{plan.begun.policy}, by {plan.begun.user}", theme.quiet, 4)
     return strips
 
 
@@ -109,10 +119,11 @@ def _reclaim_lines(theme: Theme, parts: list[Reclaim], width: int) -> list[Strip
     if not parts:
         text = "Nothing is failed, unfinished, older than a week, or of an older compiler."
         return [*strips, *paragraph(theme, text, width, theme.quiet)]
+    column = max(20, min(34, width - 36), min(max(cells_in(part.title) for part in parts), width - _BEHIND_TITLE))
     for part in parts:
-        line = Line(theme, width).gap(2).put(part.title, theme.text, 34).gap()
+        line = Line(theme, width).gap(2).put(part.title, theme.text, column).gap()
         line.put(counted(part.entries, "entry", "entries"), theme.text, 14, right=True).gap()
-        line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True).gap(2)
-        strips.append(line.put(f"to compile again: {part.rebuild_text}", theme.quiet).strip())
-        strips.append(Line(theme, width).gap(4).put(f"/ {part.query}", theme.quiet).strip())
+        line.put(f"frees {bytes_text(part.bytes)}", theme.strong, 16, right=True)
+        strips += _whole(line, f"to compile again: {part.rebuild_text}", theme.quiet, 4)
+        strips += paragraph(theme, f"/ {part.query}", width, theme.quiet, left=4)
     return strips
