@@ -116,6 +116,13 @@ def paragraph(theme: Theme, text: str, width: int, style: Style | None = None, l
     return [Line(theme, width).gap(left).put(part, style).strip() for part in parts]
 
 
+def fact(theme: Theme, label: str, text: str, width: int, style: Style | None = None, cells: int = 12) -> list[Strip]:
+    """A label in a column of `cells`, and behind it a text on as many lines as it needs."""
+    first, *others = textwrap.wrap(safe(text), max(20, width - cells - 3)) or [""]
+    line = Line(theme, width).gap(2).put(label, theme.quiet, cells).gap().put(first, style)
+    return [line.strip(), *(Line(theme, width).gap(cells + 3).put(part, style).strip() for part in others)]
+
+
 def short_command(command: str) -> str:
     """A command line without the folders of its programs and scripts, which are the same for every process."""
     words = command.split(" ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 from textual import events
 from textual.command import CommandPalette
@@ -23,6 +24,7 @@ from neuron_top.tui.screens import poller
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
+from neuron_top.tui.screens.runs import DeleteRunPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
@@ -221,6 +223,15 @@ async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:
         await drawn(app, pilot)
         assert app.services.misses.asked == []
         assert "did not miss" in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1))
+
+
+async def test_what_deleting_a_recording_takes_is_not_cut() -> None:
+    folder = "/mnt/shared/teams/language/experiments/state/neuron-top/runs/20260920-090000-bbbb"
+    row = msgspec.structs.replace(feeds.recordings()[1], folder=folder)
+    async with running("runs", size=(80, 24)) as (app, pilot):
+        app.open(DeleteRunPage(row, lambda _row: None))
+        await drawn(app, pilot)
+        assert folder in "".join(line.strip() for line in app.screen.query_one(Page).text.splitlines())
 
 
 async def test_a_running_recording_is_never_deleted() -> None:

@@ -80,6 +80,28 @@ def test_how_busy_a_worker_on_a_gpu_is_counts_for_the_hosts_processor() -> None:
     assert "memory       3.0 GiB of 80.0 GiB, peak 3.0 GiB" in told
 
 
+@pytest.mark.parametrize("width", [80, 54])
+def test_no_fact_on_the_page_of_a_core_is_cut(width: int) -> None:
+    run = Run()
+    models = tuple(f"MODULE_{number:020d}+c7db2df4" for number in range(3))
+    sampled = ev.CoresSampled(
+        kind=ev.CoreKind.NEURON,
+        cores=(
+            ev.CoreSample(core=0, pid=7, memory=8 * GIB, capacity=24 * GIB, device=0, models=models,
+                          kinds={"model_shared_scratchpad": 8 * GIB}),
+            ev.CoreSample(core=1, pid=7, memory=7 * GIB, capacity=24 * GIB, device=0),
+        ),
+        at=100.0,
+    )  # fmt: skip
+    run.apply(sampled)
+    page = core_page(run, 101.0, next(iter(run.cores.cores)))
+    assert page is not None
+    shown = [strip.text.rstrip() for strip in core_rows.core_page_lines(THEME, page, width)]
+    assert not any("…" in line for line in shown), shown
+    assert all(any(model in line for line in shown) for model in models)
+    assert any(line.startswith("    model shared scratchpad ") for line in shown)
+
+
 def test_the_memory_of_a_device_is_drawn_by_kind_as_that_of_its_cores() -> None:
     run = Run()
     kinds = {"tensors": 6 * GIB, "constants": 6 * GIB}

@@ -14,6 +14,7 @@ from neuron_top.tui.drawing import (
     bar,
     chart,
     downsample,
+    fact,
     rule,
     short_command,
     spark,
@@ -328,15 +329,11 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
         ),
         ("models", ", ".join(row.models), theme.text),
     ]
-    strips += [
-        Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(text, style).strip()
-        for label, text, style in facts
-        if text
-    ]
+    strips += [strip for label, text, style in facts if text for strip in fact(theme, label, text, width, style)]
     for kind, size in row.kinds.items():
-        line = Line(theme, width).gap(4).put(kind.replace("_", " "), theme.quiet, 22)
+        line = Line(theme, width).gap(4).put(kind.replace("_", " "), theme.quiet, 24)
         whole = row.capacity or row.memory or 1
-        line.add(bar(theme, size / whole, 30, theme.memory(kind))).gap().put(
+        line.add(bar(theme, size / whole, max(4, min(30, width - 39)), theme.memory(kind))).gap().put(
             bytes_text(size), theme.text, 9, right=True
         )
         strips.append(line.strip())

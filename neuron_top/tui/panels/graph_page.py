@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from textual.strip import Strip
 
 from neuron_top.services.feeds import LogLine
-from neuron_top.tui.drawing import Line, paragraph, rule
+from neuron_top.tui.drawing import Line, fact, paragraph, rule
 from neuron_top.tui.panels.compiling import ATTEMPT_STATES, lock_text
 from neuron_top.tui.panels.entry_rows import state_sign as entry_sign
 from neuron_top.tui.panels.why import why_lines
@@ -19,9 +18,6 @@ from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow, 
 from neuron_top.views.miss_explanation import MissExplanation
 from neuron_top.views.model import HITS, GraphState, LineRef, Precision
 from neuron_top.views.words import entry_state_words, graph_state_words
-
-FACT_CELLS = 15
-"""Cells in front of a fact."""
 
 
 def detail_lines(
@@ -68,10 +64,10 @@ def _in_the_run(theme: Theme, page: GraphPage, width: int) -> list[Strip]:
         ("cache root", page.cache_root or page.root or ""),
         ("cache entry", page.cache_state or ""),
         ("not on hub", ", ".join(page.hub_missing)),
-        ("waiting", f"{row.waiters} workers" if row.waiters else ""),
+        ("waiting", counted(row.waiters, "worker") if row.waiters else ""),
         ("lock", _lock(row, page.now) if row.waiters else ""),
     )
-    lines = [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
+    lines = [strip for label, value in facts if value for strip in fact(theme, label, value, width)]
     return [state.put(_standing(row), theme.quiet).strip(), *lines]
 
 
@@ -92,7 +88,7 @@ def _in_caches(theme: Theme, page: GraphPage | None, entries: Sequence[EntryRow]
         strips += [Line(theme, width).strip(), rule(theme, width, "In the cache", entry.root)]
         sign, style = entry_sign(theme, entry.state)
         strips.append(Line(theme, width).gap(2).put(f"{sign} {entry.state}", style).strip())
-        strips += [strip for label, value in entry_facts(entry) if value for strip in _fact(theme, width, label, value)]
+        strips += [strip for label, value in entry_facts(entry) if value for strip in fact(theme, label, value, width)]
     return strips
 
 
@@ -162,12 +158,6 @@ def _lock(row: GraphRow, now: float) -> str:
         return "holder unknown: no watched cache has the lock"
     seen = f" (looked at {duration_text(max(0.0, now - row.lock.judged))} ago)" if row.lock.judged is not None else ""
     return f"{lock_text(row.lock)}{seen}"
-
-
-def _fact(theme: Theme, width: int, label: str, value: str) -> list[Strip]:
-    first, *others = textwrap.wrap(value, max(20, width - FACT_CELLS)) or [""]
-    line = Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(first, theme.text)
-    return [line.strip(), *(strip for other in others for strip in paragraph(theme, other, width, left=FACT_CELLS))]
 
 
 def _none(theme: Theme, width: int, text: str) -> Strip:

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, fact, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.poller import Poller
@@ -312,8 +312,7 @@ class DeleteRunPage(DetailPage):
             ("kept", "compile caches, and the compile times that estimates use"),
         )
         strips = [rule(theme, width, "Delete this recording?", "this cannot be undone")]
-        for label, value in facts:
-            strips.append(Line(theme, width).gap(2).put(label, theme.quiet, 10).gap().put(value).strip())
+        strips += [strip for label, value in facts for strip in fact(theme, label, value, width, cells=10)]
         choice = Line(theme, width).gap(2)
         for index, word in enumerate(CHOICES):
             here = index == self.chosen
