@@ -158,7 +158,8 @@ def _advised(alert: RaisedAlert) -> str:
 def _recompiled(alert: RaisedAlert) -> str:
     function, place = alert.names
     why = f": {_first_line(alert.text)}" if alert.text else ""
-    return f"{alert.count} recompiles of {alert.total} functions, most often {function} ({place}){why}"
+    counts = f"{counted(alert.count, 'recompile')} of {counted(alert.total, 'function')}"
+    return f"{counts}, most often {function} ({place}){why}"
 
 
 def _idle_core(alert: RaisedAlert) -> str:

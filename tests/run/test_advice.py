@@ -123,7 +123,7 @@ def test_the_tally_the_report_and_the_alerts_report_it(tmp_path: Path, capsys: p
     assert titles["a device failed to reset"].severity == "error"
     assert "device 7" in titles["a device failed to reset"].evidence
     assert titles["the runtime recommends"].severity == "info"
-    assert "2 recompiles of 1 functions" in titles["functions were compiled again"].evidence
+    assert "2 recompiles of 1 function," in titles["functions were compiled again"].evidence
 
 
 def test_a_diagnosis_of_full_memory_has_the_runtimes_advice() -> None:
