@@ -81,6 +81,20 @@ async def test_that_it_is_paused_and_where_has_room_in_80_columns(place: ScreenS
         assert text.splitlines()[1].endswith(" PAUSED 00:00:30 ")
 
 
+@pytest.mark.parametrize("width", [64, 40, 24])
+async def test_on_a_narrow_screen_the_names_of_screens_give_way_to_the_pause(width: int) -> None:
+    feed = StillFeed(job())
+    feed.clock = Clock()
+    app = TopApp(feed, Settings(), services=StillServices())
+    async with app.run_test(size=(width, 24)) as pilot:
+        await pilot.press("space")
+        second = (await until(app, pilot, lambda text: "PAUSED" in text)).splitlines()[1]
+        assert second.startswith(" 1 Over")
+        assert second.endswith(" PAUSED ")
+        await pilot.press("space")
+        await until(app, pilot, lambda text: "replay" in text.splitlines()[1] or "00:00:30" in text.splitlines()[1])
+
+
 @pytest.mark.parametrize(("clock", "words"), [(None, "PAUSED"), (Clock(), "PAUSED"), (Clock(), "00:00:30")])
 async def test_beside_the_screen_of_the_fleet_the_shortest_wording_has_room(clock: Clock | None, words: str) -> None:
     feed = StillFeed(job())

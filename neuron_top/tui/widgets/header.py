@@ -124,16 +124,20 @@ class Tabs(Lines):
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line: ` 1 Overview  2 Cores …`; paused or replaying is said at its end."""
         theme = self.theme
-        line = Line(theme, width)
+        texts = self.host.time_texts
+        names = [(place, f" {place.key} {place.title} ") for place in self.host.screens]
+        needed = cells_in(texts[-1]) + 2 if texts else 0
+        is_narrow = width // 2 >= needed > width - sum(len(text) for _place, text in names)
+        line = Line(theme, width - needed if is_narrow else width)
         self._spans = []
-        for place in self.host.screens:
+        for place, text in names:
             start = line.used
             here = place.name == self.host.current_mode  # of a page, the screen that it was opened on
-            text = f" {place.key} {place.title} "
             line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))
-        texts = self.host.time_texts
         if texts:
+            if is_narrow:
+                line = Line(theme, width).add([(piece.text, piece.style or theme.text) for piece in line.strip()])
             text = next((text for text in texts if cells_in(text) + 1 <= line.left), texts[-1])
             return [line.end(f"{text} ", theme.warn).strip()]
         marks = ((f"{theme.glyphs.warn}{self._alerts}", theme.warn, "app.alerts") if self._alerts else None,
