@@ -127,8 +127,11 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """A measured number with so many significant digits: `2.304`."""
-    return UNKNOWN if value is None else f"{value:.{digits}g}"
+    """A measured number with so many significant digits: `2.304`, `4,071`; beyond a billion `1.234e+12`."""
+    if value is None:
+        return UNKNOWN
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if "e+" in text and abs(value) < 1e9 else text
 
 
 def si_text(value: float | None, unit: str) -> str:

@@ -1,5 +1,7 @@
 """Numbers into text."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +94,23 @@ def test_any_duration_and_any_size_has_a_short_text(value: float) -> None:
 )
 def test_an_estimate_promises_no_tenths(low: float, high: float, text: str) -> None:
     assert units.range_text(low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (2.3041, 4, "2.304"),
+        (999.6, 3, "1,000"),
+        (4071.4, 3, "4,071"),
+        (123_456.7, 4, "123,457"),
+        (-20_000.0, 4, "-20,000"),
+        (0.0000123, 3, "1.23e-05"),
+        (1.5e12, 4, "1.5e+12"),
+        (math.inf, 4, "inf"),
+    ],
+)
+def test_a_large_number_has_no_exponent(value: float, digits: int, text: str) -> None:
+    assert units.number_text(value, digits) == text
 
 
 def test_unknown_is_a_dash_everywhere() -> None:
