@@ -11,6 +11,7 @@ from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage
 from neuron_top.tui.widgets.header import HeaderLine
+from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.page import Page
 
@@ -51,6 +52,19 @@ async def test_a_acknowledges_m_mutes_and_both_take_it_back() -> None:
         await until(pilot, lambda: shown_count(app) == len(keys))
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, AlertsPage))
+
+
+async def test_without_an_alert_its_keys_say_so_and_lead_nowhere() -> None:
+    app = TopApp(feeds.StillFeed(feeds.job(), now=feeds.START + 1), Settings(), services=feeds.StillServices())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, AlertsPage) and "No alerts" in text(app))
+        for key in ("enter", "w", "L"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert isinstance(app.screen, AlertsPage), key
+            assert "there is no alert" in app.screen.query_one(KeyBar).draw(120, 1)[0].text, key
+            app.screen.notice("")
 
 
 async def test_a_muted_alert_leaves_the_panel_of_the_overview_too() -> None:

@@ -17,6 +17,8 @@ from neuron_top.views.graphs import graph_page
 from neuron_top.views.handled_alerts import AlertList, alert_list, job_key
 from neuron_top.views.model import Alert, Limits, Run, alerts
 
+NO_ALERT = "there is no alert"
+
 
 class AlertsPage(DetailPage, inherit_bindings=False):
     """Alerts; the selection stays with its alert while others come and go."""
@@ -86,7 +88,7 @@ class AlertsPage(DetailPage, inherit_bindings=False):
     def _do(self, act: AlertAct, done: tuple[Alert, ...], words: str) -> None:
         alert = self.chosen
         if alert is None:
-            self.notice("there is no alert")
+            self.notice(NO_ALERT)
             return
         undo = alert.key in [one.key for one in done]
         self.host.alert_keeper.act(AlertAct.UNDO if undo else act, [alert.key])
@@ -95,9 +97,11 @@ class AlertsPage(DetailPage, inherit_bindings=False):
     def action_open(self) -> None:
         """The page of the graph or core that the alert is about."""
         alert = self.chosen
-        if alert is not None and alert.graph is not None:
+        if alert is None:
+            self.notice(NO_ALERT)
+        elif alert.graph is not None:
             self.host.open(GraphDetail(alert.graph))
-        elif alert is not None and alert.core is not None:
+        elif alert.core is not None:
             self.host.open(core_detail(alert.core))
         else:
             self.notice("this alert is about the whole job: there is no page to open")
@@ -108,14 +112,16 @@ class AlertsPage(DetailPage, inherit_bindings=False):
         if alert is not None and alert.graph is not None:
             self.host.open(GraphDetail(alert.graph, why=True))
         else:
-            self.notice("this alert is not about a graph")
+            self.notice("this alert is not about a graph" if alert is not None else NO_ALERT)
 
     def action_log_lines(self) -> None:
         """The log lines that the alert is about."""
         alert = self.chosen
-        if alert is not None and alert.graph is not None:
+        if alert is None:
+            self.notice(NO_ALERT)
+        elif alert.graph is not None:
             self.show_log_line(newest_line(self.host.feed.read(partial(graph_page, key=alert.graph))))
-        elif alert is not None and alert.core is not None:
+        elif alert.core is not None:
             page = self.host.feed.read(partial(core_page, key=alert.core))
             query = rank_query(page.row) if page is not None else ""
             self.host.show_log_lines(query) if query else self.notice_no_lines()
