@@ -32,6 +32,8 @@ from neuron_top.views.states import end_text
 
 _START = "`neurontop run -- <command>` starts and records a job; `neurontop watch train.log` reads a log"
 _NO_END = "its log just stops; see its last lines and how the command ended (`sacct`, `dmesg`, the exit code)"
+_BUSY = 0.01
+"""Utilization from which on a core is at work."""
 _COMPARED = 60
 """Characters of a line that tell it from others: alerts and causes cut it at different places."""
 _RISING, _FALLING = "↑", "↓"
@@ -268,14 +270,22 @@ def _reason(view: Overview, state: VerdictState) -> tuple[str, str]:
         case VerdictState.IDLE:
             if head.name:  # of the one log that is read
                 return "the log has no line yet", ""
-            cores = f"{counted(len(view.cores), 'core')} seen, " if view.cores else ""
-            return f"{cores}no job", _START
+            return _without_job(view), _START
         case VerdictState.WAITING:
             return _waiting(view), ""
         case VerdictState.COMPILING:
             return _compiling(view), ""
         case _:
             return " · ".join(_training(view)) or _compiled(view), ""
+
+
+def _without_job(view: Overview) -> str:
+    """What is seen where no job is known: telemetry may show cores at work for one."""
+    if not view.cores:
+        return "no job"
+    seen = f"{counted(len(view.cores), 'core')} seen"
+    busiest = max((core.utilization or 0.0 for core in view.cores if not core.stale), default=0.0)
+    return f"{seen}, up to {percent_text(busiest)} busy, no job known" if busiest >= _BUSY else f"{seen}, no job"
 
 
 def _after(head: Header) -> str:

@@ -127,6 +127,15 @@ def test_errors_that_nothing_explains_are_an_alert() -> None:
     assert one.alert == "error lines that nothing explains: 2 in the log, the last: something odd"
 
 
+def test_where_no_job_is_known_cores_at_work_are_told() -> None:
+    def reason(utilization: float | None, until: float = NOW + 1) -> str:
+        core = ev.CoreSample(core=0, utilization=utilization)
+        return at(run_of(ev.CoresSampled(kind=ev.CoreKind.NEURON, cores=(core,), at=NOW), log=False), until).reason
+
+    assert reason(0.254) == "1 core seen, up to 25 % busy, no job known"
+    assert reason(0.0) == reason(None) == reason(0.254, NOW + 600) == "1 core seen, no job"
+
+
 def test_a_machine_with_nothing_or_old_telemetry_is_idle() -> None:
     nothing = at(Run(), NOW)
     assert (nothing.state, nothing.age, freshness_text(nothing)) == (VerdictState.IDLE, None, "live")
