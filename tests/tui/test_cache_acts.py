@@ -347,9 +347,11 @@ async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:
 async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_executor(root: Path) -> None:
     before = caches.everything(root)
     async with cache_screen(root, read_only=True) as (app, pilot):
-        for key in ("e", "r", "u", "v", "p", "U"):
+        for key in ("e", "r", "u", "v", "p", "U", "R", "Z"):
+            screen(app).notice("")
             await press(app, pilot, "down", key)
-            assert "read-only" in said(app)
+            assert "read-only" in said(app), key
+            assert app.screen.focused is None, "nothing is asked that would be refused"
             assert isinstance(app.screen, CacheScreen)
         row = screen(app).selected_entries()[0]
         plan = app.services.caches.plan(Verb.EVICT, row.root, [f"{row.compiler}/{row.module}"])

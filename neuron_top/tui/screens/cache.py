@@ -321,6 +321,8 @@ class CacheScreen(TableScreen):
 
     async def action_room(self) -> None:
         """Ask how much of the disk is to be free, and plan it."""
+        if self.actions.refuses():
+            return
         hint = "how much of the disk is to be free, as 50GB"
         sizes: dict[str, int] = {}
         for row in self._view.rows:
