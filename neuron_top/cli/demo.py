@@ -22,7 +22,7 @@ from neuron_top.cli.numbers import port
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.cli.plain import overview_text
-from neuron_top.cli.replay import has_terminal
+from neuron_top.cli.terminal import has_screen
 from neuron_top.services.demo import demo_feed, demo_settings
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
@@ -45,7 +45,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with demo_settings(configuration.load()[0]) as settings:
         if arguments.web:
             return _serve(settings, arguments.port)
-        if arguments.json or not has_terminal():
+        if arguments.json or not has_screen():
             view = RunService(settings).read_end(LAST, overview)
             print_json(view) if arguments.json else print(overview_text(view))
             return 0

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from neuron_top.cli.command import Command
-from neuron_top.cli.output import HelpFormatter, Parser, log_stderr, prepare_streams
+from neuron_top.cli.output import HelpFormatter, Parser, fill_closed_streams, log_stderr, prepare_streams
 from neuron_top.errors import LimitReached, NeuronTopError, UsageError, is_no_thread
 
 INTERRUPTED = 130
@@ -67,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; `argv` defaults to the process's own. Returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        fill_closed_streams()
         if sys.stdout is None:
             raise UsageError("standard output is closed; redirect it to /dev/null to get only the exit status")
         prepare_streams()
@@ -93,9 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_error(text: str) -> None:
-    """Print a message on stderr; a closed stderr is no further error."""
-    with contextlib.suppress(OSError, ValueError):
-        log_stderr(f"neurontop: {text}")
+    log_stderr(f"neurontop: {text}")
 
 
 def _system_error_text(problem: OSError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import contextlib
 import io
 import json
 import os
@@ -23,6 +24,23 @@ _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2
 """Characters that control a terminal or are invisible, and surrogates of names that are no UTF-8."""
 
 _NOT_ASCII = re.compile("[^\0-\x7f]")
+
+
+def fill_closed_streams() -> None:
+    """Put /dev/null in the place of standard input and error that are closed: the next file opened would stand there,
+    and get what is written to them. `sys.stdin` stays None, by which a closed one is known."""
+    for number in (0, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, number)
+            if nothing == number:
+                os.set_inheritable(number, True)
+            else:
+                os.close(nothing)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (it is the process's own stream)
 
 
 def prepare_streams() -> None:
@@ -86,9 +104,13 @@ def print_text(text: str) -> None:
 
 
 def log_stderr(text: str) -> None:
-    """A message on stderr in one write, so that no other output stands inside it; control characters are escaped."""
-    sys.stderr.write(f"{visible_lines(text)}\n")
-    sys.stderr.flush()
+    """A message on stderr in one write, so that no other output stands inside it; control characters are escaped.
+
+    Where it cannot be written (a full disk, a reader that has gone) a command does and answers what it would have.
+    """
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{visible_lines(text)}\n")
+        sys.stderr.flush()
 
 
 def standard_input_bytes() -> IO[bytes] | None:

@@ -13,8 +13,6 @@ exit status: 0 fine · 3 recording not found
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from functools import partial
 
 from neuron_top.cli.numbers import number_in
@@ -22,6 +20,7 @@ from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.cli.terminal import has_screen
 from neuron_top.services.runs import RunService
 from neuron_top.views.overview import overview
 
@@ -44,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Play it back."""
     settings = settings_of(arguments)
     service = RunService(settings)
-    if arguments.json or not has_terminal():
+    if arguments.json or not has_screen():
         view = service.read_end(arguments.run, overview)
         print_json(view) if arguments.json else print(overview_text(view))
         return 0
@@ -53,8 +52,3 @@ def execute(arguments: argparse.Namespace) -> int:
 
     feed = service.replay(arguments.run, speed=arguments.speed)
     return show(TopApp(feed, settings, past=partial(estimator, settings)))
-
-
-def has_terminal() -> bool:
-    """Whether a program can be shown: both streams are a terminal that can do more than print."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -29,7 +29,7 @@ from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.cli.store_option import settings_of
-from neuron_top.cli.terminal import release_lost, standard_terminals, watched_terminal
+from neuron_top.cli.terminal import has_screen, release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import estimator
 from neuron_top.services.notifications import notifying
@@ -93,10 +93,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _wants_screen(arguments: argparse.Namespace) -> bool:
     """Whether to open the screen; it needs a keyboard and a terminal to draw on."""
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    if arguments.screen and not terminal:
+    if arguments.screen and not has_screen():
         raise UsageError("--screen needs a terminal on standard input and output")
-    return terminal and not arguments.plain and os.environ.get("TERM") != "dumb"
+    return has_screen() and not arguments.plain
 
 
 def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) -> None:

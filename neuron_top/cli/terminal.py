@@ -12,7 +12,22 @@ import threading
 from collections.abc import Sequence
 
 _TERMINAL = "/dev/tty"
-_STANDARD_INPUT = 0
+_STANDARD_INPUT, _STANDARD_OUTPUT = 0, 1
+
+
+def has_keyboard() -> bool:
+    """Whether standard input is a terminal, and not closed."""
+    return os.isatty(_STANDARD_INPUT)
+
+
+def can_draw() -> bool:
+    """Whether standard output is a terminal that can do more than print."""
+    return os.isatty(_STANDARD_OUTPUT) and os.environ.get("TERM") != "dumb"
+
+
+def has_screen() -> bool:
+    """Whether a program can be shown."""
+    return has_keyboard() and can_draw()
 
 
 def move_pipe_aside() -> int | None:

@@ -23,8 +23,6 @@ printing lines
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -34,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.store_option import add_store, settings_of
-from neuron_top.cli.terminal import move_pipe_aside
+from neuron_top.cli.terminal import can_draw, has_keyboard, move_pipe_aside
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.settings import Settings
 
@@ -70,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
-    on_screen = not (arguments.json or arguments.plain) and _has_screen()
+    on_screen = not (arguments.json or arguments.plain) and can_draw()  # keys: a log may be on standard input
     if on_screen:
         disable_gc()
     from neuron_top.services.feeds import bucket_paths, job_feed, live_feed
@@ -83,7 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     if not on_screen and (buckets := bucket_paths(arguments.paths)):
         raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
-    piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
+    piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not has_keyboard() else None
     feed = (
         job_feed(settings, arguments.job)
         if arguments.job
@@ -116,7 +114,7 @@ def _shown(
                 None if feed.is_behind else lines.each(feed, lambda progress, one: progress.wait(one.read(read)))
             ),
         )
-    if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
+    if on_screen and has_keyboard() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
     _check_found(arguments.paths)
     return _once(feed, settings, named=bool(arguments.paths or arguments.job))
@@ -133,11 +131,6 @@ def print_flushed(line: str) -> bool:
     """Print a line on stdout, flushed."""
     print_text(line)
     return True
-
-
-def _has_screen() -> bool:
-    """Whether a terminal shows what we print. Its keyboard is another question: a log may be on standard input."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _on_screen(feed: EndingFeed, settings: Settings, paths: Sequence[str]) -> int:

@@ -126,3 +126,18 @@ def test_only_what_is_required_is_named_as_missing(arguments: tuple[str, ...], m
     result = started(*arguments)
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].endswith(f"the following arguments are required: {missing}")
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("demo", 0), ("tally none.log", 2), ("runs rm last", 3), ("explode", 2), ("cache roots", 0)]
+)
+def test_closed_standard_streams_are_no_crash(
+    command: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    for closed in ("<&-", "2>&-", "<&- 2>&-"):
+        line = f"{sys.executable} -m neuron_top {command} {closed}"
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, (closed, done.stderr)
+        assert "usage:" not in done.stdout
+        assert "Traceback" not in done.stderr

@@ -309,3 +309,25 @@ def test_a_log_on_standard_input_is_read_to_its_end(here: Here) -> None:
     done = here("watch", "--json", "-", stdin=(HIT + "\n").encode())
     assert done.returncode == 0
     assert json.loads(done.stdout.splitlines()[-1])["cache"]["hits"] == 1
+
+
+@pytest.mark.parametrize("streams", ["<&- 2>/dev/null", "2>&-", ">/dev/full 2>/dev/full", "<&- 2>&-"])
+def test_the_exit_status_is_the_commands_whatever_became_of_our_own_streams(here: Here, streams: str) -> None:
+    command = f"{sys.executable} -m neuron_top run -- sh -c 'echo said; echo why >&2; exit 7' {streams}"
+    done = subprocess.run(["sh", "-c", command], env=here.environ, timeout=PATIENCE, check=False)
+    assert done.returncode == 7
+    with here.store() as store:
+        assert [run.exit_code for run in store.runs()] == [7]
+
+
+def test_a_reader_of_the_messages_that_goes_away_does_not_change_the_exit_status(here: Here) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*PROGRAM, *python("import time; time.sleep(1.2); raise SystemExit(7)")],
+            env=here.environ, stdin=subprocess.DEVNULL, stderr=writing, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert done.returncode == 7

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from neuron_top.cli.cache_commands.execution import execute_plan
 from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.cli.terminal import has_keyboard
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService, Outcome, Plan, Verb
@@ -137,7 +138,7 @@ def confirm(what: str, word: str = "") -> None:
 
 
 def _has_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    return has_keyboard() and sys.stderr.isatty()
 
 
 def _ask(question: str) -> str:

@@ -11,10 +11,10 @@ exit status: 0 left · 2 no database is named, or there is no terminal
 from __future__ import annotations
 
 import argparse
-import sys
 
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.store_option import add_prometheus, add_store, settings_of
+from neuron_top.cli.terminal import has_screen
 from neuron_top.errors import UsageError
 from neuron_top.services.fleet_database import check_named
 
@@ -29,7 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
     settings = settings_of(arguments)
     check_named(settings)
-    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if not has_screen():
         raise UsageError("the screen needs a terminal; `neurontop fleet nodes` and `fleet jobs` print lines")
     disable_gc()
     from neuron_top.services.feeds import live_feed
