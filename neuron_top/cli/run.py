@@ -94,7 +94,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _wants_screen(arguments: argparse.Namespace) -> bool:
     """Whether to open the screen; it needs a keyboard and a terminal to draw on."""
     if arguments.screen and not has_screen():
-        raise UsageError("--screen needs a terminal on standard input and output")
+        raise UsageError("--screen needs a terminal on standard input and output, with this in its foreground")
     return has_screen() and not arguments.plain
 
 

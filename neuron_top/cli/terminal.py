@@ -16,18 +16,28 @@ _STANDARD_INPUT, _STANDARD_OUTPUT = 0, 1
 
 
 def has_keyboard() -> bool:
-    """Whether standard input is a terminal, and not closed."""
-    return os.isatty(_STANDARD_INPUT)
+    """Whether standard input is a terminal whose keys reach us."""
+    return os.isatty(_STANDARD_INPUT) and not _in_background(_STANDARD_INPUT)
 
 
 def can_draw() -> bool:
-    """Whether standard output is a terminal that can do more than print."""
-    return os.isatty(_STANDARD_OUTPUT) and os.environ.get("TERM") != "dumb"
+    """Whether standard output is a terminal that can do more than print, and ours to draw on."""
+    drawable = os.isatty(_STANDARD_OUTPUT) and os.environ.get("TERM") != "dumb"
+    return drawable and not _in_background(_STANDARD_OUTPUT)
 
 
 def has_screen() -> bool:
     """Whether a program can be shown."""
     return has_keyboard() and can_draw()
+
+
+def _in_background(terminal: int) -> bool:
+    """Whether a shell has another job in front on that terminal; it is ours to use where it is no shell's."""
+    try:
+        front = os.tcgetpgrp(terminal)
+    except OSError:
+        return False
+    return front not in (0, os.getpgrp())
 
 
 def move_pipe_aside() -> int | None:

@@ -159,3 +159,30 @@ def test_ctrl_c_on_the_terminal_interrupts_the_job(tmp_path: Path) -> None:
     assert status == 130
     assert b"KeyboardInterrupt" in shown
     assert b"interrupted (SIGINT)" in shown
+
+
+def test_in_the_background_of_a_shell_lines_are_printed_and_nothing_is_drawn(tmp_path: Path) -> None:
+    for name in ("run -- echo said", "demo", "watch /dev/null"):
+        shown = in_the_background(name, tmp_path)
+        assert b"\x1b[?1049h" not in shown, name
+        assert b"ended with 0" in shown, name
+
+
+def in_the_background(arguments: str, folder: Path) -> bytes:
+    """What a terminal shows of a command that a shell starts with `&`."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(
+            NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
+        )
+        command = f"{sys.executable} -m neuron_top {arguments} & wait %1; echo ended with $?"
+        os.execvp("bash", ["bash", "--norc", "-mc", command])
+    shown, deadline = b"", time.monotonic() + 60
+    while b"ended with" not in shown and time.monotonic() < deadline and select.select([terminal], [], [], 60)[0]:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:
+            break
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    return shown
