@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import base, families, json_lines, timestamps, wide
+from neuron_top.parsers import base, families, json_lines, own_lines, timestamps, wide
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
@@ -230,6 +230,8 @@ class LogReader:
 
     def _records_of(self, segment: str, offset: int) -> list[base.Record]:
         found = base.records(segment, offset, self.source)
+        if found and own_lines.is_own(found[0].text):  # a header may stand in what it quotes
+            return []
         if self._until is not None and found and found[-1].at is not None:
             self._until = found[-1].at + timestamps.HALF_YEAR
         if self._loggers_clocks and len(found) == 1 and found[0].shape is PLAIN:

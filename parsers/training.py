@@ -24,8 +24,6 @@ _BAR = late_pattern(
     r"\[[\d:]{1,20}<[\d:?]{1,20}, {0,4}(?P<rate>[\d.]{1,20}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{0,1500})\]"
 )
 _ANY_BAR = late_pattern(r"\d{1,3}%\|[^|]{0,400}\|")
-_OWN_PROGRESS = "neurontop: "
-"""Progress lines of `neurontop run` repeat steps that the job printed: in a merged log they would count twice."""
 _TRAINING_BAR = late_pattern(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
 _POSTFIX = late_pattern(rf"([\w/ ]{{1,60}})=({_FLOAT})(?=[,\]\s]|$)")
 _BERT = late_pattern(
@@ -281,8 +279,6 @@ def _facts(record: Record) -> list[AnyEvent] | None:
 def _loss(record: Record) -> list[AnyEvent] | None:
     """Any line that names a loss and a step or an epoch, the way samples and NxD scripts print them."""
     text = record.text if len(record.text) <= 1000 else record.text[:1000]
-    if text.startswith(_OWN_PROGRESS):
-        return None
     loss = _LOSS.search(text) if "oss" in text or "OSS" in text else None
     step, epoch = (_STEP.search(text), _EPOCH.search(text)) if loss else (None, None)
     if loss is None or (step is None and epoch is None):

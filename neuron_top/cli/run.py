@@ -87,7 +87,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if screen:
             _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
-    log_stderr("\n" + summary_text(closing, recording.kept, _reason(closing), is_replayable=recording.is_replayable))
+    _print_summary(summary_text(closing, recording.kept, _reason(closing), is_replayable=recording.is_replayable))
     return shell_status(code)
 
 
@@ -142,6 +142,12 @@ def _reason(closing: Summary) -> str:
 
     cause = headline(closing.diagnosis, over=True)
     return cause.text if cause is not None else ""
+
+
+def _print_summary(text: str) -> None:
+    """Print it in lines that are known as ours in a log of the job's (`parsers.own_lines`)."""
+    lines = (line if line.startswith(" ") else f"neurontop: {line}" for line in text.splitlines())
+    log_stderr("\n" + "\n".join(lines))
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

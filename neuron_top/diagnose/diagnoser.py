@@ -28,7 +28,7 @@ from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
-from neuron_top.parsers import wide
+from neuron_top.parsers import own_lines, prefixes, wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
@@ -297,7 +297,9 @@ class Diagnoser:
         self._depends_on_place = False
         if _HEADING in raw:
             self._read_above(block, position, line)
-        found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
+        found = []
+        if not own_lines.repeats(prefixes.split(strip_ansi(raw.decode("utf-8", "replace")))[1]):
+            found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
         if shape is not None and len(found) <= 1 and not (self._spanning or self._depends_on_place):
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()

@@ -19,6 +19,7 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers.compiler import DETAIL
+from neuron_top.parsers.own_lines import MARK
 
 FAILED = "Failed compilation with"
 _CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
@@ -37,7 +38,7 @@ _DATE = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
 _END = late_pattern(r"\[libneuronxla [^\]]{1,80}\]")
 _FOREIGN = late_pattern(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||To fix the error"
-    r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:"
+    r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank|[\w.]{0,80}_RemoteTraceback:|" + MARK
 )
 _ARGUMENT = late_pattern(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
 _REMARK = late_pattern(r"(?i:warning|note|info): ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ahocorasick_rs
 
 from neuron_top.late_pattern import late_pattern
+from neuron_top.parsers import own_lines
 
 _STEPS = (
     b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"loss ", b"tokens/s",
@@ -18,8 +19,8 @@ _BARS = frozenset((_STEPS.index(b"/s]"), _STEPS.index(b"/s, ")))
 _BAR = late_pattern(rb"\[[\d:]{4,12}<[\d:?]{1,12}, {0,3}\d[\d.]{0,12}(?![kKMGT]?i?[Bb]/)[A-Za-z]{1,20}/s[\],]")
 """Such a bar up to there; bytes are what is loaded, no work."""
 _LOSS = _STEPS.index(b"loss ")
-_SUMMARY = b"wandb: "
-"""In front of what Weights & Biases prints of a run that has ended."""
+_SUMMARIES = (b"wandb: ", *own_lines.OF_STEPS)
+"""In front of a loss that Weights & Biases prints of a run that has ended, or we of the job that we run."""
 _ANSWER = _STEPS.index(b": success")
 _ROUTER = b"router::server: "
 """Near in front of it, where TGI's router has answered a request."""
@@ -54,9 +55,10 @@ def found_in(block: bytes) -> tuple[list[int], list[int]]:
 
 def _is_step(block: bytes, index: int, start: int, end: int) -> bool:
     """Whether it is what it looks like: a rate follows a number, and is no part of a path (`runs/item`); a number
-    follows `loss`, but not in the summary of a run; what succeeds is a request to TGI's router."""
+    follows `loss` in a line of the job's, not in a summary; what succeeds is a request to TGI's router."""
     if index == _LOSS:
-        return block[end : end + 1].isdigit() and _SUMMARY not in block[block.rfind(b"\n", 0, start) + 1 : start]
+        line = block[block.rfind(b"\n", 0, start) + 1 : start]
+        return block[end : end + 1].isdigit() and not any(mark in line for mark in _SUMMARIES)
     if index == _ANSWER:
         return _ROUTER in block[max(0, start - _ROUTER_BYTES) : start + 2]
     if index in _BARS:

@@ -169,11 +169,13 @@ def test_the_summary_at_the_end_of_a_run_begins_with_the_cause(tmp_path: Path) -
     result = neurontop("run", "--plain", "--name", "it", "--", sys.executable, "-c", command, home=tmp_path)
     assert result.returncode == 5
     lines = result.stderr.splitlines()
-    blank, reason, _ = lines[(end := lines.index("it: failed (exit status 5)")) - 2 : end + 1]
+    blank, reason, _ = lines[(end := lines.index("neurontop: it: failed (exit status 5)")) - 2 : end + 1]
     assert blank == ""
-    assert reason == "failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    assert (
+        reason == "neurontop: failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    )
     fine = neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print(1)", home=tmp_path)
-    assert "\n\nfine: completed\n" in f"\n{fine.stderr}"
+    assert "\n\nneurontop: fine: completed\n" in f"\n{fine.stderr}"
 
 
 def test_the_status_of_a_job_that_ended_well_begins_with_its_name_and_has_no_cause(tmp_path: Path) -> None:

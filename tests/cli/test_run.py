@@ -98,7 +98,7 @@ def test_the_recording_holds_what_happened(here: Here) -> None:
 
 def test_a_line_end_in_a_name_is_made_visible(here: Here) -> None:
     done = here("run", "--name", "a\nb", "--", "true")
-    assert "\na⏎b: completed\n" in done.stderr.decode()
+    assert "\nneurontop: a⏎b: completed\n" in done.stderr.decode()
 
 
 def test_death_by_a_signal_is_128_and_the_signal(here: Here) -> None:
