@@ -175,6 +175,8 @@ class Recording:
         self.feed.wait_for("job")
         if self.job.interrupted_by or code < 0:
             self.job.end_rest()
+        elif self.job.left_processes:
+            self._warn("the command left processes that go on; what they print from now on is not recorded")
         self.feed.stop_sources()
         for event in self._output.ended(code) if self._output is not None else ():
             self.feed.publish(event)

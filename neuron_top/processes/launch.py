@@ -12,7 +12,8 @@ The job cannot tell the difference to being started from the shell:
 - Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
   NEURONTOP_EVENTS_DIR, where our compile component says what log lines cannot.
 
-If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got.
+If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got. What a
+command leaves behind when it ends well writes on to where it would have written.
 The output goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.
 """
 
@@ -60,6 +61,8 @@ class Job:
         self.command = tuple(command)
         self.interrupted_by = ""
         """Name of the first signal that was passed on, "" while none was."""
+        self.left_processes = False
+        """The command has ended, and something that it started may still write."""
         self._environ = dict(environ)
         self._shown = shown
         self._output: RelayedOutput | None = None
@@ -121,13 +124,15 @@ class Job:
     def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
         """Pass the output on until its end; `on_idle` is called at least every 100 ms.
 
-        Workers that a launcher in its death left behind are asked to end, too: they would write on and on.
+        Workers that a launcher in its death left behind are asked to end, too: they would write on and on. Otherwise
+        what is left behind goes on; only its output is not waited for once it is quiet.
         """
         output = self._output
         if output is None:
             raise RuntimeError("the job was not started")
         quiet_since: float | None = None
         latest = float("inf")
+        is_ending_rest = False
         while not output.ended:
             if (came := output.receive()) is not None:
                 on_output(*came)
@@ -135,13 +140,15 @@ class Job:
             on_idle()
             if quiet_since is None and (status := self._started.poll()) is not None:
                 quiet_since = time.monotonic()
-                if self.interrupted_by or status < 0:
+                is_ending_rest = bool(self.interrupted_by) or status < 0
+                if is_ending_rest:
                     self.signal_all(signal.SIGTERM)
                     latest = quiet_since + _GRACE_SECONDS
             now = time.monotonic()
             if now > latest or (quiet_since is not None and now > quiet_since + _QUIET_SECONDS and output.idle()):
                 break
-        self._close_output()
+        self.left_processes = not (output.ended or is_ending_rest)
+        output.leave() if self.left_processes else output.quit()
 
     def wait(self) -> int:
         """Block until the command ended; its status, negative for a signal."""

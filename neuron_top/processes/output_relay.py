@@ -3,16 +3,18 @@
 It reads the job's streams, writes them to our own standard output and error, and hands a copy to `neurontop run` (the
 watcher). When the watcher is gone without a word (kill -9), nothing changes for the job: its output goes on to where it
 went, and into the recording's `output.log`, to which the watcher appended until then. It ends when the job's output
-ends, or when the watcher says so.
+ends, or when the watcher says so. Where the command left processes behind, the watcher says `leave` at its own end:
+their output goes on to where it went, and is kept nowhere.
 
 Nothing piles up here: a portion is passed on before the next one is read, so a slow reader slows the job down, as it
 would without us. Run as a file, with the standard library and three modules of ours that need nothing else: it starts
 in milliseconds, in a session of its own, so that neither Ctrl-C nor the loss of the terminal reaches it.
 
 Copies go to the watcher as packets: the number of the stream, then its bytes; none at its end. The watcher asks on a
-second socket, a byte each: `show` the output from now on, take over the `size` of the terminal, `quit`, whether all
-that the job wrote has been passed on (`idle`), or whether a line may stand between the job's lines on standard output
-(1) or error (2). The answer to that is no, yes, or yes after a line end; after a yes nothing is written until `done`.
+second socket, a byte each: `show` the output from now on, take over the `size` of the terminal, `quit`, `leave`,
+whether all that the job wrote has been passed on (`idle`), or whether a line may stand between the job's lines on
+standard output (1) or error (2). The answer to that is no, yes, or yes after a line end; after a yes nothing is written
+until `done`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ if __name__ == "__main__":
 from neuron_top.processes.interleave import Interleaver
 from neuron_top.processes.streams import SharedStreams, copy_window_size, write_all
 
-SHOW, SIZE, QUIT, IDLE, DONE = b"s", b"w", b"q", b"i", b"d"
+SHOW, SIZE, QUIT, LEAVE, IDLE, DONE = b"s", b"w", b"q", b"l", b"i", b"d"
 NO, YES, AFTER_LINE_END = b"0", b"1", b"2"
 PACKET_BYTES = 1 << 16
 _HALF_LINE_MILLISECONDS = 250
@@ -118,6 +120,9 @@ class Relay:
             self._answer(YES if self._is_idle() else NO)
         elif command == QUIT:
             self._quit = True
+        elif command == LEAVE:
+            self._watcher_gone = True
+            self._close_log()
         elif command in (b"1", b"2"):
             self._give_way(int(command))
         elif not command:
@@ -221,6 +226,10 @@ class Relay:
         try:
             write_all(self._log, data)
         except OSError:
+            self._close_log()
+
+    def _close_log(self) -> None:
+        if self._log is not None:
             os.close(self._log)
             self._log = None
 

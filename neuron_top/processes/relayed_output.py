@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neuron_top.processes import output_relay
-from neuron_top.processes.output_relay import AFTER_LINE_END, DONE, IDLE, NO, PACKET_BYTES, QUIT, SHOW, SIZE
+from neuron_top.processes.output_relay import AFTER_LINE_END, DONE, IDLE, LEAVE, NO, PACKET_BYTES, QUIT, SHOW, SIZE
 
 _SCRIPT = Path(output_relay.__file__)
 _LAST_SECONDS = 5.0
@@ -118,6 +118,15 @@ class RelayedOutput:
         except subprocess.TimeoutExpired:  # it writes to a reader that takes nothing
             self._process.kill()
             self._process.wait()
+        self._close()
+
+    def leave(self) -> None:
+        """Leave the relay to those that still write: what they write goes on to where it went, unseen by us."""
+        self._say(LEAVE)
+        threading.Thread(target=self._process.wait, name="relay that was left", daemon=True).start()
+        self._close()
+
+    def _close(self) -> None:
         self._packets.close()
         with self._asking:
             self._control.close()

@@ -331,3 +331,21 @@ def test_a_reader_of_the_messages_that_goes_away_does_not_change_the_exit_status
     finally:
         os.close(writing)
     assert done.returncode == 7
+
+
+def test_what_a_command_leaves_behind_goes_on_and_prints_to_where_it_would(here: Here, tmp_path: Path) -> None:
+    go, went = tmp_path / "go", tmp_path / "went"
+    late = f"while [ ! -e {go} ]; do sleep 0.1; done; echo late && touch {went}"
+    started = here.start("run", "--", "sh", "-c", f"({late}) & echo done")
+    assert started.wait(PATIENCE) == 0
+    go.touch()
+    assert started.stdout is not None
+    assert started.stderr is not None
+    assert started.stdout.read() == b"done\nlate\n"
+    assert b"left processes that go on" in started.stderr.read()
+    assert went.exists()
+    with here.store() as store:
+        (run,) = store.runs()
+    assert (Path(run.folder) / "output.log").read_bytes() == b"done\n"
+    started.stdout.close()
+    started.stderr.close()
