@@ -20,12 +20,15 @@ import argparse
 from pathlib import Path
 
 from neuron_top.cli.documents import add_output, chosen_format, render, write
+from neuron_top.cli.numbers import number_in
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.reports import Compared, ReportService
 from neuron_top.views.compare import compare
 from neuron_top.views.gate import GROWTH_RULES, growth_reasons
+
+_GROWTH = number_in(-1, 1e12, "must be -1 or more; 0.1 is a tenth more")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", help="recording, log file or cache folder to compare with A")
     parser.add_argument("more", metavar="C", nargs="*", help="further runs, compared with A in one report")
     for rule in GROWTH_RULES:
-        parser.add_argument(f"--{rule.option}", type=float, metavar="X", help=rule.text)
+        parser.add_argument(f"--{rule.option}", type=_GROWTH, metavar="X", help=rule.text)
     add_output(parser)
     add_store(parser)
 
@@ -47,6 +50,9 @@ def execute(arguments: argparse.Namespace) -> int:
     reasons: tuple[str, ...] = ()
     names = (arguments.a, arguments.b, *arguments.more)
     are_caches = [Path(name).is_dir() for name in names]
+    limits = _limits(arguments)
+    if limits and (len(names) > 2 or any(are_caches)):
+        raise UsageError(f"--{next(iter(limits))} judges one run by another: name two runs")
     if len(names) > 2:
         if any(are_caches):
             raise UsageError("two caches can be compared, not more; name runs, or two caches")
@@ -58,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         newer = service.plain(arguments.b)
         view = compare(service.plain(arguments.a), newer)
-        reasons = growth_reasons(view, newer, _limits(arguments))
+        reasons = growth_reasons(view, newer, limits)
     write(render(view, form), form, arguments.output)
     for reason in reasons:
         log_stderr(reason)

@@ -23,7 +23,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="html, md or json (default: by the name given with -o, or md)")
     form.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
-    parser.add_argument("-o", "--output", metavar="FILE", help="output file (written atomically; default: stdout)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (written atomically); - or none: stdout")
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:
@@ -50,7 +50,7 @@ def write(text: str, form: str, path: str | None) -> None:
     A device (`/dev/stdout`, `/dev/fd/63`) is written to: root would put a file in its place. Elsewhere no link and no
     pipe is followed, which somebody else may have put there.
     """
-    if path is None:
+    if path is None or path == "-":
         {"html": write_html, "json": write_json}.get(form, sys.stdout.write)(text)
         return
     target = Path(path)

@@ -11,7 +11,7 @@ the graph (such as a learning rate), world size, added or removed operators and 
 that was evicted (by whom, when), that failed, or that newer clients cannot see. Graphs are compared by structure:
 operators, shapes and constants.
 
-exit status: 0 explained · 2 usage · 3 cache, entry or recording not found
+exit status: 0 explained · 2 usage · 3 cache, entry or recording not found, or nothing missed
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ def execute(arguments: argparse.Namespace) -> int:
             raise
         _print(explanation, arguments)
         return 0
+    if not explanations:
+        if arguments.json:
+            print_json([])
+        raise NothingToShow("nothing missed: every graph of this run came from the cache, or none was named")
     if arguments.json:
         print_json(explanations)
     elif len(explanations) == 1:
@@ -79,8 +83,6 @@ def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[MissDocum
     run = ReportService(settings, log_stderr).load([arguments.what], standard_input_bytes())
     root = CacheService(settings).resolve(arguments.cache, folder=True) if arguments.cache else None
     explanations, missed = MissService(settings, root).explain_run(run, _MOST)
-    if not missed:
-        raise NothingToShow("nothing missed: every graph of this run came from the cache, or none was named")
     if missed > _MOST:
         log_stderr(f"neurontop: explained {_MOST} of {missed} misses, those with the longest compiles")
     return explanations

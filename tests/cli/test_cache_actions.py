@@ -95,6 +95,8 @@ def test_evict_journal_restore_and_purge(root: Path, run: Run) -> None:
     assert run("evict", root, "--state", "failed", "--yes").returncode == 0
     purged = json.loads(run("purge", root, "--yes", "--json").stdout)
     assert purged["freed_bytes"] > 0
+    nothing = {"root": purged["root"], "plans": [], "freed_bytes": 0, "files": 0, "failed": []}
+    assert json.loads(run("purge", root, "--yes", "--json").stdout) == nothing
     states_now = [each["state"] for each in json.loads(run("journal", root, "--json").stdout)["plans"]]
     assert states_now == ["restored", "purged"]
     assert run("restore", purged["plans"][0], root).returncode == 4

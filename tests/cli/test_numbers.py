@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from neuron_top.cli.main import main
@@ -17,6 +20,8 @@ from neuron_top.cli.main import main
         ("replay last --speed nan", "must lie between 0.001 and 1000"),
         ("report last --price -1", "must be an amount of money, 0 or more"),
         ("check last --max-compile-share 1.5", "must lie between 0 and 1"),
+        ("compare last~ last --max-slowdown nan", "must be -1 or more"),
+        ("compare last~ last --max-memory-growth -2", "must be -1 or more"),
         ("check last --max-late x", "'x' is not a number"),
     ],
 )
@@ -27,3 +32,24 @@ def test_a_number_out_of_bounds_is_a_usage_error(
         main(command.split())
     assert end.value.code == 2
     assert expected in capsys.readouterr().err
+
+
+def test_thresholds_that_nothing_is_measured_against_are_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("step 1 loss 2\n")
+    for names in ([log, log, log], [tmp_path, tmp_path]):
+        assert main(["compare", *map(str, names), "--max-slowdown", "0.1"]) == 2
+        assert "--max-slowdown judges one run by another: name two runs" in capsys.readouterr().err
+
+
+def test_a_dash_as_output_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "a.log"
+    log.write_text("step 1 loss 2\n")
+    assert main(["report", str(log), "--json", "-o", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "a.log"
+    assert list(tmp_path.iterdir()) == [log]

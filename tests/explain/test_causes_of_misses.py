@@ -183,6 +183,8 @@ def test_a_log_without_misses_has_nothing_to_explain(cache: Path, capsys: pytest
     log.write_text("nothing\n")
     assert main(["explain", str(log), "--cache", str(cache)]) == 3
     assert "nothing missed" in capsys.readouterr().err
+    assert main(["explain", str(log), "--cache", str(cache), "--json"]) == 3
+    assert capsys.readouterr().out == "[]\n"
 
 
 def update(*names: str, inputs: tuple[str, ...] = ("f32[8,4]", "f32[8,4]", "f32[4]", "f32[4]")) -> GraphSignature:

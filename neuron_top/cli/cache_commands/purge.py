@@ -20,7 +20,7 @@ from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import ReadOnlyMode
 from neuron_top.escapes import visible
-from neuron_top.services.caches import PlanHistory
+from neuron_top.services.caches import PlanHistory, Purge
 from neuron_top.units import bytes_text, counted
 
 
@@ -53,6 +53,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     for history in histories if not arguments.json else ():
         print(visible(in_trash_text(history)))
+    if arguments.json and not histories:
+        _print_json(root, Purge())
+        return 0
     if not histories or arguments.dry_run:
         how_many = counted(len(histories), "plan") if histories else "no plan"
         log_stderr(f"neurontop: {how_many} in the trash of {visible(root)} could be purged")
@@ -66,16 +69,20 @@ def execute(arguments: argparse.Namespace) -> int:
     for remark in (*purge.remarks, *(why for _, why in purge.failed)):
         log_stderr(f"neurontop: {visible(remark)}")
     if arguments.json:
-        print_json(
-            {
-                "root": root,
-                "plans": [record.plan for record in purge.records],
-                "freed_bytes": purge.freed,
-                "files": purge.files,
-                "failed": [plan for plan, _ in purge.failed],
-            }
-        )
+        _print_json(root, purge)
     else:
         plans, files = counted(len(purge.records), "plan"), counted(purge.files, "file")
         log_stderr(f"neurontop: {plans} purged: {bytes_text(purge.freed)} free, {files}")
     return 1 if purge.failed else 0
+
+
+def _print_json(root: str, purge: Purge) -> None:
+    print_json(
+        {
+            "root": root,
+            "plans": [record.plan for record in purge.records],
+            "freed_bytes": purge.freed,
+            "files": purge.files,
+            "failed": [plan for plan, _ in purge.failed],
+        }
+    )
