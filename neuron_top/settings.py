@@ -114,9 +114,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def state_path(self) -> Path:
-        """The state folder as a path (not created here). Raises UsageError where it is below a home that nobody has."""
+        """The state folder as a path (not created here). Raises UsageError where it is below a home that nobody has.
+
+        It is absolute: a job gets folders below it, and may go to another folder.
+        """
         try:
-            return Path(self.state_dir).expanduser() if self.state_dir else _user_folder("state")
+            return Path(self.state_dir).expanduser().absolute() if self.state_dir else _user_folder("state")
         except RuntimeError:  # no such user, or one without a home
             raise UsageError(
                 f"state folder {self.state_dir}: the home folder is not known; give a path without ~ in state_dir "
@@ -154,12 +157,13 @@ _XDG = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME
 
 
 def _user_folder(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The platform's folder of this kind for this program; on Linux by the XDG rules, without a slow import."""
+    """The platform's folder of this kind for this program; on Linux by the XDG rules (a relative path does not count),
+    without a slow import."""
     platform: str = sys.platform
     if platform == "linux":
         name, default = _XDG[kind]
         given = environ.get(name, "")
-        return (Path(given) if given.strip() else _home(name) / default) / APP
+        return (Path(given) if given.startswith("/") else _home(name) / default) / APP
     import platformdirs
 
     return platformdirs.user_state_path(APP) if kind == "state" else platformdirs.user_config_path(APP)

@@ -3,14 +3,18 @@ and its job.
 
 The node is NEURONTOP_NODE, else SLURMD_NODENAME, NODE_NAME (Kubernetes), the EC2 instance id, the host name. The job is
 NEURONTOP_JOB, else SLURM_JOB_ID, TORCHELASTIC_RUN_ID, JOB_NAME (in Kubernetes), else a name of our own.
+
+exit status: 0 printed · 2 usage, or a setting is wrong
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 
 from neuron_top import settings
 from neuron_top.cli.output import print_json, print_text, table
+from neuron_top.errors import UsageError
 from neuron_top.identity import identity
 
 
@@ -31,6 +35,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     current, origins = settings.load()
     values = {name: settings.shown(name, getattr(current, name)) for name in current.__struct_fields__}
+    values["state_dir"] = _state_folder(current)
     named = {name: (value, origins[name]) for name, value in values.items()}
     who = identity()
     named |= {"node": (who.node.value, who.node.origin), "job": (who.job.value, who.job.origin)}
@@ -43,3 +48,10 @@ def execute(arguments: argparse.Namespace) -> int:
             )
         )
     return 0
+
+
+def _state_folder(current: settings.Settings) -> str:
+    """The folder in force, where none is set too; "" where it is below a home that nobody has."""
+    with contextlib.suppress(UsageError):
+        return str(current.state_path)
+    return current.state_dir

@@ -141,3 +141,19 @@ def test_closed_standard_streams_are_no_crash(
         assert done.returncode == status, (closed, done.stderr)
         assert "usage:" not in done.stdout
         assert "Traceback" not in done.stderr
+
+
+def test_the_state_folder_is_shown_and_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("NEURONTOP_STATE_DIR", raising=False)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    found = {}
+    for name, given in (("XDG_STATE_HOME", "relative"), ("XDG_STATE_HOME", "/xdg"), ("NEURONTOP_STATE_DIR", "here")):
+        monkeypatch.setenv(name, given)
+        found[given] = json.loads(started("config", "--json").stdout)["state_dir"]["value"]
+    assert found == {
+        "relative": str(tmp_path / ".local/state/neuron-top"),
+        "/xdg": "/xdg/neuron-top",
+        "here": str(tmp_path / "here"),
+    }
