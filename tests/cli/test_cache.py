@@ -188,3 +188,9 @@ def test_last_use_and_compile_time_come_from_recordings_too(root: Path) -> None:
     assert hit["compile_seconds"] == 30.0
     assert hit["module"][7:20] in neurontop("ls", root, "--sort", "used").stdout.splitlines()[1]
     assert answer("show", root, "1" * 20)["last_used"] == hit["last_used"]
+
+
+def test_a_path_to_look_for_artifacts_in_that_is_not_there_is_named(tmp_path: Path) -> None:
+    result = neurontop("roots", "--no-sizes", tmp_path / "none")
+    assert (result.returncode, result.stdout) == (3, "")
+    assert f"{tmp_path}/none: no such file or folder" in result.stderr

@@ -5,6 +5,8 @@
 
 States: done, restored, purged, running, interrupted (resume it with `neurontop cache apply PLAN`, or undo it),
 found (not in the journal: what it took lies in the trash; restore or purge it).
+
+exit status: 0 printed · 2 usage · 3 no such cache
 """
 
 from __future__ import annotations

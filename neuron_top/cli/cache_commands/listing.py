@@ -9,6 +9,8 @@ The last column says what is most worth knowing of the state: a failure's code a
 holder, what is wrong with a file. `last used` is the newer of the last use by a recorded run (`neurontop run`) and the
 artifact's access time where the mount keeps it (with `relatime` to the day); an entry of which neither is known has
 none. Compile times are known of local compiles and of recorded runs.
+
+exit status: 0 listed · 2 usage · 3 no such cache
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""List the pins: patterns of modules that no eviction takes, with who set them, when and why."""
+"""List the pins: patterns of modules that no eviction takes, with who set them, when and why.
+
+exit status: 0 printed · 2 usage
+"""
 
 from __future__ import annotations
 

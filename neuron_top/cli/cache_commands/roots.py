@@ -10,15 +10,19 @@ PyTorch's own artifacts have no place of their own: bundles of torch.compiler.sa
 functions saved by aot_compile and AOTInductor's packages are named where they lie in this folder, in vLLM's or in PATH.
 
   neurontop cache roots artifacts/ bundle.bin
+
+exit status: 0 printed · 2 usage · 3 a given path is not found
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
+from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
 from neuron_top.services.cache_places import CachePlace, TorchArtifact, VllmState, cache_places
 from neuron_top.services.cache_reader import Entry, State
@@ -36,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
+    for place in arguments.places:
+        if not Path(place).exists():
+            raise NothingToShow(f"{visible(place)}: no such file or folder")
     places = cache_places(sizes=not arguments.no_sizes, artifacts_in=arguments.places)
     if arguments.json:
         print_json(

@@ -7,6 +7,8 @@ archive too: digest, target, inputs and outputs, constants, scratch and code byt
   neurontop cache show 176283691 --payload --json
 
 Floating-point operations count `dot` alone and loop bodies once; bytes are an upper bound before fusion.
+
+exit status: 0 printed · 2 usage, or several entries match · 3 no such cache or entry
 """
 
 from __future__ import annotations

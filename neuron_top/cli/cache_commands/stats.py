@@ -4,6 +4,8 @@ Bytes are allocated disk blocks, each file counted once however many names it ha
 touched for a while come from the stored index; `as of` says when those were seen last, and `--rescan` asks all again.
 
   neurontop cache stats --json | jq .totals.bytes
+
+exit status: 0 printed · 2 usage · 3 no such cache
 """
 
 from __future__ import annotations
