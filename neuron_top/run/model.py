@@ -122,8 +122,14 @@ class Run:
 
     @property
     def started(self) -> float | None:
-        """When the command started; of a log that was only opened, its first time."""
-        return self.job.started if self.job.started is not None else self.first_time
+        """When the command started; of a log that was only opened, its first time.
+
+        None where lines without a clock had been written before anybody looked: they tell that it began, not when.
+        """
+        if self.job.started is not None:
+            return self.job.started
+        is_older = self.silence.clock is None and self.silence.found is not None
+        return None if is_older else self.first_time
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""

@@ -37,6 +37,15 @@ def test_an_old_log_counts_up_to_its_last_line_and_says_for_how_long_it_is_silen
     assert view.compile.over
 
 
+def test_when_a_log_without_a_clock_began_is_unknown_where_it_was_there_before_us() -> None:
+    run = Run()
+    run.apply(ev.StepReported(step=7, loss=2.0, seen=NOW, source=LOG))
+    assert run.seconds_since_start(NOW + 5) == 5.0
+    run.apply(ev.OutputGrew(path="/old/train.log", end=99, lines=3, written=NOW - 30, seen=NOW))
+    assert overview(run, NOW + 5).header.elapsed is None
+    assert run.effective_now(NOW + 5) == NOW + 5
+
+
 def test_a_copy_of_an_old_log_is_as_old_as_its_lines() -> None:
     header = overview(old_log(copied=NOW), NOW + 5).header
     assert (header.elapsed, header.last_line) == (60.0, LONG_AGO + 60)
