@@ -141,10 +141,17 @@ def _dispatch(arguments: list[str]) -> int:
 def overview_parser() -> argparse.ArgumentParser:
     """The parser of `neurontop --help`: it names the commands and knows none of their options."""
     rows = "\n".join(f"  {row.name:<10} {row.summary}" for row in COMMANDS)
-    return Parser(
+    parser = Parser(
         prog="neurontop",
         usage="neurontop [command] [options]",
         description=f"Live observability and cache management for AWS Neuron.\n\ncommands:\n{rows}",
         epilog=_EPILOG,
         formatter_class=HelpFormatter,
     )
+    parser.add_argument(
+        "-V",
+        "--version",
+        action="store_true",
+        help="print the version, and what was found beside it: extras, SDK, tools",
+    )
+    return parser

@@ -26,6 +26,7 @@ def test_help_lists_every_command_and_the_exit_codes() -> None:
     for row in entry_point.COMMANDS:
         assert f"  {row.name} " in result.stdout
     assert "exit status" in result.stdout
+    assert "-V, --version" in result.stdout
 
 
 def test_version_is_printed() -> None:
