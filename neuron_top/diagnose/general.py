@@ -92,7 +92,8 @@ _SOURCE_REFUSED = late_pattern(
     r"[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|m|mm|metal|cl|f|f90|rs|go|java|scala|kt|swift|S)"
     r"(?::\d{1,7}:(?:\d{1,5}:)?|\(\d{1,7}(?:,\d{1,5})?\) ?:) (?:(?:fatal|catastrophic) )?error"
     r"(?: [A-Z]{1,3}\d{1,6})?: \S"
-    r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:fatal|error) {1,4}: (?=\S)|error\[E\d{4}\]: \S"
+    r"|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:[^;]{1,300}, line \d{1,7}; )?(?:fatal|error) {1,4}: (?=\S)"
+    r"|error\[E\d{4}\]: \S"
 )
 """How compilers of C, C++, CUDA, Fortran, Rust and Java say what is wrong in a source."""
 _MLIR = "loc("

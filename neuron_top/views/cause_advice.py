@@ -37,6 +37,12 @@ OF_ROWS: dict[str, str] = {
     "compiler killed by the kernel": f"The host ran out of memory while it compiled. {_HOST_MEMORY}",
     "compiler crashed": "The compiler itself crashed: retry once, then report it with the graph; another compiler "
     "version may pass",
+    "a build's compiler was killed": "The compiler of a build was killed, most often for host memory: build with fewer "
+    "processes at once (MAX_JOBS, make -j) or on a host with more memory; dmesg shows who killed it",
+    "a build's compiler crashed": "The compiler of a build crashed: retry once, then build with another version of it; "
+    "the lines around it name the file",
+    "ptxas refuses a kernel": "CUDA's assembler refuses a kernel that Triton made: read its own lines below, and see "
+    "that Triton and its ptxas know this GPU's architecture",
     "compiler killed, told by torch-neuron": f"The compiler was killed, most often for host memory. {_HOST_MEMORY}",
     "compiler crashed, told by torch-neuron": "The compiler itself crashed: report it with the graph; another compiler "
     "version may pass",

@@ -7,6 +7,19 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 _COMPILERS = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
 """Programs of the compiler, by name."""
+_BUILDS_COMPILERS = (
+    r"(?:[\w.+-]{1,40}-)?(?:cc|gcc|g\+\+|c\+\+|cc1|cc1plus|gfortran|clang(?:\+\+)?|ld|lld|llc|opt|nvcc|cudafe\+\+|cicc"
+    r"|ptxas|nvlink|hipcc|icp?x|icc|icpc|dpcpp|rustc)(?:-\d{1,3}(?:\.\d{1,3})?)?"
+)
+"""Compilers of C, C++, CUDA, HIP and Rust, of LLVM's and MLIR's, their parts and the linkers."""
+_BUILDS_COMMAND = (
+    rf"\bCommand ['\"]\[?['\"]?(?:[^'\"\s,]{{0,300}}/)?{_BUILDS_COMPILERS}['\" ].{{0,5000}} died with <Signals\.SIG"
+)
+"""How Python says by which signal one of them ended."""
+_RUSTS_PROCESS = (
+    rf"^process didn't exit successfully: `(?:\S{{0,300}}/)?{_BUILDS_COMPILERS} .{{0,5000}}\(signal: \d{{1,2}}, SIG"
+)
+"""The same in the words of cargo."""
 COMPILER: tuple[Recognizer, ...] = (
     Recognizer(
         "compiler killed",
@@ -45,6 +58,53 @@ COMPILER: tuple[Recognizer, ...] = (
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
         ),
         Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "a build's compiler was killed",
+        CauseClass.COMPILE_KILLED,
+        Weight.REASON,
+        words(
+            "internal compiler error: killed|unable to execute command: killed|died due to signal 9"
+            "|terminated with signal 9|terminated by signal 9|signals.sigkill|(signal: 9"
+        ),
+        (
+            r"^(?!(?:note|hint|info): )(?:\S{1,300}: )?"
+            r"(?:internal compiler error|(?:(?:fatal )?error: )?unable to execute command): Killed\b"
+            r"|^nvcc error {1,4}: '\S{1,80}' died due to signal 9\b"
+            r"|\bcollect2: (?:fatal )?error: ld terminated with signal 9\b"
+            r"|^\S{1,40}-Fatal-\S{1,300} TERMINATED by signal 9\b"
+            rf"|{_BUILDS_COMMAND}KILL\b|{_RUSTS_PROCESS}KILL\b"
+        ),
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "a build's compiler crashed",
+        CauseClass.COMPILE_CRASHED,
+        Weight.REASON,
+        words(
+            "internal compiler error: |unable to execute command: |died due to signal |terminated with signal "
+            "|terminated by signal |signals.sig|(signal: |signal terminated program"
+        ),
+        (
+            r"^(?!(?:note|hint|info): )(?:\S{1,300}: )?internal compiler error: \S|\bsignal terminated program \S"
+            r"|^(?:\S{1,300}: (?:fatal )?error: )?unable to execute command: "
+            r"(?:Segmentation|Abort|Bus error|Illegal|Floating)"
+            r"|^nvcc error {1,4}: '\S{1,80}' died due to signal (?:[4678]|11)\b"
+            r"|\bcollect2: (?:fatal )?error: ld terminated with signal (?:[4678]|11)\b"
+            r"|^\S{1,40}-Fatal-\S{1,300} TERMINATED by signal (?:[4678]|11)\b"
+            rf"|{_BUILDS_COMMAND}(?:SEGV|ABRT|BUS|ILL|FPE)\b|{_RUSTS_PROCESS}(?:SEGV|ABRT|BUS|ILL|FPE)\b"
+        ),
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
+        "ptxas refuses a kernel",
+        CauseClass.COMPILE_ERROR,
+        Weight.DEATH,
+        words("ptxaserror: |triton ptx codegen error|`ptxas` failed with error code"),
+        r"\bPTXASError: |\bInternal Triton PTX codegen error\b|`ptxas` failed with error code",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "compiler killed, told by torch-neuron",
@@ -202,8 +262,10 @@ COMPILER: tuple[Recognizer, ...] = (
         CauseClass.COMPILE_ERROR,
         Weight.STATEMENT,
         words("llvm error: "),
-        r"^LLVM ERROR: \S",
+        r"^(?:(?!.{0,80}(?:CHECK|[Ee]xpect)).{1,80}: )?LLVM ERROR: (?!out of memory)\S",
         Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "internal compiler error without a message",

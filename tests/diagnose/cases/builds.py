@@ -133,4 +133,205 @@ W: Failed to fetch http://mirror.example.org/apt/Release  404  Not Found [IP: 10
 [100%] Built target rows
 """,
     ),
+    Case(
+        "a part of gcc that was killed",
+        "compile_killed",
+        """
+[ 12%] Building CXX object CMakeFiles/rows.dir/wide.cpp.o
+>>>g++: internal compiler error: Killed (program cc1plus)
+Please submit a full bug report,
+make[2]: *** [CMakeFiles/rows.dir/wide.cpp.o] Error 4
+make: *** [all] Error 2
+""",
+    ),
+    Case(
+        "clang that was killed",
+        "compile_killed",
+        """
+>>>clang: error: unable to execute command: Killed
+clang: error: clang frontend command failed due to signal (use -v to see invocation)
+ninja: build stopped: subcommand failed.
+""",
+    ),
+    Case(
+        "a part of nvcc that was killed",
+        "compile_killed",
+        """
+>>>nvcc error   : 'cicc' died due to signal 9 (Kill signal)
+ninja: build stopped: subcommand failed.
+""",
+    ),
+    Case(
+        "rustc that was killed",
+        "compile_killed",
+        """
+   Compiling wide v1.0.0
+error: could not compile `wide` (lib)
+
+Caused by:
+>>>  process didn't exit successfully: `rustc --crate-name wide src/lib.rs` (signal: 9, SIGKILL: kill)
+""",
+    ),
+    Case(
+        "a compiler that finds itself wrong",
+        "compile_crashed",
+        """
+>>>wide.cpp:12:3: internal compiler error: in wide_expr, at gimple-wide.c:123
+   12 |   wide(x);
+Please submit a full bug report,
+make: *** [all] Error 1
+""",
+    ),
+    Case(
+        "clang that crashed",
+        "compile_crashed",
+        """
+>>>clang++: error: unable to execute command: Segmentation fault (core dumped)
+clang++: error: clang frontend command failed due to signal (use -v to see invocation)
+ninja: build stopped: subcommand failed.
+""",
+    ),
+    Case(
+        "LLVM that gives up behind a name, above a long stack",
+        "compile_error",
+        """
+>>># lowering wide.ll: LLVM ERROR: Cannot select: intrinsic %llvm.wide
+Stack dump:
+0  wide-llc 0x00000000 wide::lower(int) + 0
+1  wide-llc 0x00000001 wide::lower(int) + 1
+2  wide-llc 0x00000002 wide::lower(int) + 2
+3  wide-llc 0x00000003 wide::lower(int) + 3
+4  wide-llc 0x00000004 wide::lower(int) + 4
+5  wide-llc 0x00000005 wide::lower(int) + 5
+6  wide-llc 0x00000006 wide::lower(int) + 6
+7  wide-llc 0x00000007 wide::lower(int) + 7
+8  wide-llc 0x00000008 wide::lower(int) + 8
+9  wide-llc 0x00000009 wide::lower(int) + 9
+10  wide-llc 0x0000000a wide::lower(int) + 10
+11  wide-llc 0x0000000b wide::lower(int) + 11
+12  wide-llc 0x0000000c wide::lower(int) + 12
+13  wide-llc 0x0000000d wide::lower(int) + 13
+14  wide-llc 0x0000000e wide::lower(int) + 14
+15  wide-llc 0x0000000f wide::lower(int) + 15
+16  wide-llc 0x00000010 wide::lower(int) + 16
+17  wide-llc 0x00000011 wide::lower(int) + 17
+18  wide-llc 0x00000012 wide::lower(int) + 18
+19  wide-llc 0x00000013 wide::lower(int) + 19
+20  wide-llc 0x00000014 wide::lower(int) + 20
+21  wide-llc 0x00000015 wide::lower(int) + 21
+22  wide-llc 0x00000016 wide::lower(int) + 22
+23  wide-llc 0x00000017 wide::lower(int) + 23
+24  wide-llc 0x00000018 wide::lower(int) + 24
+25  wide-llc 0x00000019 wide::lower(int) + 25
+26  wide-llc 0x0000001a wide::lower(int) + 26
+27  wide-llc 0x0000001b wide::lower(int) + 27
+28  wide-llc 0x0000001c wide::lower(int) + 28
+29  wide-llc 0x0000001d wide::lower(int) + 29
+30  wide-llc 0x0000001e wide::lower(int) + 30
+31  wide-llc 0x0000001f wide::lower(int) + 31
+32  wide-llc 0x00000020 wide::lower(int) + 32
+33  wide-llc 0x00000021 wide::lower(int) + 33
+34  wide-llc 0x00000022 wide::lower(int) + 34
+35  wide-llc 0x00000023 wide::lower(int) + 35
+36  wide-llc 0x00000024 wide::lower(int) + 36
+37  wide-llc 0x00000025 wide::lower(int) + 37
+38  wide-llc 0x00000026 wide::lower(int) + 38
+39  wide-llc 0x00000027 wide::lower(int) + 39
+40  wide-llc 0x00000028 wide::lower(int) + 40
+41  wide-llc 0x00000029 wide::lower(int) + 41
+42  wide-llc 0x0000002a wide::lower(int) + 42
+43  wide-llc 0x0000002b wide::lower(int) + 43
+44  wide-llc 0x0000002c wide::lower(int) + 44
+45  wide-llc 0x0000002d wide::lower(int) + 45
+46  wide-llc 0x0000002e wide::lower(int) + 46
+47  wide-llc 0x0000002f wide::lower(int) + 47
+48  wide-llc 0x00000030 wide::lower(int) + 48
+49  wide-llc 0x00000031 wide::lower(int) + 49
+50  wide-llc 0x00000032 wide::lower(int) + 50
+51  wide-llc 0x00000033 wide::lower(int) + 51
+52  wide-llc 0x00000034 wide::lower(int) + 52
+53  wide-llc 0x00000035 wide::lower(int) + 53
+54  wide-llc 0x00000036 wide::lower(int) + 54
+55  wide-llc 0x00000037 wide::lower(int) + 55
+56  wide-llc 0x00000038 wide::lower(int) + 56
+57  wide-llc 0x00000039 wide::lower(int) + 57
+58  wide-llc 0x0000003a wide::lower(int) + 58
+59  wide-llc 0x0000003b wide::lower(int) + 59
+60  wide-llc 0x0000003c wide::lower(int) + 60
+61  wide-llc 0x0000003d wide::lower(int) + 61
+62  wide-llc 0x0000003e wide::lower(int) + 62
+63  wide-llc 0x0000003f wide::lower(int) + 63
+64  wide-llc 0x00000040 wide::lower(int) + 64
+65  wide-llc 0x00000041 wide::lower(int) + 65
+66  wide-llc 0x00000042 wide::lower(int) + 66
+67  wide-llc 0x00000043 wide::lower(int) + 67
+68  wide-llc 0x00000044 wide::lower(int) + 68
+69  wide-llc 0x00000045 wide::lower(int) + 69
+""",
+    ),
+    Case(
+        "LLVM without memory",
+        "host_oom",
+        """
+>>>LLVM ERROR: out of memory
+Allocation failed
+""",
+    ),
+    Case(
+        "what tests and notes say of compilers that crash",
+        "",
+        """
+; CHECK: LLVM ERROR: Cannot select
+ok 1 - expected failure: LLVM ERROR: Cannot select
+note: internal compiler error: Killed is what gcc says when memory is short
+checking for internal compiler error: no
+[100%] Built target rows
+""",
+    ),
+    Case(
+        "Triton's assembler, whose own line says why",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error
+`ptxas` stderr:
+>>>ptxas fatal   : Value 'sm_777' is not defined for option 'gpu-name'
+
+Repro command: /env/bin/ptxas -v /tmp/a.ptx -o /tmp/a.cubin
+""",
+    ),
+    Case(
+        "Triton's assembler, which names a line",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+torch._inductor.exc.InductorError: PTXASError: PTXAS error: Internal Triton PTX codegen error
+`ptxas` stderr:
+>>>ptxas /tmp/a.ptx, line 40; error   : Feature 'wide' requires .target sm_80 or higher
+ptxas fatal   : Ptx assembly aborted due to errors
+""",
+    ),
+    Case(
+        "Triton's assembler without its own line",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+>>>triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error
+""",
+    ),
+    Case(
+        "what ptxas only tells",
+        "",
+        """
+ptxas info    : Compiling entry function 'wide' for 'sm_90'
+ptxas /tmp/a.ptx, line 40; warning : Feature 'wide' is old
+step 1 loss 1
+""",
+    ),
 )
