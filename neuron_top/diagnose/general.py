@@ -58,6 +58,8 @@ _NO_COMMAND = late_pattern(r"No such file or directory: ['\"][^/'\"]{1,200}['\"]
 _OF_A_MODULE = late_pattern(r"(?:partially initialized )?module '[\w.]{1,100}' has no attribute '")
 _PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
 """Raised to look for something: what is raised in their place reports more."""
+_DIED = late_pattern(r"CalledProcessError: Command .{1,5000} died with <Signals\.SIG(?:KILL|SEGV|ABRT|BUS|ILL|FPE)\b")
+"""How Python says that a program that it started was ended by a signal, other than those that ask it to end."""
 _JAVA = late_pattern(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
 _CASCADING = frozenset(
     {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
@@ -381,7 +383,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
         if row is not None and row.weight is Weight.REASON:
             return _by_row(row)
-        return _consequence(cause_class, row.name if row else "")
+        follows = _consequence(cause_class, row.name if row else "")
+        return follows._replace(weight=Weight.DEATH, doubt=Doubt.MUCH) if died_of_signal(statement.text) else follows
     if _HEADS.match(raised["text"] or "") or _BARE_HEADING.match(statement.text):
         return _consequence(CauseClass.SCRIPT_ERROR)
     row = recognize(statement)
@@ -425,6 +428,11 @@ def is_lost_connection(raised: re.Match[str], verdict: CauseVerdict) -> bool:
     """Whether an exception only says that the other side of a connection has gone."""
     is_end = raised["type"].split(".")[-1] == "EOFError" and not raised["text"]
     return verdict.weight is Weight.CASCADE and (verdict.cause_class is CauseClass.COLLECTIVE or is_end)
+
+
+def died_of_signal(text: str) -> bool:
+    """Whether an exception says that a signal ended a program which was started."""
+    return _DIED.search(text) is not None
 
 
 def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.general import RaisedIn
+from neuron_top.diagnose.recognizers import Doubt
 from neuron_top.diagnose.statements import Process, Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -504,8 +505,11 @@ class Tracebacks:
             state.announced.demoted = True
         state.announced = finding if announces else None
         wrapped = state.caused_by
-        if wrapped is not None and wrapped is not finding and finding.text.endswith(wrapped.text):
-            finding.demoted = True
+        if wrapped is not None and wrapped is not finding:
+            is_of_signal = general.died_of_signal(wrapped.text) and finding.verdict.row is None
+            if is_of_signal:
+                wrapped.verdict = wrapped.verdict._replace(doubt=Doubt.NONE)  # nobody went on from it
+            finding.demoted |= is_of_signal or finding.text.endswith(wrapped.text)
         if state.previous is None:
             state.previous, state.previous_is_probe = finding, is_probe
         handled, state.handled, state.latest = state.handled, None, finding

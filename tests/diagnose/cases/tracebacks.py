@@ -1000,4 +1000,101 @@ Traceback (most recent call last):
 """,
         "failed",
     ),
+    Case(
+        "a compiler that died, wrapped by an exception of its caller",
+        "compile_crashed",
+        """
+Traceback (most recent call last):
+  File "/app/lower.py", line 9, in lower
+    subprocess.run(cmd, check=True)
+>>>subprocess.CalledProcessError: Command '['/opt/wide/bin/wide-opt', '/tmp/k.mlir']' died with <Signals.SIGSEGV: 11>.
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/app/train.py", line 9, in <module>
+    step(state)
+wide.LoweringError: 
+[lower] meets an error:
+Stack dump:
+""",
+        "failed",
+    ),
+    Case(
+        "a compiler that was killed, wrapped by an exception of its caller",
+        "compile_killed",
+        """
+Traceback (most recent call last):
+  File "/app/lower.py", line 9, in lower
+    subprocess.run(cmd, check=True)
+>>>subprocess.CalledProcessError: Command '['g++', '-c', 'k.cpp']' died with <Signals.SIGKILL: 9>.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/app/train.py", line 9, in <module>
+    step(state)
+RuntimeError: the extension is not built
+""",
+        "failed",
+    ),
+    Case(
+        "a program that died, wrapped by an exception of its caller",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/app/lower.py", line 9, in lower
+    subprocess.run(cmd, check=True)
+>>>subprocess.CalledProcessError: Command '['/opt/rows', 'in']' died with <Signals.SIGSEGV: 11>.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/app/train.py", line 9, in <module>
+    step(state)
+RuntimeError: no rows were read
+""",
+        "failed",
+    ),
+    Case(
+        "a program that was asked to end, and what its caller makes of it",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "/app/lower.py", line 9, in lower
+    subprocess.run(cmd, check=True)
+subprocess.CalledProcessError: Command '['/opt/rows', 'in']' died with <Signals.SIGTERM: 15>.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/app/train.py", line 9, in <module>
+    step(state)
+>>>RuntimeError: no rows were read
+""",
+        "failed",
+    ),
+    Case(
+        "a program that died, whose own words stand above",
+        "script_error",
+        """
+>>>wide.cpp:12: Assertion `rows > 0' failed.
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+subprocess.CalledProcessError: Command '['python', 'rows.py']' died with <Signals.SIGABRT: 6>.
+""",
+    ),
+    Case(
+        "a compiler that died in a trial",
+        "",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+subprocess.CalledProcessError: Command '['gcc', 'probe.c']' died with <Signals.SIGSEGV: 11>.
+step 1 loss 1
+step 2 loss 1
+""",
+    ),
 )
