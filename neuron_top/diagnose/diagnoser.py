@@ -25,7 +25,7 @@ from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
-from neuron_top.events.diagnosis import CauseClass
+from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import own_lines, prefixes, wide
@@ -360,6 +360,8 @@ class Diagnoser:
         """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
         if self._heading is not None and (statement.text or statement.line - self._heading[1].line > 1):
+            if general.labels_reason(statement.text) and statement.line - self._heading[1].line == 1:
+                return None
             heading, self._heading = self._heading, None
             if verdict is None and self._is_headed(statement, *heading):
                 return None
@@ -373,18 +375,31 @@ class Diagnoser:
         if finding.line == statement.line and general.heads_reason(statement, verdict):
             self._heading = finding, statement
             self._depends_on_place = True
+        if general.leaves_reason(statement.text):
+            self._await_reason(statement, finding)
         return finding
+
+    def _await_reason(self, statement: Statement, finding: Finding) -> None:
+        """Expect on the next lines why a condition did not hold that ended a process."""
+        finding.terminal = self._depends_on_place = True
+        if finding.line == statement.line and finding.weight is Weight.DEATH:
+            self._heading = finding, statement
 
     def _is_headed(self, statement: Statement, finding: Finding, heading: Statement) -> bool:
         """Let what a heading announces be the finding's line; none where it announces nothing."""
         is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == heading.process
-        if is_near and general.states_nothing(statement):
+        if is_near and not finding.terminal and general.states_nothing(statement):
             finding.recovered = True
             return True
         if not is_near or not general.states_reason(statement):
             return False
         move(finding, statement)
-        finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
+        if finding.terminal:
+            finding.verdict = finding.verdict._replace(
+                weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
+            )
+        else:
+            finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
         self._add_evidence(finding, self._here[0])
         return True
 
@@ -404,6 +419,8 @@ class Diagnoser:
         self._tracebacks.found(
             statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)
         )
+        if general.leaves_reason(statement.text):
+            self._await_reason(statement, finding)
         return finding
 
     def _follow_modules(self, statement: Statement) -> None:

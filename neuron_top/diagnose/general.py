@@ -68,6 +68,13 @@ _CASCADING = frozenset(
      "RuntimeEnvSetupError", "ExecuteUserScriptError", "TrainingFailedError", "TuneError", "CheckpointException",
      "PythonException"}
 )  # fmt: skip
+_CONDITION = late_pattern(
+    r"(?:what\(\): {1,4}|(?:\w{1,80}\.){0,9}\w{0,80}(?:Error|Exception): )?(?:[A-Z][A-Z\d]{0,20}_)?"
+    r"(?:FATAL|THROW|ASSERT|CHECK|ENFORCE|REQUIRE|VERIFY)(?:_\w{1,20})? (?:@|at) \S{1,300}"
+    r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl):\d{1,7}: .{1,300}$"
+)
+"""How macros of C++ name a place and the condition that does not hold there; why stands below."""
+_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from "
@@ -390,6 +397,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
     row = recognize(statement)
     if row is not None:
         return _by_row(row)
+    if leaves_reason(statement.text):
+        return _without_reason()
     if raised_in is RaisedIn.LIBRARY and name == "AttributeError" and _OF_A_MODULE.match(raised["text"] or ""):
         return CauseVerdict(CauseClass.MISSING_DEPENDENCY, Weight.STATEMENT, OTHER_VERSION, Confidence.MEDIUM)
     if _JAVA.match(raised["type"]) and not raised["cause"]:
@@ -440,6 +449,16 @@ def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
     return verdict.weight is Weight.CASCADE and verdict.row is None and _HEADS_REASON.match(statement.text) is not None
 
 
+def leaves_reason(text: str) -> bool:
+    """Whether an exception's words only name a place and a condition in a source, and why stands below."""
+    return _CONDITION.match(text) is not None
+
+
+def labels_reason(text: str) -> bool:
+    """Whether a line only says that the reason stands on the next one."""
+    return _REASONS_LABEL.match(text) is not None
+
+
 def states_reason(statement: Statement) -> bool:
     """Whether a line below such a heading, in which no failure is seen, has the words of the reason."""
     text = statement.text
@@ -468,6 +487,11 @@ def is_relayed(statement: Statement) -> bool:
 def is_probe(raised: re.Match[str]) -> bool:
     """Whether an exception only asks for something, so that the one raised while it was handled reports more."""
     return raised["type"].split(".")[-1] in _PROBES
+
+
+def _without_reason() -> CauseVerdict:
+    """What an exception means whose reason stands below."""
+    return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.DEATH, "", Confidence.LOW, ReasonGiven.MISSING)
 
 
 def _consequence(cause_class: CauseClass, advice: str = "") -> CauseVerdict:
@@ -580,6 +604,8 @@ def _message(statement: Statement, cause_class: CauseClass) -> CauseVerdict:
 
 def _by_opening(statement: Statement) -> CauseVerdict | None:
     text = statement.text
+    if leaves_reason(text):
+        return _without_reason()
     if _PANIC.match(text) or WHAT.match(text):
         cause_class = CauseClass.TOOL_ERROR if text.startswith("panic:") else CauseClass.SCRIPT_ERROR
         return CauseVerdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)

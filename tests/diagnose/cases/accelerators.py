@@ -172,4 +172,57 @@ No GPU detected, using 8 threads
 done
 """,
     ),
+    Case(
+        "a condition in C++ whose label and reason stand below",
+        "runtime_oom",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+RuntimeError: TT_FATAL @ /src/impl/bank.cpp:439: false
+info:
+>>>Out of Memory: Not enough space to allocate 4096 B DRAM buffer across 2 banks
+backtrace:
+ --- wide::tilize(...)
+""",
+        "failed",
+    ),
+    Case(
+        "a condition in C++ whose reason nobody knows",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+RuntimeError: TT_FATAL @ /src/impl/tile.cpp:12: rows % 32 == 0
+info:
+>>>Rows of a tile must be a multiple of 32, these are 30
+backtrace:
+ --- wide::tilize(...)
+""",
+        "failed",
+    ),
+    Case(
+        "a condition that ends a program of C++",
+        "script_error",
+        """
+terminate called after throwing an instance of 'std::runtime_error'
+  what():  WIDE_ASSERT @ /src/impl/tile.cpp:12: rows % 32 == 0
+>>>Rows of a tile must be a multiple of 32, these are 30
+Aborted (core dumped)
+""",
+        "failed",
+    ),
+    Case(
+        "a condition in C++ and nothing more",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+>>>RuntimeError: TT_THROW @ /src/impl/tile.cpp:12: wide::exception
+srun: error: box-1: task 0: Exited with exit code 1
+""",
+        "failed",
+    ),
 )
