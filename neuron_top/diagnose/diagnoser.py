@@ -493,6 +493,8 @@ class Diagnoser:
             self._announced(statement)
         if verdict.row is not None and verdict.row.name == recognizers.NCCL_WITHOUT_REASON:
             self._warned_by_nccl(statement)
+        if verdict.row is not None and verdict.row.name == recognizers.TRIED_AGAIN:
+            finding.goes_on_at = statement.line + 1
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:
             self._add_evidence(finding, block)

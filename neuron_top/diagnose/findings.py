@@ -40,7 +40,8 @@ class Finding(msgspec.Struct):
     recovered: bool = False
     """Later lines show that it was overcome."""
     goes_on_at: int = 0
-    """Line that shows that the program which said it goes on."""
+    """Line that shows that the program which said it goes on, the one behind it where it says so itself; the finding
+    counts still where nothing else says why the job failed."""
     restarted_at: int = 0
     """Line in which a launcher said last that it starts the workers again."""
     restarted_steps: int = 0

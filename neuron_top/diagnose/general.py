@@ -185,6 +185,8 @@ _EVENT = late_pattern(
 """What kubectl prints of a pod: its events, why it waits, and how it ended; and what Snakemake prints of a job."""
 _PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
 """What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
+_PIPS_REPORT = late_pattern(r"× \S.{0,200} did not run successfully\.$")
+"""How pip heads what it reports of a step that failed."""
 _WEIGHTS = late_pattern(r"size mismatch for \S{1,300}: copying a param|(?:Missing|Unexpected) key\(s\) in state_dict: ")
 """What PyTorch lists below the exception of a checkpoint that does not fit."""
 _NCCL_FAILED = late_pattern(
@@ -536,8 +538,10 @@ def _is_support(statement: Statement) -> bool:
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    torchrun's report is, XLA's status, and what kubectl says of a pod."""
-    is_said = any(shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, _ROOT, _WEIGHTS))
+    torchrun's and pip's reports are, XLA's status, and what kubectl says of a pod."""
+    is_said = any(
+        shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, _ROOT, _WEIGHTS, _PIPS_REPORT)
+    )
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON
 

@@ -5,7 +5,8 @@ which the job went on: steps, or many more lines; where there is much doubt, com
 
 **Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success behind
 it; the program that logged it goes on with its ordinary lines; a launcher started its workers again, and those made a
-step; or at least five steps were made behind it.
+step; or at least five steps were made behind it. What a tool tries again counts only where nothing else says why the
+job failed.
 
 **Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
 known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
@@ -95,7 +96,8 @@ def diagnosis(
         # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
         open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
     if (open_failures or exit_code not in (None, 0)) and all(_leaves_why(finding) for finding in open_failures):
-        open_failures += [finding for finding in real if finding.goes_on_at and finding not in open_failures]
+        went_on = [finding for finding in real if finding.goes_on_at and not finding.recovered]
+        open_failures += [finding for finding in went_on if finding not in open_failures]
     is_torn = is_torn and not open_failures and exit_code is None
     failed = bool(open_failures) or is_torn or (exit_code not in (None, 0))
     overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.recognizers import PIPS_BUILD, TRIED_AGAIN, Weight
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -17,6 +17,7 @@ WORDS: tuple[bytes, ...] = (
     b"successfully assigned", b"successfully pulled", b"h succeeded for v", b"started container",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
+    b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
     b"new session will be created", b"...ignoring", b"task [", b"running handler [",
 )  # fmt: skip
 """A line without any of these says nothing of the kind; Slurm's words for it are among those of its failures."""
@@ -53,8 +54,16 @@ _DONE_AFTER_ALL = (
         ("a volume cannot be mounted",),
         late_pattern(r"\bAttachVolume\.Attach succeeded for volume\b|\bStarted container\b"),
     ),
+    (
+        (TRIED_AGAIN, PIPS_BUILD),
+        late_pattern(
+            r"^(?:Compiling|Checking) [\w-]{1,80} v\d|^Finished .{1,80} target\(s\) in \d"
+            r"|^Successfully installed \S+-\d"
+        ),
+    ),
+    (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
-"""What Kubernetes prints when it could do later what these rows say that it could not."""
+"""What Kubernetes, cargo, pip and git print when they could do later what these rows say that they could not."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
 """Where events of several pods stand in one table, each names its pod."""
@@ -141,8 +150,9 @@ class Recovery:
             finding.restarted_at, finding.restarted_steps = statement.line, steps
 
     def _is_done_after_all(self, statement: Statement) -> bool:
-        """Whether Kubernetes says that it could do now what it could not before."""
+        """Whether a tool says that it could do now what it could not before."""
         rows = next((rows for rows, shape in _DONE_AFTER_ALL if shape.search(statement.text)), ())
+        self.depends_on_place |= bool(rows)
         for finding in self._findings.all if rows else ():
             if finding.verdict.row is not None and finding.verdict.row.name in rows:
                 pod = _POD.search(finding.text)

@@ -286,6 +286,14 @@ OF_ROWS: dict[str, str] = {
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
     "(torchrun --master_port, or --rdzv_endpoint with port 0)",
     "peer closed the connection": "Another process ended first: its own lines say why",
+    "a download is tried again": "A download fails again and again: check network, proxy and mirror from this host, "
+    "then build again, or fetch what the line names beforehand",
+    "a request failed, told by a panic": "The program asked a server and ended on its answer: see whether the address "
+    "in the line answers from this host, and try again",
+    "git lacks an object": "This clone does not have the commit: see that the fetch behind it went well, fetch with "
+    "more depth, or ask for a commit that the remote has",
+    "pip could not build a package": "A package had to be built here and that failed: read the output below the line, "
+    "or install a version that has a wheel for this Python",
     "no access": "The service knows no token, or one without the right: log in again (huggingface-cli login, HF_TOKEN, "
     "AWS credentials or role), and ask for access to what the line names",
     "ssh lost its connection": "The connection to the host ended, and with it what ran in its terminal: start jobs in "

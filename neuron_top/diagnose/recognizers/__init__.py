@@ -10,12 +10,13 @@ A file holds the rows of one group of causes; `table` has their order. Order cou
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, STOPS_WORKERS
+from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, PIPS_BUILD, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
+from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
 
@@ -27,8 +28,10 @@ __all__ = [
     "NCCL_WITHOUT_REASON",
     "ROWS",
     "OTHER_VERSION",
+    "PIPS_BUILD",
     "STOPPED",
     "STOPS_WORKERS",
+    "TRIED_AGAIN",
     "WAITS",
     "TERMINAL",
     "WORDS",

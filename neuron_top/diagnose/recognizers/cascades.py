@@ -9,7 +9,18 @@ STOPS_WORKERS = "the launcher stops the other workers"
 """Row of what follows from every end of a worker, and is printed before the launcher reports which one ended."""
 LAUNCHERS_REPORT = "launcher's report"
 """Row of the lines in which torchrun tells how its workers ended."""
+PIPS_BUILD = "pip could not build a package"
+"""Row of how pip heads the output of a step that failed; another version of the package may do."""
 CASCADES: tuple[Recognizer, ...] = (
+    Recognizer(
+        PIPS_BUILD,
+        CauseClass.TOOL_ERROR,
+        Weight.CASCADE,
+        words("did not run successfully."),
+        r"^× .{1,200} did not run successfully\.$",
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
     Recognizer(
         "failure that another task states",
         CauseClass.RUNTIME_EXEC,

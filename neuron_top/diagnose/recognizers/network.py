@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+TRIED_AGAIN = "a download is tried again"
+"""Row of what a tool warns of before it tries again: the reason only where it fails in the end without another one."""
 NETWORK: tuple[Recognizer, ...] = (
+    Recognizer(
+        TRIED_AGAIN,
+        CauseClass.NETWORK,
+        Weight.DEATH,
+        words("spurious network error ("),
+        r"\bspurious network error \(\d{1,3} tr(?:y|ies) remaining\)",
+        Confidence.LOW,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a request failed, told by a panic",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("panicked at "),
+        (
+            r"\bpanicked at .{0,300}(?:\b(?:code|status): [45]\d\d, url: \"https?://"
+            r"|\breqwest::Error \{ kind: (?:Connect|Request|Status|Timeout|Body)\b)"
+        ),
+        any_level=True,
+    ),
+    Recognizer(
+        "git lacks an object",
+        CauseClass.TOOL_ERROR,
+        Weight.MESSAGE,
+        words("could not parse object '|reference is not a tree: "),
+        r"^(?:fatal: )?(?:[Cc]ould not parse object '[0-9a-f]|reference is not a tree: [0-9a-f])",
+        Confidence.LOW,
+        doubt=Doubt.MUCH,
+    ),
     Recognizer(
         "ssh lost its connection",
         CauseClass.NETWORK,

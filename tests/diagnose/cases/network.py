@@ -291,4 +291,102 @@ HTTP request sent, awaiting response... 404 Not Found
 >>>2026-05-01 10:00:01 ERROR 404: Not Found.
 """,
     ),
+    Case(
+        "downloads that are tried again to the end",
+        "network",
+        """
+    Updating crates.io index
+>>>warning: spurious network error (2 tries remaining): [28] Timeout was reached
+warning: spurious network error (1 tries remaining): [28] Timeout was reached
+make: *** [all] Error 101
+""",
+    ),
+    Case(
+        "a package that pip cannot build for want of a download",
+        "network",
+        """
+Collecting rows
+  error: subprocess-exited-with-error
+
+  × Preparing metadata (pyproject.toml) did not run successfully.
+  │ exit code: 1
+  ╰─> [2 lines of output]
+>>>      warning: spurious network error (1 try remaining): [28] Timeout was reached
+""",
+    ),
+    Case(
+        "a download that came when it was tried again",
+        "",
+        """
+warning: spurious network error (2 tries remaining): [28] Timeout was reached
+   Compiling rows v1.0.0
+    Finished dev [unoptimized] target(s) in 2.1s
+""",
+    ),
+    Case(
+        "a download that came, before a build that failed",
+        "script_error",
+        """
+warning: spurious network error (2 tries remaining): [28] Timeout was reached
+   Compiling rows v1.0.0
+>>>make: *** [all] Error 101
+""",
+    ),
+    Case(
+        "a step of pip's that failed",
+        "tool_error",
+        """
+Collecting rows
+>>>  × Getting requirements to build wheel did not run successfully.
+  │ exit code: 1
+""",
+    ),
+    Case(
+        "a version that pip can build after all",
+        "",
+        """
+Collecting rows
+  × Building wheel for rows (pyproject.toml) did not run successfully.
+  │ exit code: 1
+Successfully installed rows-1.0
+""",
+    ),
+    Case(
+        "git that fetches what it lacks in vain",
+        "network",
+        """
+fatal: Could not parse object 'a9a7163f2a29'.
+From https://example.org/rows
+ * branch            main     -> FETCH_HEAD
+fatal: Could not parse object 'a9a7163f2a29'.
+>>>fatal: unable to access 'https://example.org/rows/': Failed to connect to example.org port 443: Connection timed out
+make: *** [fetch] Error 128
+""",
+    ),
+    Case(
+        "git that fetches what it lacks",
+        "",
+        """
+fatal: Could not parse object 'a9a7163f2a29'.
+From https://example.org/rows
+ * branch            main     -> FETCH_HEAD
+HEAD is now at a9a7163 add rows
+""",
+    ),
+    Case(
+        "a commit that git does not have",
+        "tool_error",
+        """
+>>>fatal: reference is not a tree: a9a7163f2a29
+make: *** [fetch] Error 128
+""",
+    ),
+    Case(
+        "a panic over what a server answers",
+        "network",
+        """
+>>>thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: Refused { code: 503, url: "https://rows.example/a" }
+no rows', src/main.rs:12:5
+""",
+    ),
 )
