@@ -121,6 +121,8 @@ class Diagnoser:
         self._heading: tuple[Finding, Statement] | None = None
         """A line that heads the reason of an error, which has not come yet."""
         self._message: CompilerMessage | None = None
+        self._plugin: Statement | None = None
+        """Where NCCL's plugin for the network says first that it did not start."""
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
@@ -359,6 +361,8 @@ class Diagnoser:
     def _judged(self, statement: Statement) -> Finding | None:
         """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
+        if verdict is None and self._plugin is None and general.is_failed_plugin(statement.text):
+            self._plugin = statement
         if self._heading is not None and (statement.text or statement.line - self._heading[1].line > 1):
             if general.labels_reason(statement.text) and statement.line - self._heading[1].line == 1:
                 return None
@@ -498,6 +502,10 @@ class Diagnoser:
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:
             self._add_evidence(finding, block)
+        if self._plugin is not None and verdict.row is not None and general.lacks_transport(statement.text):
+            plugin, self._plugin = self._plugin, None
+            reason, _ = self._findings.add(plugin, verdict, self._progress)
+            self._add_evidence(reason, block)
         return finding
 
     def _warned_by_nccl(self, statement: Statement) -> None:

@@ -454,4 +454,34 @@ RuntimeError: Preprocess failed before run graph 3. The details refer to 'Ascend
 >>>[CRITICAL] DEVICE(16,python):2026-05-02-10:00:00.399.787 [executor.cc:2] RunGraph] Run task error! Ascend Error Message:EI0002: The wait of the notify register timed out.
 """,
     ),
+    Case(
+        "workers without a transport, since the plugin did not start",
+        "collective",
+        """
+>>>2026-05-01 10:00:03.000080 93:95 [0] nccl_net_ofi_init:1415 CCOM WARN NET/OFI aws-ofi-nccl initialization failed
+2026-05-01 10:00:03.000080 93:95 [0] init.cc:99 CCOM WARN OFI plugin initNet() failed is EFA enabled?
+2026-05-01 10:00:15.000924 93:95 [0] transport.cc:36 CCOM WARN No transport found between devices 0 and 1. Possible replica group misconfiguration
+""",
+    ),
+    Case(
+        "a plugin that did not start on one machine",
+        "",
+        """
+2026-05-01 10:00:03.000080 93:95 [0] nccl_net_ofi_init:1415 CCOM WARN NET/OFI aws-ofi-nccl initialization failed
+2026-05-01 10:00:03.000080 93:95 [0] init.cc:99 CCOM WARN OFI plugin initNet() failed is EFA enabled?
+step 1 loss 1
+""",
+    ),
+    Case(
+        "a plugin that did not start, and another failure",
+        "script_error",
+        """
+2026-05-01 10:00:03.000080 93:95 [0] nccl_net_ofi_init:1415 CCOM WARN NET/OFI aws-ofi-nccl initialization failed
+2026-05-01 10:00:03.000080 93:95 [0] init.cc:99 CCOM WARN OFI plugin initNet() failed is EFA enabled?
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+>>>ValueError: rows are odd
+""",
+    ),
 )
