@@ -712,4 +712,25 @@ Reason: Expect a datatype that the engine has
 Instruction: I-5-0
 """,
     ),
+    Case(
+        "a compiler of kernels that is not installed",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step(state)
+>>>RuntimeError: Could not find nvcc and there is no default cuda_home='/opt/cuda'
+""",
+        "failed",
+    ),
+    Case(
+        "kernels that are not compiled for want of a compiler",
+        "",
+        """
+Could not find nvcc, falling back to the prebuilt kernels
+-- Could NOT find CUDA (missing: CUDA_TOOLKIT_ROOT_DIR)
+No CUDA runtime is found, using CUDA_HOME='/usr/local/cuda'
+step 1 loss 1
+""",
+    ),
 )
