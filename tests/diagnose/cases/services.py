@@ -269,6 +269,18 @@ Cloning into 'repo'...
 """,
     ),
     Case(
+        "a clone that is cut off",
+        "network",
+        """
+error: failed to run custom build command for `acme-sys v0.3.0`
+  Cloning into '/srv/build/acme'...
+  >>>error: RPC failed; curl 56 GnuTLS recv error (-9): Error decoding the received TLS packet.
+  error: 2817 bytes of body are still expected
+  fatal: early EOF
+  fatal: fetch-pack: invalid index-pack output
+""",
+    ),
+    Case(
         "a key that a service refuses",
         "network",
         """
