@@ -91,6 +91,7 @@ SUMS_MODULES = {
     "private_files",
     "settings",
     "units",
+    "without_gc",
 }
 NOT_FOR_SUMS = ("cache.signing", "cache.locks.", "cache.s3", "actions.plan", "actions.journal", "services.caches")
 SLOW_HELPERS = {"typing_extensions", "inspect", "ast", "dis", "bz2", "lzma"}

@@ -60,5 +60,5 @@ def answering(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
             store.register(NodeRecord(node=name, machine_id=name))
             worker = IntentWorker(store, name, state, OneCache(settings, cache), print)
             worker.start()
-            stack.callback(worker.stop)
+            stack.callback(worker.stop, 10.0)
         yield caches
