@@ -1,4 +1,4 @@
-"""A block in which Python does not look for garbage: for work that makes many objects and keeps them."""
+"""Blocks in which Python looks less for garbage, or not at all: for work that makes many objects and keeps them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,40 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_SELDOM = (20_000, 10, 1_000)
+"""Thresholds of the three generations (Python's: 700, 10, 10): the oldest is not looked through at all."""
+
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Within the block the garbage collector is off, in all threads; where it was off already, it stays so."""
+    """Within the block the garbage collector is off, in all threads; where it was off already, it stays so.
+
+    What there is at its end counts as old: it is looked through with all old objects, not once more by itself.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if collecting and not gc.get_freeze_count():  # who has frozen objects wants them to stay so
+            gc.freeze()
+            gc.unfreeze()
         if collecting:
             gc.enable()
+
+
+@contextmanager
+def seldom_gc() -> Iterator[None]:
+    """Within the block only young objects are looked through, and less often: for work that leaves garbage, too.
+
+    Not for two threads at once: each would restore what it found.
+    """
+    found = gc.get_threshold()
+    if not found[0]:  # somebody has switched it off
+        yield
+        return
+    gc.set_threshold(*map(max, found, _SELDOM))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*found)

@@ -65,6 +65,7 @@ from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, NeuronTopError, UsageError
 from neuron_top.events import CompileFellBack
 from neuron_top.events.levels import LogLevel
+from neuron_top.without_gc import seldom_gc
 
 FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
 
@@ -127,6 +128,7 @@ def neurontop(
         torch._functorch.config.patch(before_trace.settings()),
         _dispatch(job, gm, example_inputs),
         _all_ready(job),
+        seldom_gc(),  # it takes a tenth of a trace else; Dynamo lets one thread in at a time
     ):
         return aot_autograd(
             fw_compiler=compiler(FORWARD),

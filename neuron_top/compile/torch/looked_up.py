@@ -10,7 +10,10 @@ from typing import Any
 
 from torch._dynamo.backends import registry
 
-from neuron_top.compile.torch import backend
+from neuron_top.without_gc import without_gc
+
+with without_gc():  # most of what it imports is PyTorch's
+    from neuron_top.compile.torch import backend
 
 _NAME = "neurontop"
 
