@@ -128,7 +128,7 @@ def neurontop(
         torch._functorch.config.patch(before_trace.settings()),
         _dispatch(job, gm, example_inputs),
         _all_ready(job),
-        seldom_gc(),  # it takes a tenth of a trace else; Dynamo lets one thread in at a time
+        seldom_gc(),  # the collector takes a tenth of a trace otherwise; Dynamo lets one thread in at a time
     ):
         return aot_autograd(
             fw_compiler=compiler(FORWARD),
