@@ -36,7 +36,7 @@ def test_the_collector_is_off_within_and_as_before_behind(enabled: bool) -> None
 
 def test_what_was_made_is_old_and_garbage_among_it_is_still_found() -> None:
     gc.collect()
-    with without_gc():
+    with without_gc(for_good=True):
         kept = [[number] for number in range(5_000)]
         ring: list[object] = []
         ring.append(ring)
@@ -51,7 +51,7 @@ def test_what_somebody_froze_stays_so() -> None:
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
-        with without_gc():
+        with without_gc(for_good=True):
             pass
         assert gc.get_freeze_count() >= frozen > 0
     finally:

@@ -38,7 +38,7 @@ def import_inductor() -> None:
     """Import `torch._inductor.compile_fx`, unless this process has it."""
     if _COMPILER in sys.modules:
         return
-    with without_gc(), _templates_parsed_late():
+    with without_gc(for_good=True), _templates_parsed_late():
         import torch._inductor.compile_fx  # noqa: F401 (for those who ask for it next)
 
 

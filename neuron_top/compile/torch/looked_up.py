@@ -12,7 +12,7 @@ from torch._dynamo.backends import registry
 
 from neuron_top.without_gc import without_gc
 
-with without_gc():  # most of what it imports is PyTorch's
+with without_gc(for_good=True):  # most of what it imports is PyTorch's
     from neuron_top.compile.torch import backend
 
 _NAME = "neurontop"
