@@ -6,7 +6,6 @@ metadata service where an agent has the time for it.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import socket
@@ -100,6 +99,8 @@ def lasting_machine_id(root: Path = Path("/")) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is the own one of whoever asks it."""
+    import ipaddress  # a millisecond of each start, for those who serve
+
     if host in _LOOPBACK_NAMES:
         return True
     try:
