@@ -195,6 +195,8 @@ _JOINED_BEGIN = ("Traceback (most", 'File "')
 _JOINED_EXCEPTION = late_pattern(r"\s+(?=(?:[A-Za-z_]\w{0,80}\.){0,6}\w{0,80}(?:Error|Exception): \S)")
 _STRING = late_pattern(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
 """A line of a notebook: a string of a JSON list."""
+_DIED = late_pattern(r"(?:Killed|Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b")
+"""A shell's report of a signal: the compiler's dots in front show who died, and stay with it."""
 _TORCH_WARNING = "Warning: "
 _PYTHON_WARNING = late_pattern(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
 """`/path/file.py:12: UserWarning: …`, or the category alone."""
@@ -211,14 +213,18 @@ def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[
         yield from (_of_traceback(piece, line, offset, level) for piece in traceback[:_MOST_PIECES])
         return
     for piece in _pieces(text):
-        records = base.records(piece[:_LONGEST], offset)
+        records, dots = base.records(piece[:_LONGEST], offset), ""
         for record in records:
             if record is not records[-1] and "pid=" in record.text:
                 record.text = _NEXT_ACTOR.sub("", record.text)
-            if record.shape is not base.DOTS:
-                statement = _statement(record, line, offset)
-                statement.indented = statement.indent > indent
-                yield statement
+            if record.shape is base.DOTS:
+                dots = record.text
+                continue
+            if dots and _DIED.match(record.text):
+                record.text = dots + record.text
+            statement = _statement(record, line, offset)
+            statement.indented = statement.indent > indent
+            yield statement
 
 
 def _of_traceback(text: str, line: int, offset: int, level: LogLevel) -> Statement:

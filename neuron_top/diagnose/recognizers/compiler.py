@@ -12,6 +12,8 @@ _BUILDS_COMPILERS = (
     r"|ptxas|nvlink|hipcc|icp?x|icc|icpc|dpcpp|rustc)(?:-\d{1,3}(?:\.\d{1,3})?)?"
 )
 """Compilers of C, C++, CUDA, HIP and Rust, of LLVM's and MLIR's, their parts and the linkers."""
+_DOTS = r"^\.{2,2000}"
+"""What the Neuron compiler prints while it works; behind them a shell says by which signal it ended."""
 _BUILDS_COMMAND = (
     rf"\bCommand ['\"]\[?['\"]?(?:[^'\"\s,]{{0,300}}/)?{_BUILDS_COMPILERS}['\" ].{{0,5000}} died with <Signals\.SIG"
 )
@@ -27,10 +29,11 @@ COMPILER: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
-            "|failed with -9|failed with 137|killed signal terminated program"
+            "|failed with -9|failed with 137|killed signal terminated program|..killed"
         ),
         (
-            r"\[?F137\]?|forcibly killed|Killed signal terminated program \S"
+            rf"{_DOTS}Killed\b"
+            r"|\[?F137\]?|forcibly killed|Killed signal terminated program \S"
             r"|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
             rf"|{_COMPILERS} failed with (?:-9|137)\b"
             rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
@@ -50,8 +53,10 @@ COMPILER: tuple[Recognizer, ...] = (
         words(
             "f134|f139|f135|f136|terminated abnormally|signals.sig|core dumped|segmentation|status -6|status -11"
             "|status 134|status 139|exited with code -|code 139|code 134|failed with -|failed with 13"
+            "|..floating point|..aborted|..bus error|..illegal instruction"
         ),
         (
+            rf"{_DOTS}(?:Segmentation fault|Floating point exception|Aborted|Bus error|Illegal instruction)\b|"
             r"\[F13[4-69]\]|terminated abnormally"
             rf"|{_COMPILERS} failed with (?:-(?:4|6|7|8|11)|13[24-69])\b"
             rf"|{_COMPILERS}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"

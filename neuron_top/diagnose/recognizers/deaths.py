@@ -112,9 +112,11 @@ DEATHS: tuple[Recognizer, ...] = (
         Weight.DEATH,
         words(
             "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
-            "|exitcode: -|exitcode  : -|code 139|code 134|code: 139|code: 134|code -11|code -6"
+            "|exitcode: -|exitcode  : -|code 134|code 135|code 136|code 139|code: 134|code: 135|code: 136|code: 139"
+            "|code -11|code -6"
             "|code = -|code: -|code=-|returncode -"
-            "|status 139|status 134|free():|double free|malloc|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
+            "|status 134|status 135|status 136|status 139|floating point exception|free():|double free|malloc"
+            "|signal 11|signal 4|signal 6|signal 7|signal 8|bus error"
             "|wtermsig |illegal instruction|stack trace|invalid pointer|corrupted |stack smashing|munmap_chunk"
             "|]: segfault at |general protection|trap invalid opcode|abort  |***: terminated"
         ),
@@ -124,6 +126,7 @@ DEATHS: tuple[Recognizer, ...] = (
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)|(?i:return ?code\W{1,3}-(?:4|6|7|8|11)\b)"
             r"|free\(\): |double free|malloc\w*\(\): |munmap_chunk\(\): |free invalid pointer|stack smashing detected"
             r"|corrupted (?:size vs|double-linked list|unsorted chunks|top size)|[Ss]ignal (?:11|[4678])\b|Bus error"
+            rf"|^(?:.{{0,120}}?: line \d+: *\d+ )?Floating point exception\b|{SHELLS_JOB}[Ff]loating point exception\b"
             r"|Illegal instruction|\bWTERMSIG (?:[4678]|11)\b"
             r"|\S\[\d+\]:? (?:segfault at [0-9a-f]|general protection fault |trap invalid opcode )"
             rf"|{SHELLS_JOB}abort\b|^zsh: (?:abort|trace trap)\b|^\*\*\* .{{1,80}} \*\*\*: terminated$"

@@ -69,7 +69,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|signal \((?:15|2|1)\) received"
             r"|received (?:(?:Signals\.)?SIG(?:TERM|INT|HUP)|15|2|1) death signal"
             r"|received (?:the |a )?termination signal|^forrtl: error \(\d{1,4}\): process (?:killed|interrupted)\b"
-            r"|spot (?:instance )?interruption notice)|^\^C$"
+            r"|spot (?:instance )?interruption notice)|^\^C$|^(?:\^C)?signal: (?:interrupt|terminated|hangup)$"
         ),
         Confidence.LOW,
         ReasonGiven.MISSING,

@@ -53,6 +53,23 @@ subprocess.CalledProcessError: Command '['neuronx-cc', 'compile', 'a.pb']' retur
 """,
     ),
     Case(
+        "a shell says behind the dots that the compiler crashed",
+        "compile_crashed",
+        """
+Selecting 4120 allocations
+>>>......Floating point exception (core dumped)
+2024-05-06 10:00:01.000001: INFO ||NCC_WRAPPER||: Compilation failed for /tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo.pb after 0 retries.
+""",
+    ),
+    Case(
+        "a shell says behind the dots that the compiler was killed",
+        "compile_killed",
+        """
+>>>........Killed
+2024-05-06 10:00:01.000001: INFO ||NCC_WRAPPER||: Compilation failed for /tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo.pb after 0 retries.
+""",
+    ),
+    Case(
         "gave up without a word",
         "compile_error",
         """

@@ -18,6 +18,16 @@ INTERRUPTIONS = (
         "failed",
     ),
     Case(
+        "Ctrl-C, as the go command tells it",
+        "interrupted",
+        """
+=== RUN   TestNodes/waits_for_the_job
+    nodes_test.go:41: waiting for the job
+>>>^Csignal: interrupt
+FAIL    example.org/cluster/test/nodes 612.004s
+""",
+    ),
+    Case(
         "SIGTERM from a scheduler",
         "interrupted",
         """
