@@ -28,9 +28,9 @@ sys.stdin.read()
 cluster.shutdown()
 """
 _ENDED_SECONDS = 120.0
-_PATIENT = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "180", "TIMEOUT_FOR_SPECIFIC_SERVER_S": "180"}
+_PATIENT = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "90", "TIMEOUT_FOR_SPECIFIC_SERVER_S": "90"}
 """The client server starts a process for each client, which takes a minute on a busy machine; Ray waits half of one.
-Some never come, and a test is then tried again sooner than after ten minutes."""
+Some never come, and that is known after this time only."""
 
 
 class RayMissing(Exception):

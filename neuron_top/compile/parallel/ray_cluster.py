@@ -35,6 +35,9 @@ except ImportError:
 _PASSED = ("NEURON", "XLA_", "TORCHINDUCTOR_")
 """Variables of this process that a compile on a node gets, by how they begin."""
 _NODE_LABEL = "ray.io/node-id"
+_DIED_AT_ITS_START, _ATTEMPTS = "Starting Ray client server failed", 3
+"""About one in fifteen of the processes that Ray's client server starts for a client dies as it is forked
+(ray-project/ray#63202); another attempt gets another."""
 _LOOK_SECONDS = 2.0
 _CANCEL_SECONDS = 20.0
 
@@ -51,12 +54,7 @@ class RayExecutor:
     def __init__(self, address: str, medium: Medium) -> None:
         """Raises UsageError where no cluster answers."""
         try:
-            ray.init(
-                address=address or "auto",
-                runtime_env={"env_vars": passed_variables(os.environ)},
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            _connect(address or "auto")
         except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
             where = f"at {address}" if address else "that runs here (ray start, or name one with --ray)"
             raise UsageError(f"no Ray cluster {where} can be used: {gist(problem)}") from None
@@ -196,6 +194,22 @@ def compile_result(graph: Path, ended: Future[tuple[str, bytes]], medium: Medium
         return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
     result = msgspec.structs.replace(answer.result, node=node)
     return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE) if unseen else result
+
+
+def _connect(address: str) -> None:
+    """Become a client of the cluster. Raises what Ray raises where there is none."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            ray.init(
+                address=address,
+                runtime_env={"env_vars": passed_variables(os.environ)},
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+            return
+        except ConnectionError as problem:
+            if attempt == _ATTEMPTS or _DIED_AT_ITS_START not in str(problem):
+                raise
 
 
 def gist(problem: BaseException) -> str:

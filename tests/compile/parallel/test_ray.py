@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from neuron_top.compile.parallel.compile_queue import Fault
+from neuron_top.errors import UsageError
 from tests.compile.parallel.scheduled import COMPILED, NoLibrary, Site
 from tests.servers.ray_cluster import RayMissing, ray_cluster
 
@@ -47,6 +49,25 @@ def test_no_cluster_is_a_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "no Ray cluster that runs here" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("said", "attempts"), [("Starting Ray client server failed.", 3), ("No route to host", 1)])
+def test_a_client_server_that_died_at_its_start_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, said: str, attempts: int
+) -> None:
+    pytest.importorskip("ray")
+    from neuron_top.compile.parallel import ray_cluster
+
+    asked = []
+
+    def refuse(**settings: Any) -> None:
+        asked.append(settings["address"])
+        raise ConnectionAbortedError(f"Initialization failure from server:\nRuntimeError: {said}\n")
+
+    monkeypatch.setattr(ray_cluster.ray, "init", refuse)
+    with pytest.raises(UsageError, match=said):
+        ray_cluster.RayExecutor("ray://127.0.0.1:1", NoLibrary())
+    assert asked == ["ray://127.0.0.1:1"] * attempts
 
 
 def failed(problem: BaseException) -> Future[tuple[str, bytes]]:
