@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import PIPS_BUILD, TRIED_AGAIN, Weight
+from neuron_top.diagnose.recognizers import NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -14,7 +14,8 @@ from neuron_top.late_pattern import late_pattern
 WORDS: tuple[bytes, ...] = (
     b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
     b"ignore the above", b"ignore the previous",
-    b"successfully assigned", b"successfully pulled", b"h succeeded for v", b"started container",
+    b"successfully assigned", b"successfully pulled", b"successfully provisioned",
+    b"h succeeded for v", b"started container",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
@@ -61,9 +62,10 @@ _DONE_AFTER_ALL = (
             r"|^Successfully installed \S+-\d"
         ),
     ),
+    ((NO_CAPACITY,), late_pattern(r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
-"""What Kubernetes, cargo, pip and git print when they could do later what these rows say that they could not."""
+"""What Kubernetes, SkyPilot, cargo, pip and git print when they could do later what these rows say they could not."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
 """Where events of several pods stand in one table, each names its pod."""

@@ -20,6 +20,8 @@ from neuron_top.parsers import base, json_lines
 _MOST_PIECES = 400
 _LONGEST = 6000
 """Characters of a statement that are looked at."""
+_MOST_HEADERS = 5
+"""One behind the other: stamp, program, level, part of the program, level of what that quotes."""
 
 
 class Speaker(StrEnum):
@@ -141,7 +143,8 @@ _TO_ITS_USER = "USER"
 """How the compiler marks what it wants to be read, failures as well: no level of its own."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
-    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)(?:\[\d+\])?: ?"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)"
+    r"(?:\[\d+\]| {1,8}0x[0-9a-f]{6,16})?: ?"
 )
 _TOOLS_LOGGER = late_pattern(r"\[slurm_plugin\.")
 """How AWS ParallelCluster's programs name themselves in their headers."""
@@ -152,9 +155,10 @@ _STAMP = late_pattern(
     r"(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
     r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|#\d{1,4}(?: \d{1,6}\.\d{1,3}(?= )|(?= ERROR: ))"
     r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
-    r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
+    r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9}(?: \d{1,10}(?= slurm))?)?)"
+    r"(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
 )
-"""A date, a time or both; BuildKit has a step's number and its seconds instead."""
+"""A date, a time or both; BuildKit has a step's number and its seconds instead, Slurm's daemons their process."""
 _LOGGERS_NAME = late_pattern(r"[\w.-]{1,80} {1,8}(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {1,8}\S)")
 """What Python's loggers are often told to put between stamp and level, without a sign that parts them."""
 _LEVEL = late_pattern(
@@ -354,7 +358,7 @@ def _read_header(statement: Statement) -> None:
     if _PYTHON_WARNING.match(statement.text.lstrip()):
         statement.level = LogLevel.WARNING
         return
-    for _ in range(4):
+    for _ in range(_MOST_HEADERS):
         before = statement.text
         for reader in _READERS:
             if reader(statement):

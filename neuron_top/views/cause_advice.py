@@ -128,6 +128,8 @@ OF_ROWS: dict[str, str] = {
     "RANK, LOCAL_RANK, WORLD_SIZE and what chooses the devices",
     "NCCL states no reason": "NCCL tells its reason in lines of its own (`NCCL WARN`): read them above, or run again "
     "with NCCL_DEBUG=INFO; mostly a network interface, shared memory or another worker that ended",
+    "a GPU's own reason below an exception of NCCL": "The GPU says what the line names: dmesg (Xid) and nvidia-smi "
+    "show whether the card itself failed; one with memory errors has to be reset or replaced",
     "a call to CUDA failed": "Read what the line names; CUDA_LAUNCH_BLOCKING=1 shows where, NCCL_DEBUG=INFO logs "
     "more, and dmesg shows whether the GPU itself failed (Xid)",
     "number of cores": "The collectives cannot connect this number of cores: take one that the line names "
@@ -228,6 +230,8 @@ OF_ROWS: dict[str, str] = {
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "a file system cannot be mounted": "The server or the kernel refuses the mount: compare its access policy, export "
+    "or security group, the path and the kind of file system",
     "Docker's daemon is not reached": "Docker's daemon does not run, or this user may not use its socket: start it "
     "(systemctl start docker), or join the group docker",
     "an image is not built": "The build of the image lacks what the line names: compare the path with the build's "

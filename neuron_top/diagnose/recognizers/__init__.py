@@ -18,6 +18,7 @@ from neuron_top.diagnose.recognizers.interruptions import STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
+from neuron_top.diagnose.recognizers.scheduling import NO_CAPACITY
 from neuron_top.diagnose.recognizers.table import ROWS, TERMINAL, WORDS, recognize
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ENDED_BELOW",
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
+    "NO_CAPACITY",
     "ROWS",
     "OTHER_VERSION",
     "PIPS_BUILD",

@@ -47,7 +47,7 @@ CONTAINERS: tuple[Recognizer, ...] = (
     Recognizer(
         "a volume cannot be mounted",
         CauseClass.TOOL_ERROR,
-        Weight.REASON,
+        Weight.STATEMENT,
         words(
             "mountvolume.|attach or mount volumes|attachvolume.|unable to mount volumes|volumes to attach"
             "|multi-attach error"
@@ -56,6 +56,22 @@ CONTAINERS: tuple[Recognizer, ...] = (
             r"\b(?:Mount|Attach)Volume\.\w+ failed for volume|Unable to (?:attach or )?mount volumes"
             r"|waiting for volumes to attach|Multi-Attach error for volume"
         ),
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a file system cannot be mounted",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("mount.|mount: |mount error"),
+        (
+            r"\bmount(?:\.\w{2,12})?: (?:\S{1,300}: )?(?:access denied by server while|wrong fs type|bad option|"
+            r"permission denied|failed to resolve server|no such device|special device .{1,300} does not exist"
+            r"|(?i:connection (?:refused|timed out|reset))|protocol not supported|unknown filesystem type)"
+            r"|\bmount error\(\d{1,4}\): \S"
+            r"|\bmount\.nfs4?: (?!(?:trying|timeout set|mount\(2\))\b).{1,400} for \S+ on \S"
+        ),
+        Confidence.MEDIUM,
         any_level=True,
         doubt=Doubt.MUCH,
     ),

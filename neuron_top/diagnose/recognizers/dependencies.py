@@ -44,6 +44,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
+            "|serialization assertion|engine plan file"
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -70,6 +71,8 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|^(?:\w+\.){0,9}\w+(?:Error|Exception): (?!.{0,400}(?i:version|upgrade)).{0,400}\bpip3? install [A-Za-z]"
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file) .{1,300}No such file or directory"
             r"|check that neuronx?-cc is installed"
+            r"|Serialization assertion .{1,200} failed\b"
+            r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
         ),
     ),

@@ -90,6 +90,14 @@ GPUS: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a GPU's own reason below an exception of NCCL",
+        CauseClass.RUNTIME_EXEC,
+        Weight.REASON,
+        words("cuda failure"),
+        r"^Cuda failure (?:\d+ )?'",
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "a call to CUDA failed",
         CauseClass.RUNTIME_EXEC,
         Weight.STATEMENT,

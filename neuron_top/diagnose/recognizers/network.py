@@ -133,7 +133,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
-            "|batch response: |smudge error: |condahttperror"
+            "|reqwest|error sending request for url|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
             "|unable to access 'http|requested url returned|unable to resolve host|curl: (|rpc failed; "
         ),
@@ -159,6 +159,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
             r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
+            r"|error sending request for url \(|\bReqwestMiddleware Error: |\breqwest::Error\b"
             r"|LocalEntryNotFound|^(?:404: Not Found|429: Too Many Requests|502: Bad Gateway|503: Service \w+)\b"
         ),
     ),

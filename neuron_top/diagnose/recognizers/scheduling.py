@@ -5,6 +5,7 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+NO_CAPACITY = "no capacity, or a limit of the account"
 CORES: tuple[Recognizer, ...] = (
     Recognizer(
         "number of cores",
@@ -85,7 +86,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         r"There are not enough slots available in the system",
     ),
     Recognizer(
-        "no capacity, or a limit of the account",
+        NO_CAPACITY,
         CauseClass.TOOL_ERROR,
         Weight.REASON,
         words(

@@ -6,6 +6,16 @@ from tests.diagnose.cases.case import Case
 
 ACCELERATORS = (
     Case(
+        "an engine that another version of TensorRT has built",
+        "missing_dependency",
+        """
+I0304 05:06:07.169240 41 logging.cc:49] Loaded engine size: 12 MiB
+>>>E0304 05:06:08.209208 41 logging.cc:43] 1: [runtime.cpp::parsePlan::314] Error Code 1: Serialization (Serialization assertion plan->header.magicTag == rt::kPLAN_MAGIC_TAG failed.)
+E0304 05:06:08.214059 41 model_lifecycle.cc:596] failed to load 'detect' version 1: Internal: unable to create TensorRT engine
+ERROR: failed to load model: detect
+""",
+    ),
+    Case(
         "Ascend's memory, before the exception that repeats it",
         "runtime_oom",
         """

@@ -7,6 +7,19 @@ from tests.diagnose.cases.wordings import CCOM
 
 COLLECTIVES = (
     Case(
+        "a GPU's reason below NCCL's last error",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "train.py", line 4, in <module>
+    dist.init_process_group("nccl")
+torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:41, unhandled cuda error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5
+ncclUnhandledCudaError: Call to CUDA function failed.
+Last error:
+>>>Cuda failure 'uncorrectable ECC error encountered'
+""",
+    ),
+    Case(
         "the exception of the worker that the launcher reports, though it only met another's end",
         "collective",
         """

@@ -6,6 +6,16 @@ from tests.diagnose.cases.case import Case
 
 NETWORK = (
     Case(
+        "a download in Rust",
+        "network",
+        """
+Traceback (most recent call last):
+  File "get.py", line 7, in <module>
+    snapshot_download("a/b")
+>>>RuntimeError: Data processing error: CAS service error : ReqwestMiddleware Error: error sending request for url (https://cdn.example/xorbs/default/4141)
+""",
+    ),
+    Case(
         "structured JSON lines",
         "network",
         """

@@ -7,6 +7,16 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "a region without machines, and another that has one",
+        "",
+        """
+I 03-04 05:06:07 cloud_vm_ray_backend.py:668] Launching on AWS us-east-2 (us-east-2a)
+W 03-04 05:06:17 cloud_vm_ray_backend.py:479]   create_instances: Attempt failed with An error occurred (InsufficientInstanceCapacity) when calling the RunInstances operation (reached max retries: 0): We currently do not have sufficient capacity
+I 03-04 05:06:18 cloud_vm_ray_backend.py:668] Launching on AWS us-west-2 (us-west-2a)
+I 03-04 05:09:18 cloud_vm_ray_backend.py:740] Successfully provisioned or found existing VM. Setup completed.
+""",
+    ),
+    Case(
         "an error that a program logs before its job is finished",
         "",
         """

@@ -6,6 +6,16 @@ from tests.diagnose.cases.case import Case
 
 SERVICES = (
     Case(
+        "a server refuses a mount that Kubernetes asks for",
+        "tool_error",
+        """
+  Warning  FailedMount  40s  kubelet  Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition
+  Warning  FailedMount  9s   kubelet  MountVolume.SetUp failed for volume "pvc-41" : rpc error: code = Internal desc = Could not mount "fs-0a1:/" at "/var/lib/kubelet/pods/41/mount": mount failed: exit status 32
+Output: Could not start the watchdog
+>>>mount.nfs4: access denied by server while mounting 127.0.0.1:/
+""",
+    ),
+    Case(
         "a sky without machines",
         "tool_error",
         """

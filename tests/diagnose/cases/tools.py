@@ -6,6 +6,17 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "pyxis in the words of Slurm's daemon, with a process and an address",
+        "tool_error",
+        """
+resuming
+Mar 04 05:06:07.834962 44995 slurmstepd   0x1555aaddfd40: error: pyxis: child 44996 failed with error code: 1
+Mar 04 05:06:07.835051 44995 slurmstepd   0x1555aaddfd40: error: pyxis: failed to import docker image
+Mar 04 05:06:07.835098 44995 slurmstepd   0x1555aaddfd40: error: pyxis:     [INFO] Permission granted
+>>>Mar 04 05:06:07.835140 44995 slurmstepd   0x1555aaddfd40: error: pyxis:     [ERROR] Could not process JSON input
+""",
+    ),
+    Case(
         "what a container's engine logged before it ended",
         "tool_error",
         """
