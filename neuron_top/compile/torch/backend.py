@@ -112,7 +112,7 @@ def neurontop(
             if in_job.is_for_a_file():
                 raise hashing.NotCacheable("the script saves it in a file of its own")
             with _known_to_us():
-                _shareable_settings(patches, gm)
+                _check_shareable(patches, gm)
         except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
@@ -181,22 +181,35 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
     caching = torch._functorch.config.enable_autograd_cache and not torch.compiler.config.force_disable_caches
     if not caching or not dispatch_cache.wanted():
         return None
-    surroundings = (
-        job.wrapper.compiler.directory(),
-        str(job.wrapper.options.compiler_flags),
-    )
+
+    def surroundings() -> Iterator[str]:
+        yield job.wrapper.compiler.directory()
+        yield str(job.wrapper.options.compiler_flags)
+        yield hashing.exactly(_shareable_settings(job.patches, gm), {})
+
     try:
         with _known_to_us():
-            settings = hashing.exactly(_shareable_settings(job.patches, gm), {})
-            return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
+            return dispatch_cache.fingerprint(gm, inputs, surroundings())
     except hashing.NotCacheable as reason:
         job.wrapper.log.remark_once(f"graph is traced at every start: {reason}", level=LogLevel.INFO)
         return None
 
 
+def _check_shareable(patches: Mapping[str, Any], gm: fx.GraphModule) -> None:
+    """Raise NotCacheable where under the settings in force `gm` can only be compiled in the job.
+
+    Vector instructions are no reason. They are not asked for, which in an empty folder of Inductor takes seconds: once
+    the graph is traced, the compile server has tried them.
+    """
+    _shareable(torch_settings.collect(patches, cpu_code=False), gm)
+
+
 def _shareable_settings(patches: Mapping[str, Any], gm: fx.GraphModule) -> dict[str, Any]:
-    """All settings in force. Raises NotCacheable where under them `gm` can only be compiled in the job."""
-    settings = torch_settings.collect(patches, cpu_code=gpus.cpu_code_in(gm, patches))
+    """All settings in force. Raises NotCacheable as `_check_shareable`."""
+    return _shareable(torch_settings.collect(patches, cpu_code=gpus.cpu_code_in(gm, patches)), gm)
+
+
+def _shareable(settings: torch_settings.TorchSettings, gm: fx.GraphModule) -> dict[str, Any]:
     found = settings.serializable()
     of_settings = settings.reason or process_groups.reason_to_stay(found)
     if reason := of_settings or own_code.foreign() or gpus.reason_to_stay(found, gm):

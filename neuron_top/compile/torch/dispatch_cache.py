@@ -22,7 +22,7 @@ import dataclasses
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from neuron_top.compile.torch.loading import Runner, load_known
 from neuron_top.compile.wrapper.flags import is_switched_off
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 7"
+_FORMAT = "neuron-top dispatch 8"
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
@@ -92,12 +92,13 @@ class CachedGraph(OutputCode):
         self._saved_strides = saved_strides.SavedStrides(self.saved)
 
 
-def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Sequence[str]) -> str:
+def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Iterable[str]) -> str:
     """64 hex digits for a captured graph, its inputs and everything that its trace depends on.
 
-    `surroundings`: compiler, its flags and settings, as exact text. Raises NotCacheable (see above).
+    `surroundings`: compiler, its flags and settings, as exact text; not looked at before the rest is known to be
+    fit, since finding them out may take seconds. Raises NotCacheable (see above).
     """
-    lines = [_FORMAT, *surroundings, *_graph_lines(gm), *_input_lines(inputs), *_state_lines()]  # what takes long last
+    lines = [_FORMAT, *_graph_lines(gm), *_input_lines(inputs), *_state_lines(), *surroundings]  # what takes long last
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
