@@ -21,7 +21,7 @@ _NO_YEAR = late_pattern(
     r".{0,90}?\b(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d) \[[\w./-]{1,120}:\d{1,6}\]"
 )
 """vLLM's stamp, `INFO 07-30 00:48:12 [file.py:1307]`: behind nothing but who printed it."""
-_LONGEST = 100
+LONGEST = 100
 """A line whose logger stamps it has the stamp in so many bytes: prefixes of launchers stand in front."""
 _DAY = 86400.0
 HALF_YEAR = 182 * _DAY
@@ -98,14 +98,12 @@ def leading(text: str, until: float | None = None) -> float | None:
     """
     found = _LEADING.match(text) if "20" in text[:80] else None
     if found is not None:
-        return _fractional(*found.groups())
+        date, clock, digits, zone = found.groups()
+        if digits is not None and len(digits) == 6:  # the wrapper's look like that, too
+            return _plus(wrapper(date, clock, digits), -_ahead(zone))
+        return _fractional(date, clock, digits, zone)
     bare = _NO_YEAR.match(text) if until is not None else None
     return _of_newest_year(bare[1], bare[2], until) if bare is not None and until is not None else None
-
-
-def line_heads(data: bytes) -> list[str]:
-    """The beginnings of lines, as far as a logger's stamp reaches."""
-    return [line[:_LONGEST].decode(errors="replace") for line in data.split(b"\n")]
 
 
 def written_before(head: str, changed: float) -> float:

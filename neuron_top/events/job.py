@@ -118,6 +118,9 @@ class OutputGrew(Event, frozen=True, kw_only=True):
     """Lines seen in this source so far."""
     written: float | None = None
     """Of bytes that were there before the log was followed: its last change then, seconds since the epoch. When all of
-    them have been read, `at` is the clock reading of the last line, if it has one."""
+    them have been read, `at` is the newest clock reading of the last lines, if they have one. Before any has been read
+    (`end` is 0) it only says in which zone the log's clock is."""
+    began: float | None = None
+    """With that, the clock reading of the first line that has one."""
     closed: bool = False
     """Its writer has closed it: nothing more can come."""

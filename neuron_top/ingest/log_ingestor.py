@@ -12,15 +12,12 @@ from neuron_top.events import AnyEvent, OutputGrew, Rotation, SourceRotated
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_diagnosis import LogDiagnosis
-from neuron_top.parsers import timestamps
+from neuron_top.ingest.log_span import LogSpan
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.reader import LogReader
 from neuron_top.run.clock import zone_offset
 from neuron_top.run.log_activity import OLD_SECONDS
 
-_HEAD_BYTES = 16 * 1024
-CLOCK_BYTES = 40
-"""A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
 """How long a log must have brought nothing before what its reader holds back is reported."""
 LAST_LINE_SECONDS = 5.0
@@ -50,8 +47,8 @@ class LogIngestor:
         self._written, self._last_clock = written, last_clock
         self.source = f"log:{path}"
         self._buffer, self._clock = buffer, clock
-        self._until: float | None = None
-        """When the newest line was written at the latest; None before the first bytes."""
+        self._span: LogSpan | None = None
+        """Of what was there already and of what a pipe brings; None before the first bytes."""
         self._splitter: LineSplitter | None = None
         """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
         self._reader = self._new_reader(0)
@@ -66,12 +63,13 @@ class LogIngestor:
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
         if self._splitter is None:
-            head = timestamps.line_heads(data[:_HEAD_BYTES])
-            written = self._written if self._written is not None else self._now()
-            self._until = timestamps.written_before("\n".join(head), written)
+            self._span = LogSpan(self._written if self._written is not None else self._now())
+            self._span.take(data)
             if self._last_clock is None:
-                self._last_clock = self._old_clock(head)
+                self._last_clock = self._old_clock(self._span.first)
             self._splitter, self._reader = LineSplitter(offset=offset), self._new_reader(offset)
+        elif self._span is not None:
+            self._span.take(data)
         self._end = offset + len(data)
         begin, block = self._splitter.offset, self._splitter.take(data)
         self._lines = self._buffer.add(self.source, begin, block, self._splitter.peek())
@@ -81,15 +79,15 @@ class LogIngestor:
         self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_be_last)
         return [*events, *self.grew()]
 
-    def _old_clock(self, lines: list[str]) -> float | None:
-        """The first stamp of these lines, if it is of long ago in any zone."""
-        first = next((clock for line in lines if (clock := timestamps.leading(line, self._until)) is not None), None)
+    def _old_clock(self, first: float | None) -> float | None:
+        """The first stamp of a log, if it is of long ago in any zone."""
         lag = self._now() - first if first is not None else 0.0
         return first if lag > OLD_SECONDS and not zone_offset(lag) else None
 
     def _new_reader(self, offset: int) -> LogReader:
         is_old = self._last_clock is not None
-        return LogReader(self.source, offset=offset, loggers_clocks=is_old, until=self._until if is_old else None)
+        until = self._span.until if is_old and self._span is not None else None
+        return LogReader(self.source, offset=offset, loggers_clocks=is_old, until=until)
 
     def found(self) -> list[AnyEvent]:
         """That the file was there already, before any of it is read: it says in which zone its clock is."""
@@ -136,11 +134,9 @@ class LogIngestor:
         """Note that all of the existing file was read: what comes now is written now."""
         if self._written is None:
             return []
-        last = self._buffer.last_line(self.source)
-        clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
-        growth = self._growth(at=clock)
+        growth = self._growth_of(self._span)
         is_old = self._now() - self._written >= LAST_LINE_SECONDS
-        self._written, self._reported_end = None, self._end
+        self._written, self._reported_end, self._span = None, self._end, None
         events = self._last_line() if is_old else []
         return [*events, *self._diagnosis.ask(at_once=True), growth] if self._end else []
 
@@ -150,15 +146,22 @@ class LogIngestor:
 
     def closed(self) -> list[AnyEvent]:
         """The writer has closed its end."""
-        return [*self.flush(), self._growth(closed=True)]
+        old = self._span if self._last_clock is not None else None
+        return [*self.flush(), self._growth_of(old, closed=True)]
 
-    def _growth(self, *, at: float | None = None, closed: bool = False) -> OutputGrew:
+    def _growth_of(self, span: LogSpan | None, *, closed: bool = False) -> OutputGrew:
+        if span is None:
+            return self._growth(closed=closed)
+        return self._growth(at=span.last, began=span.first, closed=closed)
+
+    def _growth(self, *, at: float | None = None, began: float | None = None, closed: bool = False) -> OutputGrew:
         return OutputGrew(
             path=self.path,
             end=self._end,
             lines=self._lines,
             written=self._written,
             at=at,
+            began=began,
             closed=closed,
             source=self.source,
         )

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import msgspec
+
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
+from neuron_top.ingest.log_span import LogSpan, last_clock
 from neuron_top.ingest.recordings import load_labeled, not_a_log
-from neuron_top.parsers import timestamps
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
-from neuron_top.plain_files import is_folder
+from neuron_top.plain_files import is_file, is_folder
 from neuron_top.processes.log_input import STANDARD_INPUT, Notify, changed_at, portions, quiet
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
@@ -74,13 +76,17 @@ def read_logs(
     into: Run | None = None,
     *,
     diagnosed: bool = False,
+    grows: bool = False,
 ) -> Run:
-    """One run out of console logs, plain or compressed; a megabyte of each is in memory at a time."""
+    """One run out of console logs, plain or compressed; a megabyte of each is in memory at a time.
+
+    `grows`: a file may be the log of a job that goes on, unless it reports a failure; else all there is was read.
+    """
     run = Run(history_seconds) if into is None else into
     tables: dict[Path, None] = {}
     for name in dict.fromkeys(names):
         tables.update(dict.fromkeys(graph_tables.beside(name)))
-        _read(run, name, portions(name, notify, standard_input), diagnosed=diagnosed)
+        _read(run, name, portions(name, notify, standard_input), diagnosed=diagnosed, grows=grows)
     named = {Path(name).absolute() for name in names}
     for table in tables:
         if table.absolute() not in named:
@@ -90,13 +96,20 @@ def read_logs(
     return run
 
 
-def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) -> None:
+def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool, grows: bool) -> None:
     """A console log, what PyTorch wrote into a folder of TORCH_TRACE, or a table of graphs: its first line decides."""
     first = next(portions, b"")
-    reader = _reader_of(name, first)
+    written = changed_at(name)
+    span = LogSpan(written)
+    span.take(first)
+    reader = _reader_of(name, first, span.until)
+    if isinstance(reader, LogReader) and (clock := last_clock(name)) is not None:
+        run.apply(OutputGrew(path=name, end=0, source=reader.source, written=written, at=clock))
     diagnoser = _diagnoser(reader.source) if diagnosed and isinstance(reader, LogReader) else None
     size = 0
     for data in itertools.chain((first,), portions):
+        if size:
+            span.take(data)
         size += len(data)
         for event in reader.feed(data):
             run.apply(event)
@@ -106,9 +119,13 @@ def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) ->
         run.apply(event)
     if diagnoser is not None:
         diagnoser.flush()
-        run.apply(JobDiagnosed(diagnosis=diagnoser.diagnosis(), source=reader.source))
-    lines = reader.tally.lines if isinstance(reader, LogReader) else 0
-    grew = OutputGrew(path=name, end=size, lines=lines, closed=True, source=reader.source, written=changed_at(name))
+        diagnosis = diagnoser.diagnosis()
+        run.apply(JobDiagnosed(diagnosis=diagnosis, source=reader.source))
+        grows = grows and not diagnosis.has_surely_failed
+    closed = not (grows and is_file(name))
+    grew = OutputGrew(path=name, end=size, closed=closed, source=reader.source, written=written)
+    if isinstance(reader, LogReader):
+        grew = msgspec.structs.replace(grew, lines=reader.tally.lines, at=span.last, began=span.first)
     run.apply(grew)
 
 
@@ -118,12 +135,11 @@ def _diagnoser(source: str) -> AdvisedDiagnoser:
     return AdvisedDiagnoser(source)
 
 
-def _reader_of(name: str, first: bytes) -> LogReader | TorchTraceReader | GraphTableReader:
+def _reader_of(name: str, first: bytes, until: float) -> LogReader | TorchTraceReader | GraphTableReader:
     if is_trace(first):
         return TorchTraceReader.of_file(name)
     if is_graph_table(first):
         return GraphTableReader.of_file(name)
-    until = timestamps.written_before(first.decode(errors="replace"), changed_at(name))
     return LogReader(f"log:{name}", until=until)
 
 

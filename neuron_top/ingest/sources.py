@@ -20,10 +20,9 @@ from neuron_top.events import AnyEvent, LineMalformed, Rotation, SourceAvailable
 from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.log_line import STANDARD_INPUT
+from neuron_top.ingest.log_span import last_clock
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
-from neuron_top.parsers import timestamps
-from neuron_top.plain_files import open_plain
 from neuron_top.processes.log_input import has_compressed_data, portions
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
@@ -39,8 +38,6 @@ _COPIED_FILES = 64
 _OPEN_FILES = 128
 """Files of the side channel that are held open; where there are more, each is opened when it is read."""
 
-_LAST_LINES_BYTES = 16 * 1024
-"""How much of a file's end is read for the clock of its last line."""
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 _AWAITED = "no such file yet, it is read as soon as it is there"
@@ -111,7 +108,7 @@ class LogFiles:
                     key,
                     self._buffer,
                     written=_last_change(path),
-                    last_clock=None if self._from_end else _last_clock(path),
+                    last_clock=None if self._from_end else last_clock(path),
                 )
                 if not self._from_end and _size(path) > 0:
                     _emit_all(self._ingestors[key].found(), emit)
@@ -451,19 +448,6 @@ def _is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
-
-
-def _last_clock(path: Path) -> float | None:
-    """The clock reading of the last line that has one, near the end of a plain file."""
-    try:
-        with open(open_plain(str(path)), "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_LINES_BYTES))
-            lines = timestamps.line_heads(file.read(_LAST_LINES_BYTES))
-            until = timestamps.written_before("\n".join(lines), os.fstat(file.fileno()).st_mtime)
-    except (OSError, UsageError):
-        return None
-    clocks = (timestamps.leading(line, until) for line in reversed(lines))
-    return next((clock for clock in clocks if clock is not None), None)
 
 
 def _size(path: Path) -> int:

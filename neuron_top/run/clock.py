@@ -42,7 +42,7 @@ class Clocks:
         """Logs of which something was there before they were followed, and whether they have grown since."""
 
     def found(self, event: OutputGrew) -> OutputGrew:
-        """The event with its clock reading on the run's time line; the first of a file that was there says its zone.
+        """The event with its clock reading on the run's time line; one from before a file was read says its zone.
 
         Once all of the file was read, what comes was written now.
         """
@@ -54,8 +54,13 @@ class Clocks:
         self._grown.setdefault(source, False)
         if event.at is None:
             return event
-        offset = self._zones.setdefault(source, zone_offset(event.written - event.at))
-        return msgspec.structs.replace(event, at=event.at + offset) if offset else event
+        if event.end == 0:
+            self._zones.setdefault(source, zone_offset(event.written - event.at))
+        offset = self._zones.get(source, 0.0)
+        if not offset:
+            return event
+        began = event.began + offset if event.began is not None else None
+        return msgspec.structs.replace(event, at=event.at + offset, began=began)
 
     def is_old(self, event: LogEvent) -> bool:
         """Whether a line without a clock was there before its log was followed: its arrival says nothing."""

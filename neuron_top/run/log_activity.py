@@ -15,6 +15,8 @@ ENDED_WELL_SECONDS = 60.0
 """A log that reports a good end and then nothing for so long has ended: a checkpoint that was saved reads like one."""
 LONG_COMPILE_SECONDS = 6 * 3600.0
 """A followed log that was last heard of in a compile may be silent for so long."""
+LONGEST_START_SECONDS = 24 * 3600.0
+"""A job says within that time after its first line something that is read for what it says."""
 _PIPE = "log:-"
 OLD_SECONDS = 60.0
 """A line in a pipe that is so much older than its arrival was not written now, unless its clock has another zone."""
@@ -31,6 +33,8 @@ class LogActivity:
         text, never older."""
         self.followed: float | None = None
         """The last time that one grew while it was followed."""
+        self.began: float | None = None
+        """The oldest clock reading of a line that was read for what it says, or of the log's first lines."""
         self.clock: float | None = None
         """The newest clock reading of a line."""
         self.lag: float | None = None
@@ -43,17 +47,27 @@ class LogActivity:
         self.closed = event.closed
         if event.end == 0:
             return
+        self._first_read(event)
         if event.written is not None:
             self._clock_read(event.at)
             self.found = max(event.written, self.found or event.written)
         elif event.seen is not None:
+            self._clock_read(event.at)
             self.followed = max(event.seen, self.followed or event.seen)
 
     def line(self, event: LogEvent) -> None:
         """A line was read."""
         self._clock_read(event.at)
+        if event.at is not None:
+            self.began = event.at if self.began is None else min(self.began, event.at)
         if event.source == _PIPE and event.at is not None and event.seen is not None:
             self.lag = event.seen - event.at
+
+    def _first_read(self, event: OutputGrew) -> None:
+        """The first lines of a log began it, unless they quote a date of another time (data that is printed)."""
+        newest = self.began if self.began is not None else event.at
+        if event.began is not None and newest is not None and newest - event.began <= LONGEST_START_SECONDS:
+            self.began = min(newest, event.began)
 
     def _clock_read(self, clock: float | None) -> None:
         if clock is not None:

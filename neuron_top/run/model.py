@@ -109,6 +109,8 @@ class Run:
         """Events taken into account."""
         self.first_time: float | None = None
         """Earliest time of any event: what stands for the start where no RunStarted came (a log opened later)."""
+        self.first_clock: float | None = None
+        """The same of events with a time of their own, and of the first lines of logs: not of arrivals."""
         self.last_time: float | None = None
         """Latest time of any event."""
         self._clocks = Clocks()
@@ -124,12 +126,14 @@ class Run:
     def started(self) -> float | None:
         """When the command started; of a log that was only opened, its first time.
 
-        None where lines without a clock had been written before anybody looked: they tell that it began, not when.
+        Where a log had been written before anybody looked, arrivals say nothing: lines with a clock do, and without
+        any it is None.
         """
         if self.job.started is not None:
             return self.job.started
-        is_older = self.silence.clock is None and self.silence.found is not None
-        return None if is_older else self.first_time
+        if self.silence.found is None:
+            return self.first_time
+        return self.first_clock if self.silence.began is not None else None
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
@@ -253,7 +257,7 @@ class Run:
         """Take one event into account."""
         self.events += 1
         event = self._on_time_line(event)
-        self._extend_span(event.time)
+        self._extend_span(event)
         self.nodes.heard(event)
         if self._listener is not None:
             self._listener(event)
@@ -292,7 +296,16 @@ class Run:
             self.silence.line(event)
         return event
 
-    def _extend_span(self, time: float | None) -> None:
+    def _extend_span(self, event: AnyEvent) -> None:
+        clock, time = event.at, event.time
+        if isinstance(event, OutputGrew) and event.written is not None:  # the clock of its last lines
+            clock = self.silence.began
+        self._extend(clock, time)
+
+    def _extend(self, clock: float | None, time: float | None) -> None:
+        """By an event of that time; `clock`: not by its arrival."""
+        if clock is not None:
+            self.first_clock = clock if self.first_clock is None else min(self.first_clock, clock)
         if time is not None:
             self.last_time = time if self.last_time is None else max(self.last_time, time)
             self.first_time = time if self.first_time is None else min(self.first_time, time)
@@ -310,8 +323,8 @@ class Run:
     def _folded(self, event: EventsFolded) -> None:
         """Many events at once, each counted where it would have been."""
         self.events += event.count - 1
-        self._extend_span(event.first)
-        self._extend_span(event.latest)
+        self._extend(event.first, event.first)
+        self._extend(event.latest, event.latest)
         last = self._on_time_line(event.last, late=True)
         match last:
             case CacheHit() | GraphExtracted() | CachePathAnnounced() | LockWaited():

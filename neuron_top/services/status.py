@@ -31,7 +31,7 @@ def status(
     Raises NothingToShow, StoreUnusable, UsageError.
     """
     if name is not None and run_loader.is_log(name):
-        run = run_loader.read_logs([name], settings.history_seconds, standard_input, notify, diagnosed=True)
+        run = run_loader.read_logs([name], settings.history_seconds, standard_input, notify, diagnosed=True, grows=True)
         return _overview(settings, run)
     runs = RunService(settings)
     view = None

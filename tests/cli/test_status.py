@@ -105,6 +105,7 @@ def test_nothing_is_reported_about_lines_of_a_log_that_has_none(
 def test_a_line_end_in_the_name_of_a_log_is_made_visible(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = log.with_name("new\nline.log")
     place.write_text(f"{HIT}\n")
+    os.utime(place, (time.time() - 7200,) * 2)
     assert main(["status", str(place)]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith("CUT OFF new⏎line.log · ")
