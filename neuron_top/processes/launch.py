@@ -22,6 +22,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import signal
 import subprocess
 import time
@@ -41,6 +42,8 @@ _SHELL = "/bin/sh"
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
 _GRACE_SECONDS = 5.0
+_SIGNAL_MILLISECONDS = 500
+"""How late a signal may be acted on that another thread took."""
 
 OnOutput = Callable[[str, bytes], None]
 
@@ -151,7 +154,20 @@ class Job:
         output.leave() if self.left_processes else output.quit()
 
     def wait(self) -> int:
-        """Block until the command ended; its status, negative for a signal."""
+        """Block until the command ended; its status, negative for a signal.
+
+        The kernel gives a signal to any thread while one is pending for the main one, and then nothing wakes that: so
+        it looks for itself now and then.
+        """
+        with contextlib.suppress(OSError, AttributeError):  # it has ended; a system without such descriptors
+            descriptor = os.pidfd_open(self.pid)
+            try:
+                waiting = select.poll()
+                waiting.register(descriptor, select.POLLIN)
+                while not waiting.poll(_SIGNAL_MILLISECONDS):
+                    pass
+            finally:
+                os.close(descriptor)
         return self._started.wait()
 
     def signal(self, number: int) -> None:
