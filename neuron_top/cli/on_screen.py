@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -42,10 +43,13 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     for reason in reasons or (watched_terminal().wait,):
         threading.Thread(target=_exit_after, args=(app, reason, ended), name="exit on end", daemon=True).start()
     threading.Thread(target=_preload, args=(app, ended), name="preload", daemon=True).start()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT)}
     try:
         app.run()
     finally:
         ended.set()
+        for number, handler in handlers.items():  # a screen that is closed must not come back after Ctrl-Z
+            signal.signal(number, handler)
         gc.enable()
         _end_input(app)
     if app.problem is not None:

@@ -10,7 +10,7 @@ it did, wall time, compile time and its share, cache hits, misses and failures, 
 `neurontop runs` lists recordings, `neurontop replay last` plays one back.
 
 Without the live view, or once it is closed, Ctrl-C is passed to the job; a second one terminates all its processes, a
-third kills them.
+third kills them. Ctrl-Z stops the job, too; `fg` and `bg` carry it on.
 If neurontop itself is killed (kill -9), the job continues; its output still goes where it went before and to the
 recording's output.log. Nothing else is recorded then, and the recording is listed as `cut off`.
 Processes that the command leaves behind go on and print to where they did; a warning says that it is not recorded.

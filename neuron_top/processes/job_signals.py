@@ -1,9 +1,14 @@
-"""Passes signals on to the job: the first to its process group, the second and third to all of its processes."""
+"""Passes signals on to the job: the first to its process group, the second and third to all of its processes.
+
+Ctrl-Z stops the job, then us, so that the shell gets its terminal back; once we are carried on (`fg`, `bg`) so is the
+job. Stopped alone we would hold it up at some time, when we read its output no more.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Callable, Iterator
 
 from neuron_top.processes.launch import Job
@@ -39,11 +44,11 @@ def signals_passed_on(
         else:
             job.signal_all(signal.SIGTERM if presses == 2 else signal.SIGKILL)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         if before[number] is not signal.SIG_IGN:
-            signal.signal(number, pass_on)
+            signal.signal(number, _stopping_with(job) if number == signal.SIGTSTP else pass_on)
     if resize:
         before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: job.copy_window_size())
 
@@ -56,3 +61,26 @@ def signals_passed_on(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _stopping_with(job: Job) -> Callable[[int, object], None]:
+    """The handler of Ctrl-Z."""
+
+    def stop(_number: int, _frame: object) -> None:
+        if job.started:
+            job.stop()
+        _stop_this_process()
+        if job.started:
+            job.proceed()
+
+    return stop
+
+
+def _stop_this_process() -> None:
+    """Stop as if the signal of Ctrl-Z had no handler; returns once we are carried on, at once where nobody could do
+    that (no shell with job control started us: the kernel drops the signal then)."""
+    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    try:
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # to this thread: it stops before it goes on
+    finally:
+        signal.signal(signal.SIGTSTP, handler)

@@ -9,6 +9,7 @@ The job cannot tell the difference to being started from the shell:
   in a shell.
 - It runs in a session of its own, so that Ctrl-C in the terminal reaches us alone and is passed on once. Signals go to
   its process group; the second Ctrl-C ends and the third kills every process of the job, wherever torchrun put it.
+  Ctrl-Z stops all of them, and us; `fg` and `bg` carry all of them on.
 - Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
   NEURONTOP_EVENTS_DIR, where our compile component says what log lines cannot.
 
@@ -44,6 +45,8 @@ _QUIET_SECONDS = 1.0
 _GRACE_SECONDS = 5.0
 _SIGNAL_MILLISECONDS = 500
 """How late a signal may be acted on that another thread took."""
+_LOOKS = 5
+"""How often processes of a job are looked for that is being stopped."""
 
 OnOutput = Callable[[str, bytes], None]
 
@@ -173,6 +176,9 @@ class Job:
     def signal(self, number: int) -> None:
         """Pass a signal on to the job's process group."""
         self.interrupted_by = self.interrupted_by or signal.Signals(number).name
+        self._signal_group(number)
+
+    def _signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
@@ -185,6 +191,28 @@ class Job:
         for process in self.processes():
             with contextlib.suppress(psutil.Error):
                 process.send_signal(number)
+
+    def stop(self) -> None:
+        """Stop every process of the job, as Ctrl-Z does in a terminal, until `proceed`.
+
+        By the signal that nobody can ignore: in a session of its own the job has no shell that would carry it on, and
+        the kernel drops SIGTSTP there. What is started while we look is found by looking again.
+        """
+        stopped: set[int] = set()
+        for _ in range(_LOOKS):
+            self._signal_group(signal.SIGSTOP)
+            found = {process.pid: process for process in self.processes()}
+            if found.keys() <= stopped:
+                return
+            for process in found.values():
+                with contextlib.suppress(psutil.Error):
+                    process.suspend()
+            stopped |= found.keys()
+
+    def proceed(self) -> None:
+        """Carry on with what `stop` stopped."""
+        self.signal_all(signal.SIGCONT)
+        self._signal_group(signal.SIGCONT)
 
     def end_rest(self, grace: float = _GRACE_SECONDS) -> list[int]:
         """End what is left of the job: ask, wait `grace` seconds, kill. Returns the ids of those that were left."""

@@ -161,6 +161,68 @@ def test_ctrl_c_on_the_terminal_interrupts_the_job(tmp_path: Path) -> None:
     assert b"interrupted (SIGINT)" in shown
 
 
+@pytest.mark.parametrize("how", ["--plain", "--screen"])
+def test_ctrl_z_stops_the_job_with_us_and_fg_and_bg_carry_both_on(how: str, tmp_path: Path) -> None:
+    ready, worker = tmp_path / "ready", "import signal; signal.pause()"
+    code = (
+        "import os, signal, subprocess, sys\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(7))\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {worker!r}], start_new_session=True)\n"
+        f"open({str(ready)!r} + '.new', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"os.rename({str(ready)!r} + '.new', {str(ready)!r})\n"
+        "try:\n  while True: signal.pause()\nfinally: child.kill()"
+    )
+    script = tmp_path / "job.py"
+    script.write_text(code)
+    shell, terminal = in_a_shell(tmp_path, f"{sys.executable} -m neuron_top run {how} -- {sys.executable} {script}")
+    until(ready.exists, "the job runs")
+    job, child = map(int, ready.read_text().split())
+    if how == "--screen":
+        read_until(terminal, b"\x1b[?1049h")
+        os.write(terminal, b"q")
+        read_until(terminal, b"the job goes on")
+    shown = b""
+    for order in (b"fg\n", b"bg\n"):
+        os.write(terminal, b"\x1a")
+        until(lambda: are_stopped(job, child), "all of the job is stopped")
+        shown += read_until(terminal, b"Stopped")
+        os.write(terminal, order)
+        until(lambda: not are_stopped(job) and not are_stopped(child), "all of it goes on")
+    os.kill(job, signal.SIGUSR1)
+    os.write(terminal, b"wait %1; echo ended with $?\n")
+    shown += read_until(terminal, b"ended with 7")
+    assert b"\x1b[?1049h" not in shown, "a view that was closed came back"
+    os.write(terminal, b"exit\n")
+    exit_code(shell)
+    os.close(terminal)
+
+
+def in_a_shell(folder: Path, command: str) -> tuple[int, int]:
+    """A shell with job control that was given a command: its process id, and our end of its terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(
+            NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
+        )
+        os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+    os.write(terminal, f"stty -echo; {command}\n".encode())
+    return pid, terminal
+
+
+def are_stopped(*pids: int) -> bool:
+    return all(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T" for pid in pids)
+
+
+def test_where_no_shell_could_carry_it_on_ctrl_z_does_not_stop_the_job(tmp_path: Path) -> None:
+    pid, terminal, job = with_a_waiting_job("--plain", tmp_path, signal.SIG_DFL)
+    os.write(terminal, b"\x1a")
+    os.write(terminal, b"\x03")
+    read_until(terminal, b"interrupted (SIGINT)")
+    assert not Path(f"/proc/{job}").exists()
+    assert exit_code(pid) == 128 + signal.SIGINT
+    os.close(terminal)
+
+
 def test_in_the_background_of_a_shell_lines_are_printed_and_nothing_is_drawn(tmp_path: Path) -> None:
     for name in ("run -- echo said", "demo", "watch /dev/null"):
         shown = in_the_background(name, tmp_path)
