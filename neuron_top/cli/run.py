@@ -13,7 +13,8 @@ Without the live view, or once it is closed, Ctrl-C is passed to the job; a seco
 third kills them. Ctrl-Z stops the job, too; `fg` and `bg` carry it on.
 If neurontop itself is killed (kill -9), the job continues; its output still goes where it went before and to the
 recording's output.log. Nothing else is recorded then, and the recording is listed as `cut off`.
-Processes that the command leaves behind go on and print to where they did; a warning says that it is not recorded.
+Processes that the command leaves behind go on and print to where they did; they are not waited for, and a warning says
+that what they print is not recorded.
 
 exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
 """

@@ -181,7 +181,11 @@ class Recording:
         for event in self._output.ended(code) if self._output is not None else ():
             self.feed.publish(event)
         ended = RunFinished(
-            run=self.run, exit_code=code, interrupted_by=self.job.interrupted_by, at=time.time(), source="job"
+            run=self.run,
+            exit_code=code,
+            interrupted_by=self.job.interrupted_by,
+            at=self.job.ended or time.time(),
+            source="job",
         )
         self.feed.publish(ended)
         self.feed.stop()

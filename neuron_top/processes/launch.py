@@ -42,6 +42,10 @@ TRACE_VARIABLE = "TORCH_TRACE"
 _SHELL = "/bin/sh"
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
+_LONGEST_REST_SECONDS = 3.0
+"""How long it is waited for where it does not stop."""
+_PIPE_BYTES = 1 << 22
+"""More than waits anywhere between the command and us, in pipes, sockets and the relay."""
 _GRACE_SECONDS = 5.0
 _SIGNAL_MILLISECONDS = 500
 """How late a signal may be acted on that another thread took."""
@@ -59,6 +63,29 @@ class CommandNotStarted(NeuronTopError):
         super().__init__(f"cannot start {command!r}: {problem.strerror or problem}")
 
 
+class _Rest:
+    """What still comes after the command has ended."""
+
+    def __init__(self) -> None:
+        self._began = self._quiet_since = time.monotonic()
+        self._bytes = 0
+
+    def came(self, size: int) -> None:
+        """So many bytes more."""
+        self._quiet_since = time.monotonic()
+        self._bytes += size
+
+    def is_over(self, output: RelayedOutput, *, is_ending: bool) -> bool:
+        """Whether not to wait any longer. All that the command itself wrote has come: nothing waits, or more has come
+        than the pipes hold. `is_ending`: what is left was asked to end."""
+        now = time.monotonic()
+        if is_ending and now > self._began + _GRACE_SECONDS:
+            return True
+        if now > self._quiet_since + _QUIET_SECONDS:
+            return output.idle()
+        return now > self._began + _LONGEST_REST_SECONDS and (self._bytes > _PIPE_BYTES or output.idle())
+
+
 class Job:
     """One command. `start`, then `pump` in one thread while `wait` in another."""
 
@@ -67,6 +94,8 @@ class Job:
         self.command = tuple(command)
         self.interrupted_by = ""
         """Name of the first signal that was passed on, "" while none was."""
+        self.ended: float | None = None
+        """When the command was seen to have ended, seconds since the epoch; what it left behind may write on."""
         self.left_processes = False
         """The command has ended, and something that it started may still write."""
         self._environ = dict(environ)
@@ -131,27 +160,26 @@ class Job:
         """Pass the output on until its end; `on_idle` is called at least every 100 ms.
 
         Workers that a launcher in its death left behind are asked to end, too: they would write on and on. Otherwise
-        what is left behind goes on; only its output is not waited for once it is quiet.
+        what is left behind goes on; its output is not waited for once it is quiet, nor for long where it never is.
         """
         output = self._output
         if output is None:
             raise RuntimeError("the job was not started")
-        quiet_since: float | None = None
-        latest = float("inf")
+        rest: _Rest | None = None
         is_ending_rest = False
         while not output.ended:
             if (came := output.receive()) is not None:
                 on_output(*came)
-                quiet_since = None if quiet_since is None else time.monotonic()
+                if rest is not None:
+                    rest.came(len(came[1]))
             on_idle()
-            if quiet_since is None and (status := self._started.poll()) is not None:
-                quiet_since = time.monotonic()
+            if rest is None and (status := self._started.poll()) is not None:
+                self._note_end()
+                rest = _Rest()
                 is_ending_rest = bool(self.interrupted_by) or status < 0
                 if is_ending_rest:
                     self.signal_all(signal.SIGTERM)
-                    latest = quiet_since + _GRACE_SECONDS
-            now = time.monotonic()
-            if now > latest or (quiet_since is not None and now > quiet_since + _QUIET_SECONDS and output.idle()):
+            if rest is not None and rest.is_over(output, is_ending=is_ending_rest):
                 break
         self.left_processes = not (output.ended or is_ending_rest)
         output.leave() if self.left_processes else output.quit()
@@ -171,7 +199,13 @@ class Job:
                     pass
             finally:
                 os.close(descriptor)
-        return self._started.wait()
+        status = self._started.wait()
+        self._note_end()
+        return status
+
+    def _note_end(self) -> None:
+        if self.ended is None:
+            self.ended = time.time()
 
     def signal(self, number: int) -> None:
         """Pass a signal on to the job's process group."""

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -157,6 +158,29 @@ def test_a_daemon_that_keeps_the_pipe_open_does_not_hold_us_up(run_name: str) ->
     assert watched.end() == 0
     assert watched.output["stdout"] == b"done\n"
     assert len(watched.job.end_rest(grace=10.0)) == 1
+
+
+@pytest.mark.parametrize("pause", ["time.sleep(0.05)", "pass"], ids=["now and then", "always"])
+def test_a_process_left_behind_that_never_is_quiet_does_not_hold_us_up(
+    run_name: str, pause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_top.processes.launch._LONGEST_REST_SECONDS", 0.5)
+    chatty = f"import time\nprint('left', flush=True)\nwhile True: print('and on', flush=True); {pause}"
+    watched = Watched(
+        "import subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', {chatty!r}], start_new_session=True)\n"
+        "time.sleep(0.2); print('x' * 30000); print('its last words'); sys.exit(3)",
+        run_name,
+    )
+    assert watched.end() == 3
+    assert watched.job.left_processes
+    assert b"its last words\n" in watched.output["stdout"]
+    assert watched.job.ended is not None
+    assert time.time() - watched.job.ended >= 0.5, "the time of the end is the command's"
+    (left,) = watched.job.processes()
+    with pytest.raises(psutil.TimeoutExpired):
+        left.wait(0.3)
+    watched.job.end_rest()
 
 
 def test_the_environment_gains_nothing_but_what_was_given(run_name: str) -> None:
