@@ -49,26 +49,25 @@ class KeyBar(Lines):
 
     def _fit(self) -> None:
         """Take the lines that the notice needs, and draw."""
-        lines = len(self._wrapped(self.size.width))
+        lines = len(self._wrapped(self.size.width, _MOST_LINES))
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines
         self.redraw()
 
-    def _wrapped(self, width: int) -> list[str]:
-        """The lines of the notice, at most so many: what is behind them is left to the last one, which is cut."""
+    def _wrapped(self, width: int, most: int) -> list[str]:
+        """The lines of the notice, at most `most`: what is behind them is left to the last one, which is cut."""
         text = self.theme.to_ascii(safe(self._notice))
         if not text or cells_in(text) <= width:
             return [text]
         parts = textwrap.wrap(text, max(8, width - 2))
-        return [*parts[: _MOST_LINES - 1], " ".join(parts[_MOST_LINES - 1 :])] if len(parts) > _MOST_LINES else parts
+        return [*parts[: most - 1], " ".join(parts[most - 1 :])] if len(parts) > most else parts
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line: ` q quit  ? help …`, and the notice; a longer notice has the lines by itself."""
-        parts = self._wrapped(width)
-        if len(parts) > 1:
+        parts = self._wrapped(width, max(1, height))
+        if len(parts) > 1 or cells_in(parts[0]) > width:
             self._spans = []
-            shown = [*parts[: height - 1], " ".join(parts[height - 1 :])]
-            return [Line(self.theme, width).gap().put(part, self.theme.warn).strip() for part in shown]
+            return [Line(self.theme, width).gap().put(part, self.theme.warn).strip() for part in parts]
         line = Line(self.theme, width)
         self._spans = []
         for key in self._fitting(width):
