@@ -24,7 +24,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -275,16 +275,18 @@ class Trash:
 
     def _lying(self, history: PlanHistory) -> frozenset[str] | None:
         """Paths of what a plan took that lie in the trash; None where the storage cannot say it."""
-        identity = history.begun.plan
-        places = [self.folder / name for name in trash_contents.plan_folders(self.folder).get(identity, ())]
+        return frozenset(self._lying_in(history, trash_contents.plan_folders(self.folder).get(history.begun.plan, ())))
+
+    def _lying_in(self, history: PlanHistory, names: Iterable[str]) -> Iterator[str]:
+        """Paths of what a plan took that lie in one of these folders of the trash."""
+        places = [self.folder / name for name in names]
         sound = (move.path for move in history.moves if trash_contents.is_sound(move))
-        return frozenset(path for path in sound if any(os.path.lexists(place / path) for place in places))
+        return (path for path in sound if any(os.path.lexists(place / path) for place in places))
 
     def holds(self, history: PlanHistory) -> bool:
         """Whether something that a plan took can be brought back. Plans that were refused in each step took nothing,
         and what is set apart can only go."""
-        place = self.folder / history.begun.plan
-        return any(trash_contents.is_sound(move) and os.path.lexists(place / move.path) for move in history.moves)
+        return next(self._lying_in(history, [history.begun.plan]), None) is not None
 
     def history_of(self, plan: str) -> PlanHistory:
         """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
