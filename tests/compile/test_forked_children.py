@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.cache.locks.kernel_lock import give_back
 from neuron_top.compile.server import client as client_module
 from neuron_top.compile.server.client import CompileClient
 from tests.compile.fakes import server_command
@@ -78,7 +79,7 @@ def test_a_child_keeps_no_lock_of_its_parents_up(monkeypatch: pytest.MonkeyPatch
         assert of_graph is not None
         assert machine_locks.try_lock(of_graph)
         child = forked(lambda: time.sleep(50))
-        machine_locks.give_back(of_graph)
+        give_back(of_graph)
     try:
         for name in ("a graph.lock", "server.lock"):
             other = machine_locks.open_lock(name)

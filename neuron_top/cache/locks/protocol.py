@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from neuron_top.cache import trust
 from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.locks.kernel_lock import unlock
 from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.model import filenames
 
@@ -131,8 +132,7 @@ def taking_over(folder: EntryFolder) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        with contextlib.suppress(OSError):  # a child that was forked meanwhile has it open, and with it the lock
-            fcntl.flock(handle, fcntl.LOCK_UN)
+        unlock(handle)
         if folder.handle is None:
             os.close(handle)
 

@@ -13,6 +13,8 @@ import stat
 import time
 from pathlib import Path
 
+from neuron_top.cache.locks.kernel_lock import give_back
+
 _PLACES = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108 (a folder of our own there, mode 700)
 
 
@@ -34,10 +36,7 @@ class NodeGate:
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            # Closing is not enough: a child that was forked meanwhile has the file open, and with it the lock.
-            with contextlib.suppress(OSError):
-                fcntl.flock(self._handle, fcntl.LOCK_UN)
-            os.close(self._handle)
+            give_back(self._handle)
 
     def passed(self) -> bool:
         """Whether this is the one of its node that may ask; it stays that. Never blocks."""

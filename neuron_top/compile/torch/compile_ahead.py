@@ -27,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from neuron_top.cache.locks.kernel_lock import give_back
 from neuron_top.cache.model.keys import ModuleKey, parse_key
 from neuron_top.cache.model.states import Lookup
 from neuron_top.compile.compiler import NotSerializable
@@ -118,7 +119,7 @@ class CompileAhead:
                     compile_.join()
                 self._compiles.clear()
         finally:
-            machine_locks.give_back(handle)
+            give_back(handle)
 
     def _collected_after(self, asked: TrialGraph) -> list[TrialGraph]:
         """What waits in the same folder under the same flags, in the order in which it was stored."""

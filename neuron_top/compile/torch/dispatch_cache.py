@@ -33,6 +33,7 @@ from torch import fx
 from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache, FXGraphCacheMiss
 from torch._inductor.output_code import OutputCode
 
+from neuron_top.cache.locks.kernel_lock import give_back
 from neuron_top.compile.graphs import hashing, own_code, torch_functions, torch_kernels
 from neuron_top.compile.graphs.hashing import NotCacheable
 from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory, written_inputs
@@ -155,7 +156,7 @@ def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
             mark.touch()
     finally:
         if handle is not None:
-            machine_locks.give_back(handle)
+            give_back(handle)
 
 
 def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
+from neuron_top.cache.locks.kernel_lock import give_back, unlock
+
 _COMPILE_SERVER = "server.lock"
 _HEAD_START_SECONDS, _POLL_SECONDS = 5.0, 0.05
 """The former is about what it takes to start another compile server."""
@@ -44,8 +46,7 @@ def is_locked(handle: int) -> bool:
     """Whether another process has the lock, without keeping it. Others who ask do not take us for its holder."""
     if not _take(handle, fcntl.LOCK_SH):
         return True
-    with contextlib.suppress(OSError):  # a file system without locks
-        fcntl.flock(handle, fcntl.LOCK_UN)
+    unlock(handle)
     return False
 
 
@@ -57,14 +58,6 @@ def _take(handle: int, how: int) -> bool:
     except OSError:
         return True  # a file system without locks
     return True
-
-
-def give_back(handle: int) -> None:
-    """Give up the lock and close its file: a child that was forked meanwhile has the file open, and with it the
-    lock."""
-    with contextlib.suppress(OSError):  # a file system without locks
-        fcntl.flock(handle, fcntl.LOCK_UN)
-    os.close(handle)
 
 
 def claim_server_start() -> bool:
