@@ -16,11 +16,12 @@ from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
 from neuron_top.ingest.log_span import LogSpan, last_clock
 from neuron_top.ingest.recordings import load_labeled, not_a_log
+from neuron_top.ingest.rotated import log_of
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
 from neuron_top.plain_files import is_file, is_folder
-from neuron_top.processes.log_input import STANDARD_INPUT, Notify, changed_at, portions, quiet
+from neuron_top.processes.log_input import STANDARD_INPUT, Notify, changed_at, has_compressed_data, portions, quiet
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -122,11 +123,17 @@ def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool, gr
         diagnosis = diagnoser.diagnosis()
         run.apply(JobDiagnosed(diagnosis=diagnosis, source=reader.source))
         grows = grows and not diagnosis.has_surely_failed
-    closed = not (grows and is_file(name))
+    closed = not (grows and _may_grow(name))
     grew = OutputGrew(path=name, end=size, closed=closed, source=reader.source, written=written)
     if isinstance(reader, LogReader):
         grew = msgspec.structs.replace(grew, lines=reader.tally.lines, at=span.last, began=span.first)
     run.apply(grew)
+
+
+def _may_grow(name: str) -> bool:
+    """Whether a log is a file that is written to; not one that was rotated or compressed, nor a pipe, which has been
+    read to its end."""
+    return is_file(name) and not is_file(log_of(name)) and not has_compressed_data(name)
 
 
 def _diagnoser(source: str) -> AdvisedDiagnoser:

@@ -124,6 +124,15 @@ def test_the_log_of_a_job_that_goes_on_is_not_cut_off(log: Path) -> None:
     assert once.elapsed >= 495
 
 
+def test_a_file_that_was_rotated_or_compressed_is_no_log_of_a_job_that_goes_on(log: Path) -> None:
+    write(log, steps(NOW - 95, 10), NOW - 5)
+    rotated = write(log.with_name("train.log.1"), steps(NOW - 495, 40), NOW - 5)
+    packed = log.with_name("train.log.2.gz")
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    assert read_once(log).state_text == "training"
+    assert [read_once(path).state_text for path in (rotated, packed)] == ["cut off (was training)"] * 2
+
+
 def test_a_report_is_made_of_what_there_is(log: Path) -> None:
     write(log, steps(NOW - 495), NOW - 5)
     run = run_loader.load([str(log)], configuration.load()[0])
