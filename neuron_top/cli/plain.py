@@ -13,6 +13,7 @@ from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.counts import graph_parts, hit_rate_text
+from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CacheSpace, fetch_words
 from neuron_top.views.states import JobState
@@ -137,14 +138,15 @@ def overview_text(view: Overview) -> str:
     """The overview once, for a person: what `neurontop status` prints."""
     head = view.header
     title = " · ".join(part for part in (head.name or "this machine", head.state_text, head.run) if part)
+    first, *more = verdict_lines(verdict(view))
+    if (cause := headline(view.diagnosis, over=head.over)) is not None and not head.over:
+        more.insert(0, cause.text)  # what the next step is about; a job that is over has it in its first line
     rows = _job_rows(view) if head.state is not JobState.IDLE else []
     rows += [("cache", _cache_words(place)) for place in view.cache.places]
     rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
     rows += [(alert.severity, f"{alert.title} · {alert.next_step}") for alert in view.alerts]
-    return "\n".join(
-        [*map(visible, (*verdict_lines(verdict(view)), title)), *(f"  {label:<13}{value}" for label, value in rows)]
-    )
+    return "\n".join([*map(visible, (first, *more, title)), *(f"  {label:<13}{value}" for label, value in rows)])
 
 
 def _job_rows(view: Overview) -> list[tuple[str, str]]:

@@ -182,6 +182,18 @@ def test_a_state_that_is_printed_once_waits_for_no_path(environ: dict[str, str],
         assert f"{missing}: no such file or folder; --plain and --json wait for it" in done.stderr
 
 
+def test_a_next_step_of_a_job_that_goes_on_comes_with_what_it_is_about(environ: dict[str, str], tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text('Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no such size\n')
+    done = subprocess.run(
+        [*PROGRAM, "watch", str(log)], env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    _state, cause, step, *_ = done.stdout.splitlines()
+    assert cause.startswith("so far failed: the program raised an error: ValueError: no such size")
+    assert step.startswith("next: ")
+
+
 def test_plain_reports_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
     wait = "2025-03-01 10:00:00.000123:  4242  [INFO]: Another process must be compiling "
     wait += f"{FOLDER}/{MODULES[2]}/model.neff been waiting for: 61.0 minutes\n"
