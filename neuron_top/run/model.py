@@ -297,10 +297,11 @@ class Run:
         return event
 
     def _extend_span(self, event: AnyEvent) -> None:
-        clock, time = event.at, event.time
-        if isinstance(event, OutputGrew) and event.written is not None:  # the clock of its last lines
-            clock = self.silence.began
-        self._extend(clock, time)
+        clock = event.at
+        if isinstance(event, OutputGrew) and (event.written is not None or event.began is not None):
+            clock = self.silence.began  # its own is that of the last lines
+            self._extend(clock, clock)
+        self._extend(clock, event.time)
 
     def _extend(self, clock: float | None, time: float | None) -> None:
         """By an event of that time; `clock`: not by its arrival."""

@@ -133,6 +133,23 @@ def test_a_file_that_was_rotated_or_compressed_is_no_log_of_a_job_that_goes_on(l
     assert [read_once(path).state_text for path in (rotated, packed)] == ["cut off (was training)"] * 2
 
 
+def piped(path: Path) -> Header:
+    with path.open("rb") as file:
+        feed = live_feed(configuration.load()[0], ["-"], file.fileno(), stays=False)
+        feed.start(lambda: None)
+        feed.settle(5.0)
+        feed.stop()
+    return feed.read(overview).header
+
+
+def test_a_pipe_that_brings_an_old_log_has_the_times_of_its_clocks(log: Path) -> None:
+    lines, seconds = LOGS["first and last lines that nothing is read of"]
+    header = piped(write(log, lines, NOW))
+    assert header.elapsed == seconds
+    assert header.started == BEGAN - 600
+    assert header.silent == pytest.approx(2 * HOUR - 1000, abs=60)
+
+
 def test_a_report_is_made_of_what_there_is(log: Path) -> None:
     write(log, steps(NOW - 495), NOW - 5)
     run = run_loader.load([str(log)], configuration.load()[0])
