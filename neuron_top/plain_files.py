@@ -38,6 +38,12 @@ def nearest_folder(path: Path) -> Path:
     return next((folder for folder in (path, *path.parents) if is_folder(folder)), Path("/"))
 
 
+def kind_text(mode: int) -> str:
+    """What lies where a plain file is expected, in words: `a folder`."""
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a symbolic link"), (stat.S_ISFIFO, "a named pipe"))
+    return next((words for is_kind, words in kinds if is_kind(mode)), "a device or a socket")
+
+
 def _mode(path: str | Path) -> int:
     try:
         return os.stat(path).st_mode  # noqa: PTH116 (strings are asked for too)

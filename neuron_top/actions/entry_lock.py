@@ -85,11 +85,11 @@ def take_away(entry: OpenEntry, target: int) -> None:
     Raises StaleEntryError when it is gone, held, or comes anew.
     """
     with protocol.taking_over(_folder(entry)):
-        if not any(map(entry.has, LOCK_NAMES)):
+        if _ANY.isdisjoint(entry.names()):
             raise StaleEntryError(NotDoneCode.LOCK_GONE)
         with _unheld(entry):
             entry.move_files(Action.UNLOCK, target)
-        if any(map(entry.has, LOCK_NAMES)):
+        if not _ANY.isdisjoint(entry.names()):
             raise StaleEntryError(NotDoneCode.LOCK_NEW)
 
 

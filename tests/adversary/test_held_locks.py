@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -12,12 +13,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.actions.reasons import ReasonCode
 from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.states import Holder, State
+from neuron_top.cache.model.states import LOCKED, Holder, State
 from neuron_top.compile.parallel.collect import WAITING
 from tests.actions import caches, states
 from tests.adversary.trees import cache_command, nobody_about
@@ -206,8 +209,8 @@ def test_the_device_of_the_mount_counts_too(place: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("what", ["pipe", "link", "folder"])
-def test_a_lock_that_is_no_file_stops_nothing(place: Path, what: str) -> None:
-    root = place.parents[1]
+def test_a_lock_that_is_no_file_is_shown_taken_away_and_brought_back(place: Path, what: str) -> None:
+    root, trash = place.parents[1], Trash(place.parents[1])
     (place / LOCK).unlink()
     {
         "pipe": lambda: os.mkfifo(place / LOCK),
@@ -215,8 +218,25 @@ def test_a_lock_that_is_no_file_stops_nothing(place: Path, what: str) -> None:
         "folder": (place / LOCK).mkdir,
     }[what]()
     snapshot = caches.looked_at(root)
-    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=True)
-    caches.carried_out(plan, Trash(root))
-    caches.carried_out(
-        plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot)), Trash(root)
-    )
+    assert snapshot.entries[0].state in LOCKED
+    assert "a lock that is a" in snapshot.entries[0].problems[0]
+    evict = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot))
+    assert not evict.steps
+    assert evict.exclusions[0].cause.code in (ReasonCode.LOCK_STALE, ReasonCode.LOCK_UNPROVED)
+    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=what == "link")
+    assert caches.carried_out(plan, trash).done == 1
+    assert not os.path.lexists(place / LOCK)
+    assert restore(plan.identity, trash).restored == 1
+    assert os.path.lexists(place / LOCK)
+
+
+def test_a_pipe_that_a_living_process_has_locked_stays(place: Path) -> None:
+    (place / LOCK).unlink()
+    os.mkfifo(place / LOCK)
+    snapshot = caches.looked_at(place.parents[1])
+    plan = plan_unlock(snapshot.entries, snapshot.root, caches.context(snapshot))
+    handle = os.open(place / LOCK, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    outcome = caches.carried_out(plan, Trash(place.parents[1]))
+    os.close(handle)
+    assert caches.reasons(outcome) == ["a living process holds a lock on it (flock)"]

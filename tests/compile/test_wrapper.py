@@ -179,19 +179,21 @@ def test_who_waits_for_a_lock_says_so_once_a_minute_in_the_sdks_words(own_caches
     ]
 
 
-def test_a_lock_that_is_a_link_to_nowhere_is_waited_for_as_any_other(own_caches: Path) -> None:
-    entry = wrapper(own_caches).entry(GRAPH.key)
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_lock_is_not_waited_for(own_caches: Path, kind: str) -> None:
+    entry = wrapper(own_caches).entry((graph := fresh_graph()).key)
     entry.make()
-    entry.lock.symlink_to("nowhere")
-    pauses: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 3:
-            entry.lock.unlink()
-
-    wait_for_lock(entry, log_lines.WrapperLog(stream=io.StringIO()), sleep=sleep)
-    assert len(pauses) == 3
+    {
+        "link": lambda: entry.lock.symlink_to("nowhere"),
+        "folder": entry.lock.mkdir,
+        "pipe": lambda: os.mkfifo(entry.lock),
+    }[kind]()
+    ours = wrapper(own_caches)
+    ours.log = log_lines.WrapperLog(stream=(said := io.StringIO()))
+    assert not ours.get_or_compile(graph).hit
+    assert entry.state() is Lookup.MISS
+    assert re.search("in the place of a lock.*; compiling without the cache", said.getvalue())
+    assert wait_for_lock(entry, ours.log, sleep=lambda seconds: pytest.fail("it waits")) < 1.0
 
 
 def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:

@@ -14,7 +14,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -147,8 +146,7 @@ def unheld(folder: EntryFolder, locks: Iterable[str]) -> Iterator[None]:
             except OSError:
                 continue  # not there, a link, or not ours to open
             stack.callback(os.close, handle)
-            why = lock_holders.of_open_file(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-            if why:
+            if why := lock_holders.of_open_file(handle):
                 raise LockHeld(why)
         yield
 

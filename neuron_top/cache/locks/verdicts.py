@@ -9,7 +9,9 @@ from one host. Everything else is unknown.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,6 +27,7 @@ from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.states import Holder
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
+from neuron_top.plain_files import kind_text
 from neuron_top.units import counted
 
 QUIET_AGE = 15 * 60.0
@@ -150,7 +153,11 @@ def verdicts_of(root: str, locked: Sequence[Entry], changes: Iterable[float]) ->
     holders = _holders(root, locked)
     return {
         entry.path: lock_verdict(
-            entry.module, entry.lock.since, evidence, owner_of(root, entry), holders.get(entry.path)
+            entry.module,
+            entry.lock.since,
+            evidence,
+            owner_of(root, entry) or _unholdable(root, entry),
+            holders.get(entry.path),
         )
         for entry in locked
         if entry.lock is not None
@@ -170,6 +177,20 @@ def owner_of(root: str, entry: Entry) -> Lock | None:
     folder = EntryFolder.at(f"{root}/{entry.path}")
     owners = (protocol.owner_of(folder, name) for name in filenames.LOCK_NAMES)
     return next((_owned(entry.lock.since, owner) for owner in owners if owner is not None), None)
+
+
+def _unholdable(root: str, entry: Entry) -> Lock | None:
+    """The verdict on a lock that is no file, as clients make them. Through a link one may hold what it leads to."""
+    if entry.lock is None:
+        return None
+    for name in filenames.LOCK_NAMES:
+        with contextlib.suppress(OSError):
+            mode = os.lstat(f"{root}/{entry.path}/{name}").st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+                return Lock(
+                    entry.lock.since, Holder.DEAD, f"it is {kind_text(mode)}, which no client makes as its lock"
+                )
+    return None
 
 
 def _owned(since: float, owner: LockOwner) -> Lock:

@@ -21,6 +21,7 @@ from neuron_top.cache.tree import measure
 from neuron_top.decoders import MALFORMED
 from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+from neuron_top.plain_files import kind_text
 
 _NO_ATIME = getattr(os, "O_NOATIME", 0)
 
@@ -190,6 +191,9 @@ class EntryBuilder:
     def add_special_file(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
         """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
         of_artifact = bool(part & (Part.ARTIFACT | Part.KERNELS))
+        if part == Part.LOCK and not stat.S_ISREG(info.st_mode):  # whatever it is, it keeps clients from the lock
+            self.problem(f"{name}: a lock that is {kind_text(info.st_mode)}")
+            return part, 0, info.st_blocks * 512
         if stat.S_ISDIR(info.st_mode):
             size = measure(self.shared.path(self.module, name), self.shared.reader)
             return Part.OTHER, size.apparent, size.allocated

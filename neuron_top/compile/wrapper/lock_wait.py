@@ -6,9 +6,10 @@ machine nothing. The owner of the lock is looked at once a second; one that is g
 
 from __future__ import annotations
 
-import os
+import stat
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
@@ -26,14 +27,14 @@ def wait_for_lock(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> float:
-    """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited.
+    """Wait until the entry's lock is gone, is no lock, or its owner is found dead; returns the seconds waited.
 
     Raises KeyboardInterrupt once `interrupted` says so.
     """
     start = said = clock()
     checked = start - _OWNER_CHECK_SECONDS
     pause = _FIRST_PAUSE
-    while os.path.lexists(entry.lock):  # a link that leads nowhere keeps others from the lock, too
+    while _is_lock(entry.lock):
         if interrupted():
             raise KeyboardInterrupt
         now = clock()
@@ -49,3 +50,11 @@ def wait_for_lock(
         sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
     return clock() - start
+
+
+def _is_lock(path: Path) -> bool:
+    """Whether a file is there, which somebody may give back; whoever takes the lock says what else it is."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False

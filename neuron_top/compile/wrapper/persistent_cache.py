@@ -27,7 +27,8 @@ from neuron_top.cache.model.record import Stats
 from neuron_top.cache.signing import Keys
 from neuron_top.cache.stored_entry import StoredEntry, facts_of
 from neuron_top.compile.wrapper.cache_root import unusable
-from neuron_top.plain_files import open_plain
+from neuron_top.errors import CacheUnusable
+from neuron_top.plain_files import kind_text, open_plain
 
 _OTHERS_WRITE = 0o022
 
@@ -193,6 +194,8 @@ class EntryLock:
                 taken = protocol.take(self._folder, self._entry.lock.name, record)
                 if taken:
                     record.replace(self._entry.lock.with_name(filenames.owner_name(self._entry.lock.name)))
+                else:
+                    self._check_holdable()
                 return taken
             except FileNotFoundError:  # a holder swept the record before it was written whole, or evicted the entry
                 return False
@@ -200,6 +203,16 @@ class EntryLock:
                 record.unlink(missing_ok=True)
         except OSError as problem:
             raise unusable(self._entry.path, problem) from problem
+
+    def _check_holdable(self) -> None:
+        """Raises CacheUnusable where what has the lock's name is no file: nobody holds it, so nobody gives it back."""
+        with contextlib.suppress(FileNotFoundError):
+            mode = self._entry.lock.lstat().st_mode
+            if not stat.S_ISREG(mode):
+                raise CacheUnusable(
+                    f"{self._entry.lock} is {kind_text(mode)} in the place of a lock, and keeps every job from the "
+                    f"entry: remove it (neurontop cache unlock --force {self._entry.module})"
+                )
 
     def acquire_claimed(self) -> bool:
         """As `acquire`, with the claim held: a lock that was left by one who has lost that claim is removed first."""
