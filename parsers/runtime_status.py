@@ -36,7 +36,7 @@ CODES = {name: code for code, name in NAMES.items()} | {"NERR_RESOURCE": 4}
 """Codes by name; `NERR_…` is how runtime 1.x spelled one of them."""
 _MEANINGS = {
     1: "unspecific: look at the line before",
-    2: "the artifact is broken or its tensors do not fit",
+    2: "the artifact is corrupt or its tensors do not fit",
     3: "the program used a handle wrongly",
     4: "device memory (or another resource) was used up",
     5: "execution did not finish: a hang, a dead partner, or too low a limit",

@@ -44,7 +44,7 @@ def arrival_problem(module: str, written: Mapping[str, FileFacts], read: Read, k
     if filenames.NEFF in written and not (stats is not None and filenames.NEFF in stats.files):
         broken = head_problem(read(filenames.NEFF, CHEAP_BYTES), written[filenames.NEFF].bytes)
         if broken is not None:
-            return f"{filenames.NEFF} arrived broken: {broken}"
+            return f"{filenames.NEFF} arrived corrupt: {broken}"
     return ""
 
 

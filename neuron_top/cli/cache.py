@@ -22,7 +22,7 @@ does not ask. `restore PLAN` takes nothing away and does not ask; without PLAN i
   neurontop cache unlock                        locks whose holder is proved dead, each with the proof
   neurontop cache restore                       undo the newest plan; `neurontop cache journal` lists them all
 
-exit status: 0 fine · 1 something is broken, or a step was not done · 2 usage · 3 no such cache or entry ·
+exit status: 0 fine · 1 something is corrupt, or a step was not done · 2 usage · 3 no such cache or entry ·
 4 refused for safety: a job uses the cache, it is shared, read-only mode, nobody confirmed · 130 interrupted
 """
 

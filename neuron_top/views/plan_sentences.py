@@ -234,8 +234,8 @@ def caveat_text(caveat: Caveat) -> str:
 
 
 def verified_text(entries: int, broken: int, warned: int, how: str) -> str:
-    """`2 entries checked: 0 broken, 0 with a warning`; `how` thoroughly they were verified: checked, read in full."""
-    return f"{counted(entries, 'entry', 'entries')} {how}: {broken:,} broken, {warned:,} with a warning"
+    """`2 entries checked: 0 corrupt, 0 with a warning`; `how` thoroughly they were verified: checked, read in full."""
+    return f"{counted(entries, 'entry', 'entries')} {how}: {broken:,} corrupt, {warned:,} with a warning"
 
 
 def caveat_texts(plan: Plan) -> tuple[str, ...]:

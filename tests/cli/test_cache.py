@@ -116,6 +116,9 @@ def test_verify_ends_with_status_one_when_something_is_broken(root: Path) -> Non
     done = neurontop("verify", root, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["totals"] == {"entries": 3, "broken": 1, "warnings": 0}
+    for line in (neurontop("verify", root).stdout, neurontop("verify", "--help").stdout):
+        assert "broken" not in line
+        assert "corrupt" in line
     assert neurontop("verify", root, "1" * 20).returncode == 0
 
 

@@ -263,8 +263,8 @@ async def test_each_key_plans_and_carries_out_its_act(
 @pytest.mark.parametrize(
     ("there", "found"),
     [
-        ([State.EXTRACTED], "1 entry read in full: 0 broken, 0 with a warning"),
-        ([State.EXTRACTED, State.CORRUPT], "2 entries read in full: 1 broken, 0 with a warning"),
+        ([State.EXTRACTED], "1 entry read in full: 0 corrupt, 0 with a warning"),
+        ([State.EXTRACTED, State.CORRUPT], "2 entries read in full: 1 corrupt, 0 with a warning"),
     ],
 )
 async def test_a_verification_says_what_was_read_and_found(tmp_path: Path, there: list[State], found: str) -> None:

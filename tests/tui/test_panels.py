@@ -266,7 +266,7 @@ def test_the_head_of_a_compiler_version_counts_failed_and_broken_entries_apart()
     [head] = compiler_rows(EntryTable(roots=((one.root, "", True),), rows=rows))
     cell = entry_rows.head(head, THEME, 120, folded=False, roots=1)
     assert cell is not None
-    assert "✗ 1 failed, 2 broken" in "".join(text for text, _style in cell)
+    assert "✗ 1 failed, 2 corrupt" in "".join(text for text, _style in cell)
 
 
 def test_a_path_in_the_title_of_the_cache_keeps_its_end() -> None:

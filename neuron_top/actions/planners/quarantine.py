@@ -29,4 +29,4 @@ def plan_quarantine(
             frees = max(0, entry.allocated - entry.kept)
             action = Action.EVICT if entry.is_file else Action.QUARANTINE
             steps.append(step_of(action, entry, Reason(ReasonCode.BROKEN, problem), frees, context))
-    return build_plan(Verb.QUARANTINE, root, "broken artifacts", steps, exclusions, context)
+    return build_plan(Verb.QUARANTINE, root, "corrupt artifacts", steps, exclusions, context)

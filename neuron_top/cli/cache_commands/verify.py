@@ -1,17 +1,18 @@
-"""Look for entries that are broken: a cheap look at every header and flags hash, or all bytes with --deep.
+"""Look for entries that are corrupt: a cheap look at every header and flags hash, or all bytes with --deep.
 
   neurontop cache verify                        headers, marks, flags hashes
   neurontop cache verify --deep                 also digest, archive and graph of every artifact (reads them all)
   neurontop cache verify --deep MODULE_0123     one entry of the cache in force, or ROOT MODULE_…
 
-Broken is what a client takes for a hit and cannot load. A warning is what a person should know: flags that do not
+Corrupt is what a client takes for a hit and cannot load. A warning is what a person should know: flags that do not
 match the folder's name, a store cut short, a header newer than the runtimes known. Nothing is changed without
---quarantine, which moves what is broken to the trash after a question (--yes: without; --dry-run: shows it); graph and
+--quarantine, which moves what is corrupt to the trash after a question (--yes: without; --dry-run: shows it); graph and
 flags stay, so the next run compiles it again.
 
   neurontop cache verify --deep --quarantine
 
-exit status: 0 nothing broken, or moved aside · 1 something is broken · 3 no such cache or entry · 4 refused for safety
+exit status: 0 nothing corrupt, or moved aside · 1 something is corrupt · 3 no such cache or entry ·
+  4 refused for safety
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from neuron_top.services.verification import FindingLevel, Verification, verify_
 from neuron_top.units import UNKNOWN, bytes_text
 from neuron_top.views.plan_sentences import verified_text
 
+_LEVELS = {FindingLevel.BROKEN: "corrupt", FindingLevel.WARNING: "warning"}
+"""What the table says; JSON has the levels themselves."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache verify`."""
@@ -36,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_entry(parser, required=False)
     parser.add_argument("--deep", action="store_true", help="read artifacts and graphs, not only headers")
     options.add_alias(parser, "--full", "deep", action="store_true")
-    parser.add_argument("--quarantine", action="store_true", help="move broken artifacts to the trash")
+    parser.add_argument("--quarantine", action="store_true", help="move corrupt artifacts to the trash")
     execution.add_grace_period(parser)
     options.add_plan_options(parser)
 
@@ -58,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         if verification.findings:
             rows = [
-                (each.level, each.entry.module, each.entry.compiler or UNKNOWN, visible(each.what))
+                (_LEVELS[each.level], each.entry.module, each.entry.compiler or UNKNOWN, visible(each.what))
                 for each in verification.findings
             ]
             print(table(("", "module", "compiler", "what"), rows))

@@ -3,7 +3,7 @@
     neurontop fleet evict 'MODULE_1234*' --nodes n1,n2           entries of these modules
     neurontop fleet retry --job pretrain                         failures are compiled again by the next run
     neurontop fleet unlock --all                                 locks whose holder is proved dead
-    neurontop fleet verify --nodes n7 --dry-run                  read artifacts whole; what is broken is moved aside
+    neurontop fleet verify --nodes n7 --dry-run                  read artifacts whole; what is corrupt is moved aside
     neurontop fleet pin --graphs last --all                      no eviction on these nodes takes them
     neurontop fleet pull --from s3://bucket/prefix --graphs graphs.txt --nodes n1,n2
 

@@ -134,7 +134,7 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     parts.append(
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )
-    bad = (f"{count:,} {word}" for count, word in ((item.failed, "failed"), (item.broken, "broken")) if count)
+    bad = (f"{count:,} {word}" for count, word in ((item.failed, "failed"), (item.broken, "corrupt")) if count)
     if text := ", ".join(bad):
         parts.append((f"  {theme.glyphs.failed} {text}", theme.state("failed")))
     parts.append((f"  {'used' if item.use_known else 'written'} {age_text(item.age)} ago", theme.quiet))

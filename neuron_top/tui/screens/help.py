@@ -137,7 +137,7 @@ def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
         (glyphs.running, theme.accent, "running, compiling"),
         (glyphs.waiting, theme.warn, "locked, or waiting for another process's lock"),
         (glyphs.queued, theme.quiet, "known, extracted or queued"),
-        (glyphs.failed, theme.bad, "failed, or broken"),
+        (glyphs.failed, theme.bad, "failed, or corrupt"),
         (glyphs.warn, theme.warn, "a warning, or left unfinished"),
         (glyphs.mark, theme.accent, "marked by you"),
         (glyphs.unknown, theme.quiet, "not known; never counted as zero"),
