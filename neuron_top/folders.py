@@ -170,12 +170,17 @@ def remove_files(handle: int) -> tuple[Removed, list[str]]:
     return Removed(freed, files), [name for _, name in sorted(folders)]
 
 
+def freed_by(facts: os.stat_result) -> int:
+    """Bytes that become free with this name of a file: none while it has another."""
+    return facts.st_blocks * 512 if facts.st_nlink == 1 else 0
+
+
 def _one_name_of_several(handle: int, name: str) -> int:
     """Bytes that became free: an inode's, with its last name. One name at a time, so that exactly one is the last."""
     with _several_names:
         facts = os.stat(name, dir_fd=handle, follow_symlinks=False)
         os.unlink(name, dir_fd=handle)
-    return facts.st_blocks * 512 if facts.st_nlink == 1 else 0
+    return freed_by(facts)
 
 
 _several_names = threading.Lock()

@@ -91,6 +91,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     """The cause in words: of a plan of an earlier version, and where `views.plan.with_texts` was asked for them."""
     frees: Count
     """Bytes expected to be freed once the trash is purged."""
+    stays: Count = 0
+    """Bytes that leave the cache and don't become free: of files with names outside it."""
     files: Count
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
@@ -176,6 +178,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def frees(self) -> int:
         """Bytes of all steps."""
         return sum(step.frees for step in self.steps)
+
+    @property
+    def stays(self) -> int:
+        """Bytes of all steps that leave the cache and don't become free."""
+        return sum(step.stays for step in self.steps)
 
     @property
     def rebuild_seconds(self) -> float:

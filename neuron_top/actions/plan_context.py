@@ -36,6 +36,8 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     before: Totals
     trash_bytes: int = 0
     """Bytes that lie in the trash: they count for a goal of free space, or each run would take as much again."""
+    trashed: dict[int, int] = {}
+    """Names by inode that lie in the trash, of files with several; empty where no entry has such files."""
     in_use: CacheUse | None = None
     """Who uses this root; None = nobody was seen."""
     has_access_times: bool = True
@@ -141,6 +143,7 @@ def collect_context(
             free_inodes=disk.free_inodes,
         ),
         trash_bytes=trash.trash_bytes() if trash is not None else 0,
+        trashed=trash.linked() if trash is not None and any(entry.links for entry in snapshot.entries) else {},
         in_use=evidence.use,
         has_access_times=disk.access_times not in (None, AccessTimes.NOATIME),
         shared=evidence.why_shared,

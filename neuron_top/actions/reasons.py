@@ -48,6 +48,7 @@ class ReasonCode(StrEnum):
     HUB = "hub"
     IN_USE = "in-use"
     NOTHING_TO_TAKE = "nothing-to-take"
+    FREES_NOTHING = "frees-nothing"
     NAMED_BY_PROCESS = "named-by-process"
     COMPILER_MISSING = "compiler-missing"
     BOUND_TO_FAIL = "bound-to-fail"

@@ -22,7 +22,7 @@ import msgspec
 
 from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders
-from neuron_top.cache.model.entry import TORCH_NEURON, Artifact, Entry, Lock, Part
+from neuron_top.cache.model.entry import TORCH_NEURON, Artifact, Entry, Link, Lock, Part
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot
 from neuron_top.cache.model.states import Holder, State
 from neuron_top.cache.noatime_reader import NoAtimeReader, why_not_opened
@@ -247,7 +247,9 @@ def _entry(
         failure=None,
         folder_inode=facts.st_ino,
         folder_mtime_ns=facts.st_mtime_ns,
-        links=((facts.st_ino, facts.st_blocks * 512),) if there and facts.st_nlink > 1 else (),
+        links=(Link(facts.st_ino, facts.st_blocks * 512, facts.st_nlink, 1, kept=False),)
+        if there and facts.st_nlink > 1
+        else (),
         problems=problems,
         artifact_problems=problems if artifact is Artifact.BROKEN else (),
     )

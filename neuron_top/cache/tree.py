@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from contextlib import closing
 
 import msgspec
@@ -33,6 +34,13 @@ def measure(path: str, reader: NoAtimeReader | None = None, limit: int = FILES_L
     return TreeSize(walk.allocated, walk.apparent, walk.files, walk.newest, walk.complete)
 
 
+def linked_inodes(path: str) -> Counter[int]:
+    """By inode: names below `path` of files that have more than one name anywhere."""
+    walk = _Walk(NoAtimeReader(), FILES_LIMIT)
+    walk.run(path)
+    return walk.linked
+
+
 class _Walk:
     def __init__(self, reader: NoAtimeReader, limit: int) -> None:
         self.reader, self.limit = reader, limit
@@ -40,7 +48,7 @@ class _Walk:
         self.newest: float | None = None
         self.complete = True
         self.device: int | None = None
-        self.linked: set[int] = set()
+        self.linked: Counter[int] = Counter()
 
     def run(self, path: str) -> None:
         try:
@@ -106,8 +114,8 @@ class _Walk:
         if self.newest is None or info.st_mtime > self.newest:
             self.newest = info.st_mtime
         if info.st_nlink > 1:
-            if info.st_ino in self.linked:
+            self.linked[info.st_ino] += 1
+            if self.linked[info.st_ino] > 1:
                 return
-            self.linked.add(info.st_ino)
         self.allocated += info.st_blocks * 512
         self.apparent += info.st_size

@@ -265,6 +265,8 @@ def _totals(plan: Plan) -> Iterator[PlanLine]:
     if before.free is not None:  # a bucket has no end
         purged = "" if copy else " once purged"
         yield PlanLine(LineKind.TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
+    if plan.stays:
+        yield PlanLine(LineKind.TOTAL, f"  {bytes_text(plan.stays)} stay on the disk, under names outside this cache")
     if before.free_inodes is not None:
         yield PlanLine(
             LineKind.TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}"

@@ -10,8 +10,9 @@ from neuron_top import units
 from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode
+from neuron_top.actions.reasons import GoalCode, NotDone, NotDoneCode, ReasonCode
 from neuron_top.cache.model.states import State
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
@@ -379,6 +380,59 @@ def test_hard_links_are_counted_once_and_only_when_the_last_name_goes(root: Path
     alone = planned(root, EvictCriteria(modules=(caches.module(1),)))
     both = planned(root, EvictCriteria(older_than=0.0))
     assert alone.frees < 100 * 4096 < both.frees < 2 * 100 * 4096
+
+
+def copied_by_links(root: Path, *entries: Path) -> Path:
+    """Hard links to all files of these entries, as `cp -al` makes them outside the cache."""
+    copy = root.parent / "copy"
+    for place in entries:
+        (copy / place.name).mkdir(parents=True)
+        for path in place.iterdir():
+            (copy / place.name / path.name).hardlink_to(path)
+    return copy
+
+
+@pytest.mark.parametrize("slim", [False, True])
+def test_only_files_without_a_name_elsewhere_are_said_to_become_free(root: Path, slim: bool) -> None:
+    places = [caches.entry(root, number, blocks=100, age_days=40 - number) for number in range(3)]
+    before = caches.looked_at(root)
+    copied_by_links(root, *places[:2])  # changes no folder of the cache: the index does not show it
+    criteria, trash = EvictCriteria(older_than=0.0, keep_graph=slim), Trash(root)
+    plan = plan_with_reads(before, before.entries, str(root), criteria, caches.context(before))
+    assert len(plan.steps) == 3
+    assert 100 * 4096 <= plan.frees < 2 * 100 * 4096 <= plan.stays
+    assert plan.after.size == plan.before.size - plan.frees - plan.stays
+    outcome = caches.carried_out(plan, trash)
+    assert (outcome.moved_bytes, trash.trash_bytes()) == (plan.frees, plan.frees)
+    kept = (trash.folder / plan.identity / "plan.json").stat().st_blocks * 512
+    with trash.exclusively():
+        assert trash.purge(trash.history_of(plan.identity)).freed == plan.frees + kept
+    assert "stay on the disk, under names outside this cache" in "".join(line.text for line in plan_lines(plan))
+
+
+def test_free_space_is_not_looked_for_where_nothing_becomes_free(root: Path) -> None:
+    shared, alone = (caches.entry(root, number, blocks=100, age_days=40 - number) for number in range(2))
+    copied_by_links(root, shared)
+    snapshot = caches.looked_at(root)
+    context = caches.context(snapshot)
+    wanted = EvictCriteria(free_bytes=(context.before.free or 0) + 4096)
+    plan = plan_eviction(snapshot.entries, str(root), wanted, context)
+    assert [step.path.rpartition("/")[2] for step in plan.steps] == [alone.name]
+    assert [one.cause.code for one in plan.exclusions] == [ReasonCode.FREES_NOTHING]
+    smaller = plan_eviction(snapshot.entries, str(root), EvictCriteria(max_bytes=100 * 4096 + 65536), context)
+    assert [step.path.rpartition("/")[2] for step in smaller.steps] == [shared.name], "the cache is smaller without it"
+
+
+def test_a_name_in_the_trash_is_none_elsewhere(root: Path) -> None:
+    first, second = caches.entry(root, 1, blocks=100), caches.entry(root, 2, blocks=1)
+    (second / "model.neff").unlink()
+    (second / "model.neff").hardlink_to(first / "model.neff")
+    caches.grow_old(second, 10)
+    caches.carried_out(planned(root, EvictCriteria(modules=(caches.module(1),))), Trash(root))
+    snapshot = caches.looked_at(root)
+    context = caches.context(snapshot, trashed=Trash(root).linked())
+    plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), context)
+    assert (plan.frees > 100 * 4096, plan.stays) == (True, 0)
 
 
 def test_criteria_that_are_empty_are_refused(root: Path) -> None:

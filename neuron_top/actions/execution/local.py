@@ -32,6 +32,7 @@ from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.filenames import LOCK_NAMES
 from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
+from neuron_top.folders import freed_by
 
 BATCH = 4096
 """Steps whose intents are journalled together: one flush to the disk, some ms, for all of them."""
@@ -169,7 +170,7 @@ class Execution:
             return
         with contextlib.suppress(StaleEntryError, OSError), self.root.entry(step.path) as entry:
             for name, facts in entry.files(step.action):
-                yield Move(number, step.action, f"{step.path}/{name}", facts.st_ino, mtime, facts.st_blocks * 512)
+                yield Move(number, step.action, f"{step.path}/{name}", facts.st_ino, mtime, freed_by(facts))
 
     def _step(self, number: int, step: Step) -> None:
         try:

@@ -24,6 +24,7 @@ import hashlib
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from neuron_top.actions.plan import Plan
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.cache.model.filenames import SDK_COMPILERS
+from neuron_top.cache.tree import linked_inodes
 from neuron_top.decoders import MALFORMED
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
@@ -338,6 +340,11 @@ class Trash:
     def trash_bytes(self) -> int:
         """Bytes that lie in the trash: free once it is purged."""
         return sum(history.bytes_in_trash for history in self.expired(float("inf")))
+
+    def linked(self) -> Counter[int]:
+        """By inode: how many names in the trash the files have that have several."""
+        names = [name for of_plan in trash_contents.plan_folders(self.folder).values() for name in of_plan]
+        return sum((linked_inodes(str(self.folder / name)) for name in names), Counter())
 
     def half_purged(self, history: PlanHistory) -> str:
         """Why a plan's files cannot be brought back any more although some of it is left; empty when it can."""

@@ -28,7 +28,7 @@ from neuron_top.actions.plan import Action, Plan, Step
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.model.entry import MODULE, NEFF_FILE, PARTS, Part
-from neuron_top.folders import FOLDER_FLAGS, open_folder
+from neuron_top.folders import FOLDER_FLAGS, freed_by, open_folder
 
 PLAN_FILE = "plan.json"
 GOING, APART = ".purging", ".apart"
@@ -129,7 +129,7 @@ def _neff_files(top: int, steps: Mapping[str, tuple[int, Step]]) -> list[Move]:
         if NEFF_FILE.match(path) and stat.S_ISREG(facts.st_mode):
             number, step = steps.get(path, (0, None))
             mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
-            moves.append(Move(number, Action.EVICT, path, facts.st_ino, mtime, facts.st_blocks * 512))
+            moves.append(Move(number, Action.EVICT, path, facts.st_ino, mtime, freed_by(facts)))
     return moves
 
 
@@ -211,7 +211,7 @@ def _moves(path: str, folder: int, root: Path, number: int, step: Step | None) -
     found = []
     for name in names:
         one = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        found.append(Move(number, action, f"{path}/{name}", one.st_ino, mtime, one.st_blocks * 512))
+        found.append(Move(number, action, f"{path}/{name}", one.st_ino, mtime, freed_by(one)))
     return found
 
 

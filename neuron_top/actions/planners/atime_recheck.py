@@ -1,8 +1,9 @@
-"""Plans an eviction with fresh access times: the disk is asked for those of every entry that would go.
+"""Plans an eviction with what the catalog may not know: access times and links of every entry that would go.
 
-The catalog reads an entry again when its folder changed, and a client that loads an artifact changes no folder. So
-what it says of the last use may be old: an entry can only have been used later. Asking again for the entries of a plan,
-and planning anew until none of them was read since, gives what a full scan would, for a fraction of its price.
+The catalog reads an entry again when its folder changed. A client that loads an artifact changes no folder, and who
+makes a hard link of a file changes only the folder that the link lies in. So an entry can have been used later than the
+catalog says, and its files can have other names. Asking again for the entries of a plan, and planning anew until none
+of them differs, gives what a full scan would, for a fraction of its price.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache.filesystem import AccessTimes
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.entry import PARTS, Entry, Part
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner
 
 ROUNDS = 8
 """Plans made at most; what is read even after that is refused when its step is carried out."""
@@ -27,33 +29,52 @@ ROUNDS = 8
 def plan_with_reads(
     snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictCriteria, context: PlanContext
 ) -> Plan:
-    """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read later than the step says.
+    """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read or linked later than it says.
 
-    A bucket, and a mount that keeps no access times, say nothing. Raises ValueError as the planner does.
+    A bucket, and a mount that keeps no access times, say nothing of reads. Raises ValueError as the planner does.
     """
     has_access_times = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)
-    for _ in range(ROUNDS if has_access_times else 0):
-        reads = _read_later(root, plan.steps)
-        if not reads:
+    for _ in range(ROUNDS):
+        newer = _differing(root, entries, plan.steps, has_access_times=has_access_times)
+        if not newer:
             break
-        entries = [
-            msgspec.structs.replace(entry, read_at=reads[entry.path]) if entry.path in reads else entry
-            for entry in entries
-        ]
+        entries = [newer.get(entry.path, entry) for entry in entries]
         plan = plan_eviction(entries, root, policy, context)
     return plan
 
 
-def _read_later(root: str, steps: Iterable[Step]) -> dict[str, float]:
-    """Path → access time of the artifacts that were read after what the step takes for the last use."""
-    found = {}
-    for step in steps:
-        for name in filenames.ARTIFACT_NAMES:
-            try:
-                facts = os.lstat(f"{root}/{step.path}/{name}")
-            except OSError:
-                continue
-            if facts.st_atime > facts.st_mtime and facts.st_atime > (step.last_used or 0.0):
-                found[step.path] = facts.st_atime
-    return found
+def _differing(
+    root: str, entries: Sequence[Entry], steps: Iterable[Step], *, has_access_times: bool
+) -> dict[str, Entry]:
+    """By path: the entries of these steps whose files say something newer, as they say it."""
+    going = {step.path: step for step in steps}
+    newer: dict[str, Entry] = {}
+    linked: list[Entry] = []
+    for entry in entries:
+        step = going.get(entry.path)
+        if step is None or entry.is_file:  # a cache of single files is looked at whole for each plan
+            continue
+        facts = _artifact_facts(f"{root}/{entry.path}", entry)
+        if facts is None:
+            continue
+        if facts.st_nlink != next((link.names for link in entry.links if link.inode == facts.st_ino), 1):
+            linked.append(entry)
+        is_read = has_access_times and entry.parts & Part.ARTIFACT
+        if is_read and facts.st_atime > max(facts.st_mtime, step.last_used or 0.0):
+            newer[entry.path] = msgspec.structs.replace(entry, read_at=facts.st_atime)
+    for entry in scanner.look_at(root, linked) if linked else ():
+        read_at = newer[entry.path].read_at if entry.path in newer else entry.read_at
+        newer[entry.path] = msgspec.structs.replace(entry, read_at=read_at)
+    return newer
+
+
+def _artifact_facts(place: str, entry: Entry) -> os.stat_result | None:
+    """The status of an entry's artifact, of its graph where it has none; None where neither is there."""
+    artifacts = [name for name in filenames.ARTIFACT_NAMES if PARTS[name] & entry.parts]
+    for name in artifacts or filenames.GRAPH_NAMES:
+        try:
+            return os.lstat(f"{place}/{name}")
+        except OSError:
+            continue
+    return None

@@ -16,6 +16,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,7 @@ from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Finge
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
+from neuron_top.actions.planners.freed_bytes import FreedBytes, Going
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
 from neuron_top.actions.verb import Verb
@@ -85,10 +87,12 @@ def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, 
         raise ValueError("specify at least one of a size, an age, a compiler, a state or a module")
     everything = list(entries)
     candidates, exclusions = _candidates(everything, criteria, context)
-    if _bytes_wanted(criteria, context) == 0:
+    wanted = _bytes_wanted(criteria, context)
+    if wanted is not None and not any(wanted):
         return build_plan(Verb.EVICT, root, criteria.describe(), (), (), context, goal=_how_it_is(criteria, context))
-    steps, missed = _until_goal(candidates, everything, criteria, context)
-    emptied = () if criteria.keep_graph else _emptied(everything, candidates[: len(steps)])
+    steps, missed, useless = _until_goal(candidates, everything, criteria, wanted, context)
+    exclusions += [exclude(entry, Reason(ReasonCode.FREES_NOTHING)) for entry in useless]
+    emptied = () if criteria.keep_graph else _emptied(everything, steps)
     return build_plan(Verb.EVICT, root, criteria.describe(), steps, exclusions, context, goal=missed, emptied=emptied)
 
 
@@ -106,7 +110,7 @@ class _Candidate(msgspec.Struct, gc=False):
     rebuild_from: RebuildSource
 
 
-_COMPILER = operator.attrgetter("compiler")
+_COMPILER, _PATH = operator.attrgetter("compiler"), operator.attrgetter("path")
 _TIER = 1e12
 """Classes lie further apart than any two idle times, seconds."""
 
@@ -168,10 +172,11 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
-def _emptied(everything: list[Entry], going: list[_Candidate]) -> tuple[str, ...]:
+def _emptied(everything: list[Entry], steps: list[Step]) -> tuple[str, ...]:
     """Compiler folders that lose all their entries."""
+    going = set(map(_PATH, steps))
     left = Counter(map(_COMPILER, everything))
-    left.subtract(Counter([candidate.entry.compiler for candidate in going]))
+    left.subtract(Counter([entry.compiler for entry in everything if entry.path in going]))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
@@ -216,35 +221,55 @@ _HUB = "snapshots/"
 _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 
 
+class _Wanted(NamedTuple):
+    """Bytes that are to leave the cache, and those that are to become free on its disk; 0 where that is not asked."""
+
+    size: int
+    free: int
+
+
 def _until_goal(
-    candidates: list[_Candidate], everything: list[Entry], criteria: EvictCriteria, context: PlanContext
-) -> tuple[list[Step], Goal | None]:
-    """(steps, how far they miss the goal)."""
-    wanted = _bytes_wanted(criteria, context)
-    linked = [entry.links for entry in everything if entry.links]
-    sharers = Counter(inode for links in linked for inode, _ in links)
+    candidates: list[_Candidate],
+    everything: list[Entry],
+    criteria: EvictCriteria,
+    wanted: _Wanted | None,
+    context: PlanContext,
+) -> tuple[list[Step], Goal | None, list[Entry]]:
+    """(steps, how far they miss the goal, entries that would help no goal)."""
+    freed = FreedBytes(everything, context.trashed)
     action, keep_graph, now = (Action.SLIM if criteria.keep_graph else Action.EVICT), criteria.keep_graph, context.now
     steps: list[Step] = []
-    freed = 0
+    useless: list[Entry] = []
+    left = free = 0
     for candidate in candidates:
-        if wanted is not None and freed >= wanted:
+        if wanted is not None and left >= wanted.size and free >= wanted.free:
             break
         entry = candidate.entry
-        frees = entry.allocated if not (keep_graph or entry.links) else _frees(entry, sharers, keep_graph=keep_graph)
-        steps.append(_step(action, candidate, frees, now))
-        freed += frees
-    if wanted is not None and freed < wanted:
-        return steps, Goal(GoalCode.MISSED, wanted=wanted, frees=freed, keeps_graphs=keep_graph)
-    return steps, None
+        if not (keep_graph or entry.links):
+            going = Going(entry.allocated)
+        else:
+            going = freed.preview(entry, keep_graph=keep_graph)
+            if wanted is not None and left >= wanted.size and going.stays and not going.frees:
+                useless.append(entry)
+                continue
+            freed.take(entry, keep_graph=keep_graph)
+        steps.append(_step(action, candidate, going, now))
+        left += going.frees + going.stays
+        free += going.frees
+    if wanted is None or (left >= wanted.size and free >= wanted.free):
+        return steps, None, useless
+    missed, frees = (wanted.size, left) if left < wanted.size else (wanted.free, free)
+    return steps, Goal(GoalCode.MISSED, wanted=missed, frees=frees, keeps_graphs=keep_graph), useless
 
 
-def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
+def _step(action: Action, candidate: _Candidate, going: Going, now: float) -> Step:
     entry = candidate.entry
     return Step(
         action=action,
         path=entry.path,
         cause=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
-        frees=frees,
+        frees=going.frees,
+        stays=going.stays,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=candidate.rebuild_seconds,
@@ -254,13 +279,13 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     )
 
 
-def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> int | None:
-    goals = []
-    if criteria.max_bytes is not None:
-        goals.append(context.before.size - criteria.max_bytes)
-    if criteria.free_bytes is not None:
-        goals.append(criteria.free_bytes - (context.before.free or 0) - context.trash_bytes)
-    return max(0, *goals) if goals else None
+def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> _Wanted | None:
+    """None where neither a size nor free space is asked for."""
+    if criteria.max_bytes is None and criteria.free_bytes is None:
+        return None
+    size = context.before.size - criteria.max_bytes if criteria.max_bytes is not None else 0
+    missing = (criteria.free_bytes or 0) - (context.before.free or 0) - context.trash_bytes
+    return _Wanted(max(0, size), max(0, missing) if criteria.free_bytes is not None else 0)
 
 
 def _how_it_is(criteria: EvictCriteria, context: PlanContext) -> Goal:
@@ -271,13 +296,3 @@ def _how_it_is(criteria: EvictCriteria, context: PlanContext) -> Goal:
         free=context.before.free if criteria.free_bytes is not None else None,
         trash=context.trash_bytes,
     )
-
-
-def _frees(entry: Entry, sharers: Counter[int], *, keep_graph: bool) -> int:
-    """Bytes that go: an inode with other names in the cache goes with its last one."""
-    frees = entry.allocated - (entry.kept if keep_graph else 0)
-    for inode, size in entry.links:
-        sharers[inode] -= 1
-        if sharers[inode] > 0:
-            frees -= size
-    return max(0, frees)

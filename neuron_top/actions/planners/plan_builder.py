@@ -17,32 +17,34 @@ from neuron_top.actions.plan import (
     identity_of,
 )
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.freed_bytes import NOTHING, Going
 from neuron_top.actions.reasons import Goal, Reason, RebuildSource, Risk
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
-_FILES, _FREES, _ACTION = map(operator.attrgetter, ("files", "frees", "action"))
+_FILES, _FREES, _STAYS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "action"))
 
 
 def step_of(
     action: Action,
     entry: Entry,
     cause: Reason,
-    frees: int,
     context: PlanContext,
     *,
+    going: Going = NOTHING,
     proof: str = "",
     risk: Risk | None = None,
 ) -> Step:
-    """A step on `entry` that frees `frees` bytes."""
+    """A step on `entry` that takes so much away."""
     last_use, known_from = context.last_use(entry)
     seconds, known_by = context.rebuild(entry) if action in LOSES_ARTIFACT else (None, RebuildSource.UNKNOWN)
     return Step(
         action=action,
         path=entry.path,
         cause=cause,
-        frees=frees,
+        frees=going.frees,
+        stays=going.stays,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=seconds,
@@ -102,7 +104,7 @@ def _after(before: Totals, steps: Sequence[Step]) -> Totals:
     return Totals(
         entries=before.entries - whole,
         files=before.files - files,
-        size=before.size - freed,
+        size=before.size - freed - sum(map(_STAYS, steps)),
         free=None if before.free is None else before.free + freed,
         free_inodes=None if before.free_inodes is None else before.free_inodes + files + whole,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.freed_bytes import FreedBytes
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode
 from neuron_top.actions.verb import Verb
@@ -19,14 +20,15 @@ def plan_quarantine(
     """Move aside what the cheap test calls broken, and the entries that a full verification `found` (path → what)."""
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
-    for entry in sorted(entries, key=lambda entry: entry.path):
+    freed = FreedBytes(wanted := sorted(entries, key=lambda entry: entry.path), context.trashed)
+    for entry in wanted:
         problem = (found or {}).get(entry.path) or (str(entry.state) if entry.state in BROKEN else "")
         if not problem:
             continue
         if entry.state in LOCKED:
             exclusions.append(exclude(entry, Reason(ReasonCode.LOCKED)))
         else:
-            frees = max(0, entry.allocated - entry.kept)
+            going = freed.take(entry, keep_graph=True)
             action = Action.EVICT if entry.is_file else Action.QUARANTINE
-            steps.append(step_of(action, entry, Reason(ReasonCode.BROKEN, problem), frees, context))
+            steps.append(step_of(action, entry, Reason(ReasonCode.BROKEN, problem), context, going=going))
     return build_plan(Verb.QUARANTINE, root, "corrupt artifacts", steps, exclusions, context)

@@ -13,6 +13,7 @@ import msgspec
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.freed_bytes import NOTHING, FreedBytes
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.actions.verb import Verb
@@ -35,7 +36,8 @@ def plan_retry(
     """
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
-    for entry in sorted(entries, key=lambda entry: entry.path):
+    freed = FreedBytes(wanted := sorted(entries, key=lambda entry: entry.path), context.trashed)
+    for entry in wanted:
         if entry.state is State.RETRYING:
             exclusions.append(exclude(entry, Reason(ReasonCode.RETRYING)))
         elif entry.state in FAILURES and entry.module in context.compiling:
@@ -44,7 +46,7 @@ def plan_retry(
             exclusions.append(exclude(entry, Reason(ReasonCode.COMPILER_MISSING)))
         elif entry.state in FAILURES:
             action = Action.RETRY if compilers is None else Action.COMPILE
-            _decide(action, entry, steps, exclusions, context, deterministic=deterministic)
+            _decide(action, entry, steps, exclusions, context, freed, deterministic=deterministic)
     criteria = "failures, also those bound to come again" if deterministic else "failures that need not come again"
     verb = Verb.RETRY if compilers is None else Verb.COMPILE
     return build_plan(verb, root, criteria, steps, exclusions, context)
@@ -61,6 +63,7 @@ def _decide(
     steps: list[Step],
     exclusions: list[Exclusion],
     context: PlanContext,
+    freed: FreedBytes,
     *,
     deterministic: bool,
 ) -> None:
@@ -71,8 +74,9 @@ def _decide(
     if bound and not deterministic:
         exclusions.append(exclude(entry, Reason(ReasonCode.BOUND_TO_FAIL, code, failure=cause)))
         return
-    frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
-    step = step_of(action, entry, Reason(_CODES[kind], code, failure=cause), frees, context, risk=_RISKS.get(kind))
+    going = freed.take(entry, keep_graph=True) if action is Action.RETRY else NOTHING
+    cause_of = Reason(_CODES[kind], code, failure=cause)
+    step = step_of(action, entry, cause_of, context, going=going, risk=_RISKS.get(kind))
     steps.append(msgspec.structs.replace(step, failure=cause or FailureClass.UNKNOWN))
 
 

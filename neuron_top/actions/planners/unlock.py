@@ -27,11 +27,9 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
         if lock.verdict is Holder.ALIVE:
             exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))
         elif lock.verdict is Holder.DEAD:
-            steps.append(
-                step_of(Action.UNLOCK, entry, Reason(ReasonCode.HOLDER_DEAD), 0, context, proof=lock.proof or "")
-            )
+            steps.append(step_of(Action.UNLOCK, entry, Reason(ReasonCode.HOLDER_DEAD), context, proof=lock.proof or ""))
         elif force:
-            steps.append(step_of(Action.UNLOCK, entry, Reason(ReasonCode.FORCED), 0, context, risk=Risk.NO_PROOF))
+            steps.append(step_of(Action.UNLOCK, entry, Reason(ReasonCode.FORCED), context, risk=Risk.NO_PROOF))
         else:
             exclusions.append(exclude(entry, Reason(ReasonCode.LOCK_UNPROVED)))
     return build_plan(

@@ -100,6 +100,19 @@ class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`pid 4711 on host` where a lock of ours names it, or the live process that was found."""
 
 
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A file of an entry that has more than one name: totals count it once, and it becomes free with its last name."""
+
+    inode: int
+    allocated: int
+    names: int
+    """On its whole file system …"""
+    here: int
+    """… and of these in this entry."""
+    kept: bool
+    """Whether a slim eviction keeps it."""
+
+
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One entry as last seen. Bytes are of files only; times are seconds since the epoch; None is unknown.
 
@@ -136,8 +149,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     failure: Failure | None
     folder_inode: int
     folder_mtime_ns: int
-    links: tuple[tuple[int, int], ...] = ()
-    """(inode, allocated bytes) of files with more than one name: totals count each once."""
+    links: tuple[Link, ...] = ()
     others: tuple[str, ...] = ()
     """Names that belong to no known part, control characters made visible."""
     problems: tuple[str, ...] = ()

@@ -119,10 +119,10 @@ def total(entries: Iterable[Entry]) -> EntryTotals:
     compilers: dict[str, list[float | int | None]] = {}
     for entry in entries:
         allocated = entry.allocated
-        for inode, size in entry.links:
-            if inode in seen:
-                allocated -= size
-            seen.add(inode)
+        for link in entry.links:
+            if link.inode in seen:
+                allocated -= link.allocated
+            seen.add(link.inode)
         for sums in (
             states.setdefault(entry.state, [0, 0, 0, None]),
             compilers.setdefault(entry.compiler, [0, 0, 0, None]),

@@ -11,7 +11,7 @@ import stat
 from typing import NamedTuple
 
 from neuron_top.cache.model import failures
-from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Lock, Part
+from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Link, Lock, Part
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
@@ -67,9 +67,9 @@ class EntryBuilder:
     kernels_bytes: int | None = None
     lock_since: float | None = None
     failure: Failure | None = None
-    links: dict[int, int] | None = None
-    """Inode → allocated bytes, of files with several names and of blobs that links lead to; None where the entry has
-    neither such files nor links."""
+    links: dict[int, Link] | None = None
+    """By inode: files with several names, and blobs that links lead to; None where the entry has neither such files nor
+    links."""
     others: list[str] | None = None
     problems: list[str] | None = None
     artifact_problems: list[str]
@@ -207,19 +207,19 @@ class EntryBuilder:
             if not linked.is_blob:  # its blocks are counted where it lies
                 self.links = self.links or {}
                 return part, linked.info.st_size, info.st_blocks * 512
-            return self._shared(part, linked.info)
+            return self._shared(part, linked.info, linked.info.st_nlink + 1)  # the link, and the blob's own names
         if not stat.S_ISREG(info.st_mode):
             self.problem(f"{name_text(name)}: neither file nor folder", of_artifact=of_artifact)
             return Part.OTHER, 0, 0
-        return self._shared(part, info)
+        return self._shared(part, info, info.st_nlink)
 
-    def _shared(self, part: int, info: os.stat_result) -> tuple[int, int, int]:
+    def _shared(self, part: int, info: os.stat_result, names: int) -> tuple[int, int, int]:
         if self.links is None:
             self.links = {}
-        if info.st_ino in self.links:
-            return part, info.st_size, 0
-        self.links[info.st_ino] = info.st_blocks * 512
-        return part, info.st_size, info.st_blocks * 512
+        before, kept, blocks = self.links.get(info.st_ino), bool(part & Part.REBUILDS), info.st_blocks * 512
+        here, kept = (before.here + 1, before.kept or kept) if before is not None else (1, kept)
+        self.links[info.st_ino] = Link(info.st_ino, blocks, names, here, kept)
+        return part, info.st_size, blocks if before is None else 0
 
     def _target(self, name: str) -> _Linked | None:
         path = os.path.realpath(self.shared.path(self.module, name))
@@ -306,7 +306,7 @@ class EntryBuilder:
             self.failure,
             own.st_ino,
             own.st_mtime_ns,
-            tuple(self.links.items()) if self.links else (),
+            tuple(self.links.values()) if self.links else (),
             tuple(self.others or ()),
             tuple(self.problems or ()),
             self.graph_at,

@@ -1,0 +1,58 @@
+"""What becomes free when entries go, in the order of a plan: a file with several names does with its last one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from neuron_top.cache.model.entry import Entry
+
+
+class Going(NamedTuple):
+    """Bytes that leave a cache with an entry, or with the files of it that are taken."""
+
+    frees: int
+    """Free once the trash is purged."""
+    stays: int = 0
+    """Not free then: the files have names outside the cache, too."""
+
+
+NOTHING = Going(0)
+
+
+class FreedBytes:
+    """Adds up what the entries of one cache take with them. `trashed`: names by inode that lie in its trash."""
+
+    def __init__(self, everything: Iterable[Entry], trashed: Mapping[int, int]) -> None:
+        self._names: Counter[int] = Counter()
+        """By inode: names in the cache that no step has taken."""
+        self._outside: dict[int, int] = {}
+        for entry in everything:
+            for link in entry.links:
+                self._names[link.inode] += link.here
+                self._outside[link.inode] = link.names - trashed.get(link.inode, 0)
+        for inode, count in self._names.items():
+            self._outside[inode] -= count
+
+    def preview(self, entry: Entry, *, keep_graph: bool = False) -> Going:
+        """What goes with `entry` after all that was taken before it."""
+        frees = entry.allocated - (entry.kept if keep_graph else 0)
+        stays = 0
+        for link in entry.links:
+            if keep_graph and link.kept:
+                continue
+            if self._names[link.inode] > link.here:
+                frees -= link.allocated
+            elif self._outside[link.inode] > 0:
+                frees -= link.allocated
+                stays += link.allocated
+        return Going(max(0, frees), stays)
+
+    def take(self, entry: Entry, *, keep_graph: bool = False) -> Going:
+        """As `preview`, and the entry counts as taken."""
+        going = self.preview(entry, keep_graph=keep_graph)
+        for link in entry.links:
+            if not (keep_graph and link.kept):
+                self._names[link.inode] -= link.here
+        return going
