@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+import time
 from pathlib import Path
 
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
@@ -13,6 +14,7 @@ from neuron_top.actions.reasons import NotDone, NotDoneCode
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import NEFF_FILE, PARTS, Part
+from neuron_top.cache.use import is_ahead, last_read
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 from neuron_top.plain_files import NotAPlainFile, open_plain
 
@@ -184,11 +186,7 @@ class OpenFile:
 
     def check_unused(self, since: float, last_used: float | None = None) -> None:
         """As OpenEntry.check_unused: raise StaleEntryError where it was read since the plan was made."""
-        facts = os.fstat(self.handle)
-        if facts.st_atime > since:
-            raise StaleEntryError(NotDoneCode.USED)
-        if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
-            raise StaleEntryError(NotDoneCode.USED_LATER)
+        _check_unread(os.fstat(self.handle), since, last_used)
 
     def rename_into(self, folder: int) -> None:
         """Rename it into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
@@ -259,10 +257,7 @@ class OpenEntry:
                 continue
             if (facts.st_ino, facts.st_mtime_ns) != (planned.artifact_inode, planned.artifact_mtime_ns):
                 raise StaleEntryError(NotDoneCode.ARTIFACT_WRITTEN_AGAIN)
-            if facts.st_atime > since:
-                raise StaleEntryError(NotDoneCode.USED)
-            if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
-                raise StaleEntryError(NotDoneCode.USED_LATER)
+            _check_unread(facts, since, last_used)
             return
         if planned.artifact_inode:
             raise StaleEntryError(NotDoneCode.ARTIFACT_GONE)
@@ -272,7 +267,8 @@ class OpenEntry:
         """Raises StaleEntryError where a file was written in place, which the folder's time of change does not show."""
         for name in self.names():
             is_lock = PARTS.get(name, Part.OTHER) & _LOCK_PARTS  # ours is newer than the plan
-            if not is_lock and self.facts(name).st_mtime > since:
+            written = self.facts(name).st_mtime
+            if not is_lock and written > since and not is_ahead(written, time.time()):
                 raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
@@ -309,6 +305,17 @@ class OpenEntry:
     def put_time_back(self, mtime_ns: int) -> None:
         """Give the folder the time of change it had: our lock was not a change of it."""
         os.utime(self.handle, ns=(self._facts.st_atime_ns, mtime_ns))
+
+
+def _check_unread(facts: os.stat_result, since: float, last_used: float | None) -> None:
+    """Raises StaleEntryError where a file was read since a plan, or later than it says and within a day of it. A time
+    far ahead of the clock is not of a read since: that would be of today."""
+    now = time.time()
+    if facts.st_atime > since and not is_ahead(facts.st_atime, now):
+        raise StaleEntryError(NotDoneCode.USED)
+    read = last_read(facts, now)
+    if last_used is not None and read is not None and read > max(last_used, since - DAY):
+        raise StaleEntryError(NotDoneCode.USED_LATER)
 
 
 def _opened(name: str, above: int) -> int:

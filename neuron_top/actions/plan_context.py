@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from neuron_top.cache.locks import verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part, written_at
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.use import CacheUse
+from neuron_top.cache.use import AHEAD_SECONDS, CacheUse, is_ahead
 
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
 """The shortest and the longest time between two files that is taken for a compile's."""
@@ -56,6 +57,8 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     """Module → compile seconds that a recording measured."""
     compiling: frozenset[str] = frozenset()
     """Modules that the command of a live process names."""
+    first_seen: dict[str, float] = {}
+    """By path: since when entries lie there unchanged that are dated far ahead of the clock."""
     protect_seconds: float = DAY
     """Anything used or changed within this time is skipped."""
 
@@ -68,7 +71,28 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def last_use(self, entry: Entry) -> tuple[float, UseSource]:
-        """(when, how known): the newest of our records and the access time, else the compile time."""
+        """(when, how known): the newest of our records and the access time, else the compile time. A time far ahead of
+        the clock says nothing: then it is when the entry was first seen so."""
+        at, known_from = self._last_use(entry)
+        if at <= self.now + AHEAD_SECONDS:
+            return at, known_from
+        accessed, seen = entry.read_at, self.first_seen.get(entry.path, self.now)
+        is_read_ahead = accessed is not None and is_ahead(accessed, self.now)
+        uses = [(seen, UseSource.SEEN_ONLY if is_read_ahead else UseSource.SEEN)]
+        uses += [
+            (at, known)
+            for at, known in ((accessed, _ACCESS), (self.used.get(entry.module), _RECORD))
+            if at is not None and not is_ahead(at, self.now)
+        ]
+        return max(uses, key=operator.itemgetter(0))
+
+    def last_change(self, entry: Entry) -> float:
+        """When any of its files changed; where that lies far ahead of the clock, when it was first seen so."""
+        at = entry.changed_at
+        return self.first_seen.get(entry.path, self.now) if is_ahead(at, self.now) else at
+
+    def _last_use(self, entry: Entry) -> tuple[float, UseSource]:
+        """As its times say."""
         accessed = entry.read_at
         recorded = self.used.get(entry.module) if self.used else None
         if recorded is not None and (accessed is None or recorded >= accessed):
@@ -84,7 +108,7 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         last, known_from = self.last_use(entry)
         has_artifact = entry.artifact is _VALID
         known = known_from.shows_reads(has_access_times=self.has_access_times, has_artifact=has_artifact)
-        return self.in_use.concerns(entry.path, entry.module, max(last, entry.changed_at) if known else None)
+        return self.in_use.concerns(entry.path, entry.module, max(last, self.last_change(entry)) if known else None)
 
     def rebuild(self, entry: Entry) -> tuple[float | None, RebuildSource]:
         """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
@@ -121,11 +145,13 @@ def collect_context(
     compiled: Mapping[str, float] | None = None,
     shared_confirmed: bool = False,
     read_only: bool = False,
+    first_seen: Mapping[str, float] | None = None,
     protect_seconds: float = DAY,
     now: float | None = None,
     trash: Trash | None = None,
 ) -> PlanContext:
-    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds).
+    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds), `first_seen` from
+    `dated_ahead`.
 
     What we changed ourselves, as the journal in `trash` says, is no sign that somebody uses the cache.
     """
@@ -149,10 +175,11 @@ def collect_context(
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,
-        notes=tuple(_caveats(snapshot, evidence)),
+        notes=(*_caveats(snapshot, evidence), *dated_ahead_caveat(first_seen or {})),
         pins=pins,
         used=dict(used or {}),
         compiled=dict(compiled or {}),
+        first_seen=dict(first_seen or {}),
         protect_seconds=protect_seconds,
         compiling=frozenset().union(*(process.modules for process in evidence.processes)),
     )
@@ -181,6 +208,11 @@ def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
     if snapshot.filesystem.access_times in (None, AccessTimes.NOATIME):
         caveats.append(Caveat(CaveatCode.NO_ACCESS_TIMES))
     return caveats
+
+
+def dated_ahead_caveat(first_seen: Mapping[str, float]) -> tuple[Caveat, ...]:
+    """What plans say of entries that are dated ahead of the clock; nothing where there are none."""
+    return (Caveat(CaveatCode.DATED_AHEAD, len(first_seen)),) if first_seen else ()
 
 
 def _in_namespace() -> bool:

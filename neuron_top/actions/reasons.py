@@ -33,6 +33,7 @@ class ReasonCode(StrEnum):
     PINNED = "pinned"
     USED_RECENTLY = "used-recently"
     CHANGED_RECENTLY = "changed-recently"
+    DATED_AHEAD = "dated-ahead"
     YOUNG_WORK = "young-work"
     NOT_NAMED = "not-named"
     COMPILING = "compiling"
@@ -186,6 +187,8 @@ class CaveatCode(StrEnum):
     IN_CONTAINER = "in-container"
     PARTLY_READ = "partly-read"
     NO_ACCESS_TIMES = "no-access-times"
+    DATED_AHEAD = "dated-ahead"
+    """Times of `count` entries say nothing: a clock was wrong, or this one is."""
     LISTED_ONLY = "listed-only"
     NO_VERSIONS = "no-versions"
     KEEPS_VERSIONS = "keeps-versions"
@@ -219,9 +222,25 @@ class UseSource(StrEnum):
     RECORD = "record"
     ACCESS = "access time"
     COMPILE = "compile time"
+    SEEN = "first seen"
+    """Its files are dated far ahead of the clock; a read since would show."""
+    SEEN_ONLY = "first seen, reads unknown"
+    """Its access time is dated so, and the next read does not change that."""
+
+    @property
+    def is_use(self) -> bool:
+        """Whether it tells of a use, and not of a time before which nothing is known."""
+        return self in (UseSource.RECORD, UseSource.ACCESS)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it is the time when an entry was first seen that is dated ahead."""
+        return self in (UseSource.SEEN, UseSource.SEEN_ONLY)
 
     def shows_reads(self, *, has_access_times: bool, has_artifact: bool) -> bool:
         """Whether no job can have used an entry since: of an artifact, its reads must be known to say that."""
+        if self is UseSource.SEEN_ONLY:
+            return False
         return self is UseSource.RECORD or has_access_times or not has_artifact
 
 

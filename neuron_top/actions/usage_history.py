@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.use import is_ahead
 
 _STORE_NAME = "neurontop.db"
 """As `store.sqlite` calls it, which is not loaded just to look for it."""
@@ -34,11 +36,15 @@ class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
             used, compiled = recorded_uses.read(state, root)
         except StoreUnusable:
             return NOTHING_RECORDED
-        return cls(used=used, compiled=compiled)
+        now = time.time()
+        return cls(used={module: at for module, at in used.items() if not is_ahead(at, now)}, compiled=compiled)
 
     def last_used(self, entry: Entry) -> float | None:
-        """The newer of the artifact's access time and the last use in a recording; None when neither is known."""
-        return max((at for at in (entry.read_at, self.used.get(entry.module)) if at is not None), default=None)
+        """The newer of the artifact's access time and the last use in a recording; None when neither is known, or lies
+        far ahead of the clock."""
+        now = time.time()
+        times = (entry.read_at, self.used.get(entry.module))
+        return max((at for at in times if at is not None and not is_ahead(at, now)), default=None)
 
     def known_by(self, entry: Entry) -> str | None:
         """What reports `last_used`."""

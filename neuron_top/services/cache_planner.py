@@ -17,6 +17,7 @@ import msgspec
 from neuron_top.actions import registry
 from neuron_top.actions.backends import CacheBackend
 from neuron_top.actions.backends.base import BackendKind, ContextFacts, ignore
+from neuron_top.actions.dated_ahead import first_seen
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.plan_context import PlanContext
@@ -77,6 +78,7 @@ class CachePlanner(CacheReader):
             pins=self.pinned(),
             used=past.used,
             compiled=past.compiled,
+            first_seen=first_seen(self._settings.state_path, snapshot.root, snapshot.entries, time.time()),
             shared_confirmed=self.assume_exclusive or assume_exclusive,
             read_only=self.read_only,
         )

@@ -13,6 +13,7 @@ from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import EntryTally, EntryTotals, Snapshot, total
 from neuron_top.cache.model.states import FAILURES, State, states_named
 from neuron_top.cache.scan.catalog import Sums, sums_of
+from neuron_top.cache.use import is_ahead
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 
@@ -31,6 +32,7 @@ __all__ = [
     "EntryTally",
     "EntryTotals",
     "UsageHistory",
+    "is_ahead",
     "states_named",
     "written_at",
 ]

@@ -5,6 +5,7 @@ Every method looks at disks or asks a service, so screens call it in a thread.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -209,7 +210,8 @@ class CacheService(CachePlanner):
         execution.end_undo(record, self.backend(execution.plan.root).kind)
 
     def purgeable(self, root: str, *, older_than: float = 0.0, plan: str | None = None) -> list[PlanHistory]:
-        """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds).
+        """Plans whose trash may be deleted: one by name, or all that were carried out so long ago (seconds); 0: all,
+        whatever a clock that was ahead says of them.
 
         Raises NothingToShow where there is no such cache, UsageError for a bucket.
         """
@@ -217,7 +219,9 @@ class CacheService(CachePlanner):
         backend.check_purgeable()
         journal = backend.journal()
         journal.check_there()
-        return [journal.history_of(plan)] if plan is not None else journal.expired(time.time() - older_than)
+        if plan is not None:
+            return [journal.history_of(plan)]
+        return journal.expired(time.time() - older_than if older_than else math.inf)
 
     def purge(self, root: str, histories: Sequence[PlanHistory]) -> Purge:
         """Delete for ever what these plans took away. Raises NothingToShow for a single one that is gone."""

@@ -97,9 +97,7 @@ def cost(plan: Plan) -> Cost:
     """The compile time that a plan loses."""
     lost = [step for step in plan.steps if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0]
     recent = [
-        step
-        for step in lost
-        if step.last_used_from is not UseSource.COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
+        step for step in lost if step.last_used_from.is_use and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
     ]
     return Cost(
         compiles=len(lost),
@@ -222,8 +220,8 @@ def _step_row(step: Step, now: float) -> PlanStepRow:
     words = []
     if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
-        was_used = step.last_used_from is not UseSource.COMPILE
-        did, known = ("used", f" ({step.last_used_from})") if was_used else (written, "")
+        did, known = ("used", f" ({step.last_used_from})") if step.last_used_from.is_use else (written, "")
+        did = "dated ahead of the clock, first seen" if step.last_used_from.is_seen else did
         words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
     if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"

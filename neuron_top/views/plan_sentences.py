@@ -43,6 +43,7 @@ REASONS = {
     ReasonCode.PINNED: "pinned",
     ReasonCode.USED_RECENTLY: "used within a day (known from: {detail})",
     ReasonCode.CHANGED_RECENTLY: "changed within a day",
+    ReasonCode.DATED_AHEAD: "dated ahead of this machine's clock, and first seen so within a day",
     ReasonCode.YOUNG_WORK: "{detail}, changed within a day: somebody may still be at work",
     ReasonCode.NOT_NAMED: "{detail}: extracted or half-stored entries are removed only when their state is named",
     ReasonCode.COMPILING: "being compiled now",
@@ -73,6 +74,7 @@ NEXT_STEPS = {
     ReasonCode.PINNED: "unpin it first (neurontop cache unpin)",
     ReasonCode.USED_RECENTLY: "make the plan again a day after its last use",
     ReasonCode.CHANGED_RECENTLY: "make the plan again a day after the last change",
+    ReasonCode.DATED_AHEAD: "make the plan again a day after it was first seen",
     ReasonCode.YOUNG_WORK: "make the plan again a day after the last change",
     ReasonCode.NOT_NAMED: "name it with --state {detail}",
     ReasonCode.COMPILING: "make the plan again when the compile has ended",
@@ -162,6 +164,8 @@ CAVEATS = {
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",
     CaveatCode.NO_ACCESS_TIMES: "this storage keeps no access times: last use is known from recordings only",
+    CaveatCode.DATED_AHEAD: "{entries} dated more than a day ahead of this machine's clock: how old they are is not "
+    "known, and counts from when they were first seen here; if this clock is wrong, set it first",
     CaveatCode.LISTED_ONLY: "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
     CaveatCode.NO_VERSIONS: "this bucket has no versioning: what is removed cannot be restored",
     CaveatCode.KEEPS_VERSIONS: "the space is free when the bucket's old versions expire",
@@ -194,7 +198,7 @@ def describe(reason: Reason, known_from: UseSource = UseSource.UNKNOWN) -> str:
     return sentence.format(
         detail=detail_text(reason) or NO_LOG,
         duration=duration_text(reason.seconds),
-        unused="no use known" if known_from is UseSource.COMPILE else "unused",
+        unused="unused" if known_from.is_use else "no use known",
     )
 
 
@@ -232,7 +236,13 @@ def refusal_text(plan: Plan) -> str:
 def caveat_text(caveat: Caveat) -> str:
     """What was seen or could not be seen, or what to expect."""
     verified = verified_text(caveat.count, caveat.broken, caveat.warned, "read in full")
-    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail, graph=caveat.graph, verified=verified)
+    return CAVEATS[caveat.code].format(
+        count=caveat.count,
+        entries=counted(caveat.count, "entry is", "entries are"),
+        detail=caveat.detail,
+        graph=caveat.graph,
+        verified=verified,
+    )
 
 
 def verified_text(entries: int, broken: int, warned: int, how: str) -> str:

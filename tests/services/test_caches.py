@@ -15,6 +15,7 @@ pytest.importorskip("boto3")
 
 from neuron_top.actions.backends import BackendKind
 from neuron_top.actions.journal.plan_history import HistoryState
+from neuron_top.actions.journal.records import PlanEnded
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.reasons import ReasonCode, RefusalCode
 from neuron_top.actions.registry import ACTIONS, action_of
@@ -252,6 +253,10 @@ def test_what_was_taken_is_purged_from_a_folder_and_never_from_a_bucket(
         with pytest.raises(UsageError, match="lifecycle rule"):
             service.purgeable(root)
         return
+    service.backend(root).journal().write(
+        PlanEnded(plan=plan.identity, at=time.time() + 400 * 86400, done=1, refused=0, moved_bytes=0)
+    )  # as if the clock had been ahead
+    assert service.purgeable(root, older_than=1.0) == []
     purge = service.purge(root, service.purgeable(root))
     assert ([record.plan for record in purge.records], purge.failed) == ([plan.identity], ())
     assert purge.freed > 0

@@ -41,6 +41,7 @@ class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
     pins: tuple[str, ...] = ()
     used: Mapping[str, float] = {}
     compiled: Mapping[str, float] = {}
+    first_seen: Mapping[str, float] = {}
     shared_confirmed: bool = False
     read_only: bool = False
 

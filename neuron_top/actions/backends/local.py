@@ -61,6 +61,7 @@ class LocalBackend:
             pins=facts.pins,
             used=facts.used,
             compiled=facts.compiled,
+            first_seen=facts.first_seen,
             shared_confirmed=facts.shared_confirmed,
             read_only=facts.read_only,
             trash=self.journal(),

@@ -17,7 +17,7 @@ from neuron_top.actions.journal import s3_restore
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.plan import Outcome, Plan, Totals
-from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.plan_context import PlanContext, dated_ahead_caveat
 from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache import s3
 from neuron_top.cache.filesystem import Filesystem
@@ -92,10 +92,11 @@ class S3Backend:
             shared=s3.WHY_SHARED,
             shared_confirmed=facts.shared_confirmed,
             read_only=facts.read_only,
-            notes=notes,
+            notes=(*notes, *dated_ahead_caveat(facts.first_seen)),
             pins=facts.pins,
             used=dict(facts.used),
             compiled=dict(facts.compiled),
+            first_seen=dict(facts.first_seen),
         )
 
     @contextlib.contextmanager

@@ -21,6 +21,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Entry, Part
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import scanner
+from neuron_top.cache.use import last_read
 
 ROUNDS = 8
 """Plans made at most; what is read even after that is refused when its step is carried out."""
@@ -36,7 +37,7 @@ def plan_with_reads(
     has_access_times = snapshot.filesystem.access_times is not AccessTimes.NOATIME
     plan = plan_eviction(entries, root, policy, context)
     for _ in range(ROUNDS):
-        newer = _differing(root, entries, plan.steps, has_access_times=has_access_times)
+        newer = _differing(root, entries, plan.steps, context, has_access_times=has_access_times)
         if not newer:
             break
         entries = [newer.get(entry.path, entry) for entry in entries]
@@ -45,7 +46,7 @@ def plan_with_reads(
 
 
 def _differing(
-    root: str, entries: Sequence[Entry], steps: Iterable[Step], *, has_access_times: bool
+    root: str, entries: Sequence[Entry], steps: Iterable[Step], context: PlanContext, *, has_access_times: bool
 ) -> dict[str, Entry]:
     """By path: the entries of these steps whose files say something newer, as they say it."""
     going = {step.path: step for step in steps}
@@ -60,9 +61,9 @@ def _differing(
             continue
         if facts.st_nlink != next((link.names for link in entry.links if link.inode == facts.st_ino), 1):
             linked.append(entry)
-        is_read = has_access_times and entry.parts & Part.ARTIFACT
-        if is_read and facts.st_atime > max(facts.st_mtime, step.last_used or 0.0):
-            newer[entry.path] = msgspec.structs.replace(entry, read_at=facts.st_atime)
+        read = last_read(facts, context.now) if has_access_times and entry.parts & Part.ARTIFACT else None
+        if read is not None and read > (step.last_used or 0.0):
+            newer[entry.path] = msgspec.structs.replace(entry, read_at=read)
     for entry in scanner.look_at(root, linked) if linked else ():
         read_at = newer[entry.path].read_at if entry.path in newer else entry.read_at
         newer[entry.path] = msgspec.structs.replace(entry, read_at=read_at)

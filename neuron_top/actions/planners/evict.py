@@ -30,6 +30,7 @@ from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, Rebui
 from neuron_top.actions.verb import Verb
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.states import State
+from neuron_top.cache.use import is_ahead
 from neuron_top.units import bytes_text, counted, limit_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
@@ -148,7 +149,7 @@ def _candidates(
             fast_path
             and idle >= protect
             and entry.state is hit
-            and now - entry.changed_at >= protect
+            and now - entry.changed_at >= protect  # negative, and so not, where it is dated ahead
             and not entry.problems
         ):
             obstacle = None  # as `_obstacle` would say, for what most entries are
@@ -190,7 +191,12 @@ _BY_STATE = {
     State.UNKNOWN: Reason(ReasonCode.UNKNOWN_FORM),
 }
 _PINNED, _CHANGED = Reason(ReasonCode.PINNED), Reason(ReasonCode.CHANGED_RECENTLY)
-_USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in UseSource} | {UseSource.COMPILE: _CHANGED}
+_AHEAD = Reason(ReasonCode.DATED_AHEAD)
+_USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in UseSource} | {
+    UseSource.COMPILE: _CHANGED,
+    UseSource.SEEN: _AHEAD,
+    UseSource.SEEN_ONLY: _AHEAD,
+}
 
 
 def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:
@@ -202,7 +208,7 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in criteria.states:
             return Reason(ReasonCode.NOT_NAMED, str(entry.state))
-        if context.now - entry.changed_at < DAY:
+        if context.now - context.last_change(entry) < DAY:
             return Reason(ReasonCode.YOUNG_WORK, str(entry.state))
     if entry.problems and (unreadable := entry.unreadable):
         return Reason(ReasonCode.UNREADABLE, unreadable[0])
@@ -210,8 +216,8 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
         return Reason(ReasonCode.HUB)
     if context.in_use is not None and context.is_used_now(entry):
         return Reason(ReasonCode.IN_USE, context.in_use.why)
-    if context.now - entry.changed_at < context.protect_seconds:
-        return _CHANGED
+    if context.now - context.last_change(entry) < context.protect_seconds:
+        return _AHEAD if is_ahead(entry.changed_at, context.now) else _CHANGED
     if criteria.keep_graph and not entry.parts & _ARTIFACT_PARTS:
         return Reason(ReasonCode.NOTHING_TO_TAKE)
     return None

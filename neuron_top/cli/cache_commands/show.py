@@ -21,7 +21,7 @@ import msgspec
 from neuron_top.cli.cache_commands import common, inductor, options, vllm
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import name_text, visible
-from neuron_top.services.cache_reader import BackendKind, CacheBackend, Entry, UsageHistory
+from neuron_top.services.cache_reader import BackendKind, CacheBackend, Entry, UsageHistory, is_ahead
 from neuron_top.services.entry_contents import Contents, File, HloSummary, LocalGraph, Neff, contents_of
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text
 from neuron_top.views.entries import compile_text
@@ -276,4 +276,8 @@ def _last_used(entry: Entry, past: UsageHistory, now: float) -> str:
 
 
 def _when(at: float | None, now: float) -> str:
-    return UNKNOWN if at is None else f"{common.instant(at)}, {duration_text(max(0.0, now - at))} ago"
+    if at is None:
+        return UNKNOWN
+    if is_ahead(at, now):
+        return f"{common.instant(at)}, {duration_text(at - now)} ahead of this clock"
+    return f"{common.instant(at)}, {duration_text(max(0.0, now - at))} ago"
