@@ -16,6 +16,7 @@ from neuron_top.views.entries import EntryRow
 
 AGES = ((86400.0, "used or written within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
 OLDEST = "longer ago"
+AHEAD = "dated ahead of the clock"
 TREEMAP_HEIGHT = 320
 """At least, in pixels: it fills its panel, which is as high as those beside it."""
 _LEGIBLE = {"minsize": 9, "mode": "hide"}
@@ -26,8 +27,10 @@ _GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "par
 _HUES = tuple(hue for hue in Hue if hue not in (Hue.RED, Hue.GRAY))
 
 
-def age_word(seconds: float) -> str:
+def age_word(seconds: float | None) -> str:
     """The bucket that an age falls into."""
+    if seconds is None:
+        return AHEAD
     return next((word for limit, word in AGES if seconds < limit), OLDEST)
 
 
@@ -118,5 +121,5 @@ def _color(path: tuple[str, ...], colors: ChartColors, by: str) -> str:
     if by == "compiler":
         return colors.hues[_HUES[crc32(path[1].encode()) % len(_HUES)]]
     if by == "age":
-        return age_colors(colors)[path[3]] if len(path) > 3 else colors.heat[2]
+        return age_colors(colors).get(path[3], colors.quiet) if len(path) > 3 else colors.heat[2]
     return colors.good if path[2] in _GOOD else colors.bad if path[2] in _BAD else colors.warn

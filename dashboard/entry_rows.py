@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from neuron_top.dashboard.cache_figures import age_word
 from neuron_top.units import count_text
-from neuron_top.views.entries import EntryRow
+from neuron_top.views.entries import EntryRow, youngest
 
 GROUPED_BY: dict[str, Callable[[EntryRow], str]] = {
     "root": attrgetter("root"),
@@ -41,14 +41,14 @@ class Group(NamedTuple):
     @property
     def sums(self) -> dict[str, float | None]:
         """What its row shows, by column: unknown compile times stay out of the sum."""
-        youngest = min(self.rows, key=lambda one: one.age)
+        last = youngest(self.rows)
         known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
         return {
             "bytes": sum(one.bytes for one in self.rows),
             "artifact": sum(one.artifact_bytes or 0 for one in self.rows),
             "seconds": sum(known) if known else None,
-            "age": youngest.age,
-            "used": youngest.used,
+            "age": last.age,
+            "used": last.used,
         }
 
 

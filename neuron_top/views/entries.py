@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.entry import Entry, Lock, written_at
+from neuron_top.cache.use import is_ahead
 from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
 from neuron_top.units import UNKNOWN, duration_text
@@ -29,8 +30,9 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     artifact_bytes: int | None
     used: float | None
     """The newer of the artifact's last read, where the mount keeps it, and the last use by a recorded job."""
-    age: float
-    """Seconds since then; where no use is known, since it was written, as evictions count."""
+    age: float | None
+    """Seconds since then; where no use is known, since it was written, as evictions count; None where that is dated far
+    ahead of the clock."""
     compile_seconds: float | None
     flags: str
     lock: str
@@ -44,6 +46,10 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     compile_recorded: bool = False
     """`compile_seconds` is of a recorded run, as the cache's own record has none."""
 
+    def is_idle_for(self, seconds: float) -> bool:
+        """Whether no use of it is known for longer; no where its age is not known."""
+        return self.age is not None and self.age > seconds
+
     @property
     def compile_text(self) -> str:
         """The compile time with what it is of."""
@@ -52,8 +58,15 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def used_text(self) -> str:
         """When it was used last, as far as that is known."""
+        if self.age is None:
+            return "unknown; dated ahead of the clock"
         age = duration_text(self.age)
         return f"{age} ago" if self.used is not None else f"unknown; written {age} ago"
+
+
+def youngest(rows: Iterable[EntryRow]) -> EntryRow:
+    """The entry that was used or written last, as far as that is known. Raises ValueError without rows."""
+    return min(rows, key=lambda row: (row.age is None, row.age or 0.0))
 
 
 def compile_text(seconds: float | None, *, recorded: bool) -> str:
@@ -78,6 +91,7 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
 def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> EntryRow:
     """One entry of `root` as a row; `past` is what recordings say, by which evictions go too."""
     used = past.last_used(entry)
+    at = used if used is not None else written_at(entry)
     lock, failure = entry.lock, entry.failure
     return EntryRow(
         key=f"{root}/{entry.path}",
@@ -88,7 +102,7 @@ def entry_row(root: str, entry: Entry, now: float, past: UsageHistory = NOTHING_
         bytes=entry.allocated,
         artifact_bytes=entry.output_bytes,
         used=used,
-        age=max(0.0, now - (used if used is not None else written_at(entry))),
+        age=None if is_ahead(at, now) else max(0.0, now - at),
         compile_seconds=past.compile_seconds(entry),
         flags=" ".join(entry.flag_list() or ()),
         lock=_lock_text(lock) if lock is not None else "",
@@ -147,7 +161,7 @@ def _term(match: re.Match[str]) -> Keep:
             raise UsageError(f"{match[0]}: {unit} is no unit of {measure}; units: {known}")
         limit = float(number) * units[unit.lower()]
         name, more = ("bytes" if measure == "size" else "age"), relation == ">"
-        keep = lambda row: (getattr(row, name) > limit) == more  # noqa: E731
+        keep = lambda row: (size := getattr(row, name)) is not None and (size > limit) == more  # noqa: E731
     else:
         _check_word(word)
         text = word.casefold()

@@ -6,7 +6,7 @@ import msgspec
 
 from neuron_top.cache.model.entry import compiler_version
 from neuron_top.cache.model.states import BROKEN, FAILURES
-from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.entries import EntryRow, EntryTable, youngest
 
 
 class CompilerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class CompilerRow(msgspec.Struct, frozen=True, kw_only=True):
     """Entries that hold a failure."""
     broken: int = 0
     """Entries that are corrupt or inconsistent."""
-    age: float
+    age: float | None
     """Of the entry with the least: seconds since its last use, or since it was written where none is known."""
     use_known: bool = True
     """Whether that one was used."""
@@ -49,7 +49,7 @@ def compiler_rows(view: EntryTable) -> tuple[CompilerRow, ...]:
 
 def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
     size = sum(row.bytes for row in rows)
-    youngest = min(rows, key=lambda row: row.age)
+    last = youngest(rows)
     return CompilerRow(
         key=key,
         root=rows[0].root,
@@ -59,6 +59,6 @@ def _head(key: str, rows: list[EntryRow], largest: int) -> CompilerRow:
         share=size / largest,
         failed=sum(row.state in FAILURES for row in rows),
         broken=sum(row.state in BROKEN for row in rows),
-        age=youngest.age,
-        use_known=youngest.used is not None,
+        age=last.age,
+        use_known=last.used is not None,
     )

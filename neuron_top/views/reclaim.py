@@ -47,9 +47,9 @@ def reclaimable(rows: Sequence[EntryRow]) -> list[Reclaim]:
     parts: list[tuple[str, str, Callable[[EntryRow], bool]]] = [
         ("failed compiles", "state:failed", lambda row: row.state in FAILURES),
         ("unfinished entries", "state:partial", lambda row: row.state == State.PARTIAL),
-        ("no use known for 90 days", "used>90d", lambda row: row.age > 90 * DAY),
-        ("no use known for 30 days", "used>30d", lambda row: row.age > 30 * DAY),
-        ("no use known for 7 days", "used>7d", lambda row: row.age > 7 * DAY),
+        ("no use known for 90 days", "used>90d", lambda row: row.is_idle_for(90 * DAY)),
+        ("no use known for 30 days", "used>30d", lambda row: row.is_idle_for(30 * DAY)),
+        ("no use known for 7 days", "used>7d", lambda row: row.is_idle_for(7 * DAY)),
         *_older_parts(rows),
     ]
     found = [_part(title, query, filter(keep, rows)) for title, query, keep in parts]

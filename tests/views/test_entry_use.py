@@ -14,12 +14,15 @@ from neuron_top.actions.usage_history import UsageHistory
 from neuron_top.cache.model.entry import Lock
 from neuron_top.cache.model.states import Holder
 from neuron_top.dashboard import entry_rows as web
+from neuron_top.dashboard.cache_figures import treemap
+from neuron_top.dashboard.chart_colors import LIGHT
 from neuron_top.tui.panels.entry_rows import Item, columns, head
 from neuron_top.tui.panels.graph_page import entry_facts
 from neuron_top.tui.theme import choose
-from neuron_top.views.entries import EntryRow, EntryTable, entry_filter, entry_row
+from neuron_top.views.entries import EntryRow, EntryTable, entry_filter, entry_row, youngest
 from neuron_top.views.entry_tree import compiler_rows
 from neuron_top.views.plan import reason_text
+from neuron_top.views.reclaim import reclaimable
 from tests.actions import caches
 
 DAY = 86400.0
@@ -93,3 +96,19 @@ def test_every_screen_says_written_where_no_use_is_known(root: Path) -> None:
         assert group in [text.strip() for text, _style in line]
         [group_row] = web.grouped([row], "state", [], [])
         assert [web.row(one)["used"] for one in (row, group_row)] == [used, used]
+
+
+def test_what_is_dated_ahead_of_the_clock_has_no_age(tmp_path: Path) -> None:
+    for number, days in ((1, 20.0), (2, -400.0)):
+        caches.entry(tmp_path / "cache", number, age_days=days)
+    entries = caches.looked_at(tmp_path / "cache").entries
+    rows = tuple(entry_row("/c", entry, time.time()) for entry in entries)
+    old, ahead = sorted(rows, key=lambda row: row.module)
+    assert (ahead.age, ahead.used_text) == (None, "unknown; dated ahead of the clock")
+    for text, kept in (("used>7d", [old]), ("used<7d", [])):
+        keep = entry_filter(text)
+        assert [row for row in rows if keep(row)] == kept
+    [compiler] = compiler_rows(EntryTable(roots=(), rows=rows))
+    assert compiler.age == youngest(rows).age == old.age
+    assert {part.entries for part in reclaimable(rows) if "no use known" in part.title} == {1}
+    assert "dated ahead" in str(treemap(rows, LIGHT)["data"])

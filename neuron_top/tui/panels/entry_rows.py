@@ -102,6 +102,8 @@ def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
 
 
 def _used(row: EntryRow, theme: Theme, width: int) -> Cell:
+    if row.age is None:
+        return [("dated ahead", theme.quiet)]
     if row.used is not None:
         return [(age_text(row.age), theme.text)]
     return [(f"written {age_text(row.age)}", theme.quiet)]
@@ -137,7 +139,8 @@ def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> C
     bad = (f"{count:,} {word}" for count, word in ((item.failed, "failed"), (item.broken, "corrupt")) if count)
     if text := ", ".join(bad):
         parts.append((f"  {theme.glyphs.failed} {text}", theme.state("failed")))
-    parts.append((f"  {'used' if item.use_known else 'written'} {age_text(item.age)} ago", theme.quiet))
+    if item.age is not None:
+        parts.append((f"  {'used' if item.use_known else 'written'} {age_text(item.age)} ago", theme.quiet))
     gap = "  "
     least = len(gap) + min(_LEAST_PATH, cells_in(item.root)) if roots > 1 else 0
     while len(parts) > 1 and sum(cells_in(text) for text, _style in parts) > width - least:
