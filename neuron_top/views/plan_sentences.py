@@ -164,8 +164,8 @@ CAVEATS = {
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",
     CaveatCode.NO_ACCESS_TIMES: "this storage keeps no access times: last use is known from recordings only",
-    CaveatCode.DATED_AHEAD: "{entries} dated more than a day ahead of this machine's clock: how old they are is not "
-    "known, and counts from when they were first seen here; if this clock is wrong, set it first",
+    CaveatCode.DATED_AHEAD: "{entries} dated more than a day ahead of this machine's clock: ages count from when that "
+    "was first seen, as no other is known; if this clock is wrong, set it first",
     CaveatCode.LISTED_ONLY: "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
     CaveatCode.NO_VERSIONS: "this bucket has no versioning: what is removed cannot be restored",
     CaveatCode.KEEPS_VERSIONS: "the space is free when the bucket's old versions expire",
