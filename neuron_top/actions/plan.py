@@ -94,6 +94,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     stays: Count = 0
     """Bytes that leave the cache and don't become free: of files with names outside it."""
     files: Count
+    links: Count = 0
+    """Of these files, names that go without an inode becoming free."""
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
     """What compiling it again would take, from what was recorded; None is unknown."""

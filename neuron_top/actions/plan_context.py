@@ -73,9 +73,19 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     def last_use(self, entry: Entry) -> tuple[float, UseSource]:
         """(when, how known): the newest of our records and the access time, else the compile time. A time far ahead of
         the clock says nothing: then it is when the entry was first seen so."""
-        at, known_from = self._last_use(entry)
-        if at <= self.now + AHEAD_SECONDS:
-            return at, known_from
+        accessed = entry.read_at
+        recorded = self.used.get(entry.module) if self.used else None
+        if recorded is not None and (accessed is None or recorded >= accessed):
+            at, known_from = recorded, _RECORD
+        elif accessed is not None:
+            at, known_from = accessed, _ACCESS
+        else:
+            at, known_from = written_at(entry), _COMPILE
+        return (at, known_from) if at <= self.now + AHEAD_SECONDS else self._seen(entry)
+
+    def _seen(self, entry: Entry) -> tuple[float, UseSource]:
+        """When an entry was first seen that is dated ahead, or its last use where that is later, as `last_use` has
+        it."""
         accessed, seen = entry.read_at, self.first_seen.get(entry.path, self.now)
         is_read_ahead = accessed is not None and is_ahead(accessed, self.now)
         uses = [(seen, UseSource.SEEN_ONLY if is_read_ahead else UseSource.SEEN)]
@@ -90,16 +100,6 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         """When any of its files changed; where that lies far ahead of the clock, when it was first seen so."""
         at = entry.changed_at
         return self.first_seen.get(entry.path, self.now) if is_ahead(at, self.now) else at
-
-    def _last_use(self, entry: Entry) -> tuple[float, UseSource]:
-        """As its times say."""
-        accessed = entry.read_at
-        recorded = self.used.get(entry.module) if self.used else None
-        if recorded is not None and (accessed is None or recorded >= accessed):
-            return recorded, _RECORD
-        if accessed is not None:
-            return accessed, _ACCESS
-        return written_at(entry), _COMPILE
 
     def is_used_now(self, entry: Entry) -> bool:
         """Whether a process may need the entry now."""

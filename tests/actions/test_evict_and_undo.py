@@ -402,6 +402,7 @@ def test_only_files_without_a_name_elsewhere_are_said_to_become_free(root: Path,
     assert len(plan.steps) == 3
     assert 100 * 4096 <= plan.frees < 2 * 100 * 4096 <= plan.stays
     assert plan.after.size == plan.before.size - plan.frees - plan.stays
+    assert (plan.after.free_inodes or 0) - (plan.before.free_inodes or 0) == (2 if slim else 4 + 3)  # of one, 3 folders
     outcome = caches.carried_out(plan, trash)
     assert (outcome.moved_bytes, trash.trash_bytes()) == (plan.frees, plan.frees)
     kept = (trash.folder / plan.identity / "plan.json").stat().st_blocks * 512

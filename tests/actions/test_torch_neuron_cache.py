@@ -172,6 +172,7 @@ def test_eviction_takes_the_longest_unused_and_undo_gives_it_back(root: Path, se
     before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in root.rglob("*.neff")}
     plan = evicted(service, root, max_bytes=3 * 4096)
     assert [step.path for step in plan.steps] == [f"{key[:2]}/{key[2:4]}/{key}.neff" for key in KEYS[:2]]
+    assert (plan.after.free_inodes or 0) - (plan.before.free_inodes or 0) == 2, "files, no folders"
     outcome = service.execute(plan)
     assert (outcome.done, outcome.refused, outcome.moved_bytes) == (2, (), 2 * 4096)
     assert list(entries(root)) == KEYS[2:]

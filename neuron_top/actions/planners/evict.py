@@ -93,7 +93,7 @@ def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, 
         return build_plan(Verb.EVICT, root, criteria.describe(), (), (), context, goal=_how_it_is(criteria, context))
     steps, missed, useless = _until_goal(candidates, everything, criteria, wanted, context)
     exclusions += [exclude(entry, Reason(ReasonCode.FREES_NOTHING)) for entry in useless]
-    emptied = () if criteria.keep_graph else _emptied(everything, steps)
+    emptied = () if criteria.keep_graph else _emptied(everything, candidates[: len(steps) + len(useless)], useless)
     return build_plan(Verb.EVICT, root, criteria.describe(), steps, exclusions, context, goal=missed, emptied=emptied)
 
 
@@ -111,7 +111,7 @@ class _Candidate(msgspec.Struct, gc=False):
     rebuild_from: RebuildSource
 
 
-_COMPILER, _PATH = operator.attrgetter("compiler"), operator.attrgetter("path")
+_COMPILER = operator.attrgetter("compiler")
 _TIER = 1e12
 """Classes lie further apart than any two idle times, seconds."""
 
@@ -173,11 +173,11 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
-def _emptied(everything: list[Entry], steps: list[Step]) -> tuple[str, ...]:
-    """Compiler folders that lose all their entries."""
-    going = set(map(_PATH, steps))
+def _emptied(everything: list[Entry], going: list[_Candidate], staying: list[Entry]) -> tuple[str, ...]:
+    """Compiler folders that lose all their entries; of those `going`, some turned out to be `staying`."""
     left = Counter(map(_COMPILER, everything))
-    left.subtract(Counter([entry.compiler for entry in everything if entry.path in going]))
+    left.subtract(Counter([candidate.entry.compiler for candidate in going]))
+    left.update(map(_COMPILER, staying))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
@@ -276,6 +276,7 @@ def _step(action: Action, candidate: _Candidate, going: Going, now: float) -> St
         cause=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
         frees=going.frees,
         stays=going.stays,
+        links=going.links,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=candidate.rebuild_seconds,

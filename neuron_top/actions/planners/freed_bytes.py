@@ -16,6 +16,8 @@ class Going(NamedTuple):
     """Free once the trash is purged."""
     stays: int = 0
     """Not free then: the files have names outside the cache, too."""
+    links: int = 0
+    """Names that go without their file's inode becoming free."""
 
 
 NOTHING = Going(0)
@@ -38,16 +40,16 @@ class FreedBytes:
     def preview(self, entry: Entry, *, keep_graph: bool = False) -> Going:
         """What goes with `entry` after all that was taken before it."""
         frees = entry.allocated - (entry.kept if keep_graph else 0)
-        stays = 0
+        stays = links = 0
         for link in entry.links:
             if keep_graph and link.kept:
                 continue
-            if self._names[link.inode] > link.here:
+            is_shared, is_outside = self._names[link.inode] > link.here, self._outside[link.inode] > 0
+            if is_shared or is_outside:
                 frees -= link.allocated
-            elif self._outside[link.inode] > 0:
-                frees -= link.allocated
-                stays += link.allocated
-        return Going(max(0, frees), stays)
+                stays += 0 if is_shared else link.allocated
+            links += link.here if is_shared or is_outside else link.here - 1
+        return Going(max(0, frees), stays, links)
 
     def take(self, entry: Entry, *, keep_graph: bool = False) -> Going:
         """As `preview`, and the entry counts as taken."""

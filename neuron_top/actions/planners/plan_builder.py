@@ -20,10 +20,10 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.freed_bytes import NOTHING, Going
 from neuron_top.actions.reasons import Goal, Reason, RebuildSource, Risk
 from neuron_top.actions.verb import Verb
-from neuron_top.cache.model.entry import Entry, Part
+from neuron_top.cache.model.entry import Entry, Part, is_neff_path
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
-_FILES, _FREES, _STAYS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "action"))
+_FILES, _FREES, _STAYS, _LINKS, _ACTION = map(operator.attrgetter, ("files", "frees", "stays", "links", "action"))
 
 
 def step_of(
@@ -45,6 +45,7 @@ def step_of(
         cause=cause,
         frees=going.frees,
         stays=going.stays,
+        links=going.links,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=seconds,
@@ -100,11 +101,14 @@ def build_plan(
 
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
     files, freed = sum(map(_FILES, steps)), sum(map(_FREES, steps))
-    whole = list(map(_ACTION, steps)).count(Action.EVICT)
+    whole = list(map(_ACTION, steps)).count(_WHOLE_ENTRY)
+    # An entry of TorchNeuron's is a file, and all of a cache are alike.
+    folders = 0 if steps and is_neff_path(steps[0].path) else whole
+    inodes = files - sum(map(_LINKS, steps)) + folders
     return Totals(
         entries=before.entries - whole,
         files=before.files - files,
         size=before.size - freed - sum(map(_STAYS, steps)),
         free=None if before.free is None else before.free + freed,
-        free_inodes=None if before.free_inodes is None else before.free_inodes + files + whole,
+        free_inodes=None if before.free_inodes is None else before.free_inodes + inodes,
     )

@@ -224,6 +224,11 @@ def is_entry_path(path: str) -> bool:
     return bool(MODULE.match(name) and (folder or not slash)) or NEFF_FILE.match(path) is not None
 
 
+def is_neff_path(path: str) -> bool:
+    """Whether an entry's path below a root is that of a file, as TorchNeuron's are."""
+    return path.endswith(".neff")
+
+
 def key_of_neff(path: str) -> str:
     """The key of TorchNeuron's entry at a path below the root. Raises ValueError for another path."""
     found = NEFF_FILE.match(path)
