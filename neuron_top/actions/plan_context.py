@@ -76,12 +76,12 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         accessed = entry.read_at
         recorded = self.used.get(entry.module) if self.used else None
         if recorded is not None and (accessed is None or recorded >= accessed):
-            at, known_from = recorded, _RECORD
+            last = recorded, _RECORD
         elif accessed is not None:
-            at, known_from = accessed, _ACCESS
+            last = accessed, _ACCESS
         else:
-            at, known_from = written_at(entry), _COMPILE
-        return (at, known_from) if at <= self.now + AHEAD_SECONDS else self._seen(entry)
+            last = written_at(entry), _COMPILE
+        return last if last[0] <= self.now + AHEAD_SECONDS else self._seen(entry)
 
     def _seen(self, entry: Entry) -> tuple[float, UseSource]:
         """When an entry was first seen that is dated ahead, or its last use where that is later, as `last_use` has

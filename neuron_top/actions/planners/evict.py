@@ -24,7 +24,7 @@ from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Finge
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
-from neuron_top.actions.planners.freed_bytes import FreedBytes, Going
+from neuron_top.actions.planners.freed_bytes import FreedBytes
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
 from neuron_top.actions.verb import Verb
@@ -251,32 +251,33 @@ def _until_goal(
         if wanted is not None and left >= wanted.size and free >= wanted.free:
             break
         entry = candidate.entry
-        if not (keep_graph or entry.links):
-            going = Going(entry.allocated)
+        if not (keep_graph or entry.links):  # most entries: nothing else is made for them
+            frees = leaves = entry.allocated
+            steps.append(_step(action, candidate, frees, now))
         else:
             going = freed.preview(entry, keep_graph=keep_graph)
-            if wanted is not None and left >= wanted.size and going.stays and not going.frees:
+            frees, leaves = going.frees, going.frees + going.stays
+            if wanted is not None and left >= wanted.size and leaves and not frees:
                 useless.append(entry)
                 continue
             freed.take(entry, keep_graph=keep_graph)
-        steps.append(_step(action, candidate, going, now))
-        left += going.frees + going.stays
-        free += going.frees
+            step = _step(action, candidate, frees, now)
+            steps.append(msgspec.structs.replace(step, stays=going.stays, links=going.links))
+        left += leaves
+        free += frees
     if wanted is None or (left >= wanted.size and free >= wanted.free):
         return steps, None, useless
     missed, frees = (wanted.size, left) if left < wanted.size else (wanted.free, free)
     return steps, Goal(GoalCode.MISSED, wanted=missed, frees=frees, keeps_graphs=keep_graph), useless
 
 
-def _step(action: Action, candidate: _Candidate, going: Going, now: float) -> Step:
+def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
     entry = candidate.entry
     return Step(
         action=action,
         path=entry.path,
         cause=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
-        frees=going.frees,
-        stays=going.stays,
-        links=going.links,
+        frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=candidate.rebuild_seconds,
