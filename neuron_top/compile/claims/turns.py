@@ -15,13 +15,12 @@ from pathlib import Path
 
 from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
 from neuron_top.compile.claims.node_gate import NodeGate
-from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
 from neuron_top.errors import CompileError
 from neuron_top.events.levels import LogLevel
 from neuron_top.identity import node_name
 from neuron_top.units import duration_text
 
-SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 
 

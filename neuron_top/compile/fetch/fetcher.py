@@ -19,7 +19,7 @@ from neuron_top.compile import side_channel
 from neuron_top.compile.claims.node_gate import NodeGate, NodeNote
 from neuron_top.compile.fetch.arriving import Arriving
 from neuron_top.compile.fetch.source import ArtifactSource, BucketSource, FolderSource
-from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import ArtifactFetched
@@ -30,7 +30,6 @@ from neuron_top.units import bytes_text, duration_text
 
 ABSENT_SECONDS = 60.0
 """How long a node believes that the source does not have an entry."""
-SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 
 

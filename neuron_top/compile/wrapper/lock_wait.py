@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
 
-SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 _OWNER_CHECK_SECONDS = 1.0
 

@@ -19,6 +19,8 @@ from neuron_top.events.levels import LogLevel
 
 FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"
 FORMATS = {"g2": LogGeneration.G2, "g3": LogGeneration.G3}
+SAY_EVERY_SECONDS = 60.0
+"""Between two lines on one wait, whatever is waited for."""
 _CACHE, _WRAPPER = "NEURON_CACHE", "NEURON_CC_WRAPPER"
 
 
