@@ -151,19 +151,17 @@ class IntentWorker:
             outcome = {"text": "this agent has not planned it, or its plan is gone: ask again"}
             self._store.intents.move(intent.id, IntentState.CONFIRMED, IntentState.REFUSED, outcome)
             return
-        not_begun = {"text": f"{_NOT_BEGUN}; ask again"}
-        if not self._take(intent, _Outcome(IntentState.TAKEN, IntentState.REFUSED, not_begun)):
-            return
-        with self._acting:
-            if self._is_left:
-                return
-            try:
-                after, result = IntentState.DONE, self._acts.execute(intent.plan, prepared)
-            except RefusedForSafety as problem:
-                after, result = IntentState.REFUSED, {"text": str(problem)}
-            except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
-                after, result = IntentState.FAILED, {"text": described(problem)}
-        self._report(intent, _Outcome(IntentState.TAKEN, after, result))
+        not_begun = _Outcome(IntentState.TAKEN, IntentState.REFUSED, {"text": f"{_NOT_BEGUN}; ask again"})
+        self._begin(intent, not_begun, lambda: self._executed(intent, prepared))
+
+    def _executed(self, intent: Intent, prepared: bytes) -> _Outcome:
+        try:
+            after, result = IntentState.DONE, self._acts.execute(intent.plan, prepared)
+        except RefusedForSafety as problem:
+            after, result = IntentState.REFUSED, {"text": str(problem)}
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            after, result = IntentState.FAILED, {"text": described(problem)}
+        return _Outcome(IntentState.TAKEN, after, result)
 
     def _cut_off(self, intent: Intent) -> None:
         prepared = self._kept(intent)
@@ -174,27 +172,30 @@ class IntentWorker:
         self._store.intents.move(intent.id, IntentState.TAKEN, IntentState.FAILED, outcome)
 
     def _undo(self, intent: Intent) -> None:
-        not_begun = {**intent.result, "text": f"could not be undone: {_NOT_BEGUN}; undo it again"}
-        if not self._take(intent, _Outcome(IntentState.UNDOING, IntentState.FAILED, not_begun)):
+        text = f"could not be undone: {_NOT_BEGUN}; undo it again"
+        not_begun = _Outcome(IntentState.UNDOING, IntentState.FAILED, {**intent.result, "text": text})
+        self._begin(intent, not_begun, lambda: self._undone(intent))
+
+    def _undone(self, intent: Intent) -> _Outcome:
+        try:
+            after, result = IntentState.UNDONE, self._acts.undo(intent.plan, intent.result)
+        except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
+            text = f"could not be undone: {described(problem)}"
+            after, result = IntentState.FAILED, {**intent.result, "text": text}
+        return _Outcome(IntentState.UNDOING, after, result)
+
+    def _begin(self, intent: Intent, not_begun: _Outcome, act: Callable[[], _Outcome]) -> None:
+        """Take it, so that no other process does, then act and report. `not_begun`: reported where the database took
+        it, and went away before it said so."""
+        self._outcomes[intent.id] = not_begun
+        if not self._store.intents.move(intent.id, intent.state, not_begun.before):
+            del self._outcomes[intent.id]
             return
         with self._acting:
             if self._is_left:
                 return
-            try:
-                after, result = IntentState.UNDONE, self._acts.undo(intent.plan, intent.result)
-            except Exception as problem:  # noqa: BLE001 (whatever it is, who asked reads it)
-                failed = {**intent.result, "text": f"could not be undone: {described(problem)}"}
-                after, result = IntentState.FAILED, failed
-        self._report(intent, _Outcome(IntentState.UNDOING, after, result))
-
-    def _take(self, intent: Intent, not_begun: _Outcome) -> bool:
-        """Whether it is this process's to carry out. `not_begun`: reported where the database took it, and went away
-        before it said so."""
-        self._outcomes[intent.id] = not_begun
-        if self._store.intents.move(intent.id, intent.state, not_begun.before):
-            return True
-        del self._outcomes[intent.id]
-        return False
+            outcome = act()
+        self._report(intent, outcome)
 
     def _report(self, intent: Intent, outcome: _Outcome) -> None:
         """Report what became of it; a database that is away is told at a later look."""
