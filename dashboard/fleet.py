@@ -43,8 +43,8 @@ class DashboardFleet:
         self._adding_up: threading.Thread | None = None
         self._pictures: tuple[str | None, float, tuple[StepMap, PhaseTimeline]] | None = None
         self._logs: OrderedDict[str, NodeLogs] = OrderedDict()
-        self._node: tuple[str, float, NodePage] | None = None
-        self._core: tuple[tuple[str, int], float, FleetCorePage] | None = None
+        self._node: tuple[tuple[str, str | None], float, NodePage] | None = None
+        self._core: tuple[tuple[str, int, str | None], float, FleetCorePage] | None = None
         self._changes: tuple[float, tuple[FleetPlan, ...]] | None = None
 
     @property
@@ -134,17 +134,19 @@ class DashboardFleet:
         with self._blaming:
             self._blame, self._adding_up = (job, time.monotonic(), found), None
 
-    def node(self, name: str) -> NodePage:
-        """One node with its cores, as fresh as the page. Raises NothingToShow, StoreUnusable, PrometheusUnusable."""
+    def node(self, name: str, job: str | None = None) -> NodePage:
+        """One node (as a job's agent sees it) with its cores, as fresh as the page. Raises NothingToShow,
+        StoreUnusable, PrometheusUnusable."""
         with self._lock:
-            if self._node is None or self._node[0] != name or time.monotonic() - self._node[1] > FRESH_SECONDS:
-                self._node = (name, time.monotonic(), self.service.node(name))
+            asked = name, job
+            if self._node is None or self._node[0] != asked or time.monotonic() - self._node[1] > FRESH_SECONDS:
+                self._node = (asked, time.monotonic(), self.service.node(name, job))
             return self._node[2]
 
-    def core(self, node: str, core: int) -> FleetCorePage:
+    def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
         """One core of a node, as fresh. Raises NothingToShow, StoreUnusable."""
         with self._lock:
-            asked = node, core
+            asked = node, core, job
             if self._core is None or self._core[0] != asked or time.monotonic() - self._core[1] > FRESH_SECONDS:
-                self._core = (asked, time.monotonic(), self.service.core(node, core))
+                self._core = (asked, time.monotonic(), self.service.core(node, core, job))
             return self._core[2]

@@ -84,13 +84,14 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
         return await asyncio.to_thread(fleet.service.phases, request.query_params.get("job"))
 
     async def node(request: Request) -> NodePage:
-        return await asyncio.to_thread(fleet.node, request.path_params["node"])
+        return await asyncio.to_thread(fleet.node, request.path_params["node"], request.query_params.get("job"))
 
     async def core(request: Request) -> FleetCorePage:
         number = request.path_params["core"]
         if not (number.isascii() and number.isdigit() and len(number) < 7):
             raise UsageError("a core is a number from 0 on")
-        return await asyncio.to_thread(fleet.core, request.path_params["node"], int(number))
+        job = request.query_params.get("job")
+        return await asyncio.to_thread(fleet.core, request.path_params["node"], int(number), job)
 
     async def logs(request: Request) -> LogPage:
         asked = LogRequest(
@@ -102,21 +103,26 @@ def _reading(fleet: DashboardFleet) -> tuple[Endpoint, ...]:
         )
         if asked.query and asked.way is LogDirection.TAIL:
             asked = msgspec.structs.replace(asked, way=LogDirection.OLDER)
-        return await asyncio.to_thread(fleet.service.log_page, request.path_params["node"], asked)
+        job = request.query_params.get("job")
+        return await asyncio.to_thread(fleet.service.log_page, request.path_params["node"], asked, job)
 
     return (
         Endpoint("fleet/steps", "step times, ranks × steps", StepMap, steps, ("job", "count")),
         Endpoint("fleet/phases", "what each node did when", PhaseTimeline, phases, ("job",)),
-        Endpoint("fleet/nodes/{node}", "one node with its cores", NodePage, node, ("node",)),
+        Endpoint("fleet/nodes/{node}", "one node with its cores", NodePage, node, ("node", "job")),
         Endpoint(
-            "fleet/nodes/{node}/cores/{core}", "one core with its last hour", FleetCorePage, core, ("node", "core")
+            "fleet/nodes/{node}/cores/{core}",
+            "one core with its last hour",
+            FleetCorePage,
+            core,
+            ("node", "core", "job"),
         ),
         Endpoint(
             "fleet/nodes/{node}/logs",
             "log lines of a node, fetched from its agent",
             LogPage,
             logs,
-            ("node", "count", "before", "q", "source"),
+            ("node", "count", "before", "q", "source", "job"),
         ),
         Endpoint("fleet/jobs", "the jobs of the fleet", tuple[JobRow, ...], of_page(lambda page, _: page.jobs), ()),
         Endpoint("fleet/nodes", "its nodes", tuple[NodeRow, ...], of_page(_nodes), ("job", "sort")),

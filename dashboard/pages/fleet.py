@@ -23,13 +23,14 @@ from neuron_top.errors import NothingToShow
 from neuron_top.filters import words_filter
 from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
+from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, only_nodes, top
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
 from neuron_top.views.fleet_node import FleetCorePage, NodePage
 from neuron_top.views.fleet_text import (
     attribute_text,
     fleet_text,
+    jobs_text,
     node_words,
     nodes_text,
     phases_text,
@@ -230,7 +231,7 @@ def _jobs(jobs: Sequence[JobRow]) -> Any:
 
 
 def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
-    ranked = top(FleetPage(now=page.now, jobs=page.jobs, nodes=tuple(nodes)), metric)
+    ranked = top(only_nodes(page, {row.node for row in nodes}), metric)
     if not ranked:
         return note(f"No node reports {metric.title}.")
     # Few cells: the table is sent anew whenever a place changes.
@@ -260,7 +261,7 @@ def _different(found: Differences | str, kind: str) -> Any:
 def _node(page: NodePage) -> Any:
     row = page.row
     facts = (
-        ("job", row.job), ("state", f"{row.state} {row.phase}".strip()),
+        ("job", jobs_text(row)), ("state", f"{row.state} {row.phase}".strip()),
         ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
         ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
         *((name, attribute_text(name, value)) for name, value in sorted(row.attributes.items())),
@@ -297,9 +298,9 @@ def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | Non
         different = differences(page, selected or slow_selection(page))
     except NothingToShow as none:
         different = str(none)
-    name = state.get("node")
-    node = fleet.node(name) if name else None
-    core = _core_of(fleet, node, state.get("core", ""))
+    name, job = state.get("node"), state.get("job")
+    node = fleet.node(name, job) if name else None
+    core = _core_of(fleet, node, state.get("core", ""), job)
     jobs = sorted(page.jobs, key=lambda job: job.finished is not None)
     blame = fleet.blame_so_far(jobs[0].job) if jobs else "No job yet."
     metric = metric_named(state.get("metric", METRICS[0].name))
@@ -322,11 +323,11 @@ def toggled(selected: tuple[str, ...], name: str) -> str:
     return ",".join(one for one in selected if one != name) if name in selected else ",".join((*selected, name))
 
 
-def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str) -> FleetCorePage | str | None:
+def _core_of(fleet: DashboardFleet, node: NodePage | None, core: str, job: str | None) -> FleetCorePage | str | None:
     if node is None or not (core.isascii() and core.isdigit() and len(core) < 7):
         return None
     try:
-        return fleet.core(node.row.node, int(core))
+        return fleet.core(node.row.node, int(core), job)
     except NothingToShow as none:
         return str(none)
 

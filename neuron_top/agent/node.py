@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
+import msgspec
+
 from neuron_top import __version__
 from neuron_top.agent.keys import KeyIndex
 from neuron_top.agent.sink import SpoolSink
@@ -95,7 +97,8 @@ class Node:
         """What it does now."""
         sink = self._sink()
         all_notes = {**notes, AgentCount.DROPPED_EVENTS: sink.dropped if sink is not None else 0}
-        return self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
+        found = self._feed.read(lambda run, now: node_now(run, now, self.name, self.job, all_notes, offset))
+        return msgspec.structs.replace(found, address=self.address, version=__version__)
 
     def waits(self) -> list[WaitRecord]:
         """Who waits for whom."""

@@ -160,6 +160,7 @@ class Shipper:
         self._describe()
         self._store.open_job(self._here.job, name=self._title, started=time.time())
         self._store.go_on(self._here.name, self._spool.id, self._here.job)
+        self._store.forget_left_jobs(self._here.name, self._here.job)
         mark = self._store.shipped(self._here.name, self._spool.id)
         self._forget(mark)
         self._spool.continue_after(mark)

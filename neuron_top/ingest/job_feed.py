@@ -21,13 +21,19 @@ from neuron_top.store.postgres.fleet import FleetStore
 _NAMED = re.compile(r"(?:^|\s)source:(\S+)")
 
 
-def asker(settings: Settings, store: FleetStore, node: str) -> Ask:
-    """What fetches pages from a node's agent, at the address that the database has at that moment."""
+def asker(settings: Settings, store: FleetStore, node: str, job: str | None = None) -> Ask:
+    """What fetches pages from a node's agent (of a job; without one of the newest), at the address that the database
+    has at that moment."""
 
     def ask(request: LogRequest) -> LogPage:
-        record = store.node(node)
+        record = store.node(node, job)
         if record is None:
             raise LogsUnreachable(f"no node {node!r}; `neurontop fleet nodes` lists them")
+        if job is not None and record.job != job:
+            raise LogsUnreachable(
+                f"{node} has no agent of job {job} any more, which alone served its log; on {node}, "
+                "`neurontop watch PATH` shows it"
+            )
         return fetch(settings, node, record.address, record.machine_id == machine_id(), request)
 
     return ask
@@ -44,7 +50,7 @@ class FleetJobFeed(LiveFeed):
             history_seconds=settings.history_seconds,
             clock=lambda: time.time() - ahead,
         )
-        self._settings, self._store = settings, store
+        self._settings, self._store, self._job = settings, store, job
         self._logs: dict[str, NodeLogs] = {}
         self._shown = ""
 
@@ -86,7 +92,7 @@ class FleetJobFeed(LiveFeed):
             return None
         logs = self._logs.get(self._shown)
         if logs is None:
-            ask = asker(self._settings, self._store, self._shown)
+            ask = asker(self._settings, self._store, self._shown, self._job)
             logs = self._logs[self._shown] = NodeLogs(self._shown, ask, self._dirty.set)
         return logs
 

@@ -118,7 +118,7 @@ class JobSource:
             emit(SourceUnavailable(name="other cores", reason=_ONLY_THE_WORST.format(count, WORST_NODES)))
         worst = worst_nodes(self._store.now(self._job), WORST_NODES)
         self._worst = [*(node for node in self._worst if node not in worst), *worst][-_KEPT_NODES:]
-        found = (self._store.node_now(node) for node in self._worst)
+        found = (self._store.node_now(node, self._job) for node in self._worst)
         return [one for one in found if one is not None]
 
 

@@ -18,7 +18,7 @@ from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, fleet_page, of_job, shown_job
+from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, NodeRow, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import CoreHistory, FleetCorePage, NodeHistory, NodePage, core_page, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline
@@ -75,7 +75,7 @@ class FleetService(FleetDatabase):
         from neuron_top.services import slurm_agents
 
         job = slurm_agents.job_of(job)
-        heard = {row.node: row.silent_seconds for row in self.page().nodes if row.job == job}
+        heard = {row.node: row.silent_seconds for row in self.page().agents if row.job == job}
         if not heard or any(seconds > SILENT_SECONDS for seconds in heard.values()):
             slurm_agents.report_once(job, self._settings.store)
         return job
@@ -104,22 +104,25 @@ class FleetService(FleetDatabase):
         row = shown_job(page, job)
         return phase_timeline(page.now, row.job, self._store.phases(row.job), of_job(page, row.job).nodes)
 
-    def node(self, name: str) -> NodePage:
-        """One node in full. Raises NothingToShow."""
-        page = self.page()
+    def node(self, name: str, job: str | None = None) -> NodePage:
+        """One node in full, as the agent of this job sees it, or that of the one it is shown with. Raises
+        NothingToShow."""
+        now, row, cores = self._node_now(name, job)
+        return node_page(now, row, cores, self._history(name))
+
+    def core(self, node: str, core: int, job: str | None = None) -> FleetCorePage:
+        """One core of a node, as of `node`. Raises NothingToShow."""
+        _, row, cores = self._node_now(node, job)
+        return core_page(row, cores, core, self._core_history(node, core))
+
+    def _node_now(self, name: str, job: str | None) -> tuple[float, NodeRow, dict[str, list[float | None]]]:
+        page = self.page(job)
         row = next((node for node in page.nodes if node.node == name), None)
         if row is None:
-            raise NothingToShow(f"no node {name!r}; `neurontop fleet nodes` lists them")
-        latest = self._store.node_now(name)
-        return node_page(page.now, row, latest.cores if latest is not None else {}, self._history(name))
-
-    def core(self, node: str, core: int) -> FleetCorePage:
-        """One core of a node. Raises NothingToShow."""
-        row = next((one for one in self.page().nodes if one.node == node), None)
-        if row is None:
-            raise NothingToShow(f"no node {node!r}; `neurontop fleet nodes` lists them")
-        latest = self._store.node_now(node)
-        return core_page(row, latest.cores if latest is not None else {}, core, self._core_history(node, core))
+            of = f" of job {job}" if job is not None else ""
+            raise NothingToShow(f"no node {name!r}{of}; `neurontop fleet nodes` lists them")
+        latest = self._store.node_now(name, row.job)
+        return page.now, row, latest.cores if latest is not None else {}
 
     def logs(self, node: str, changed: Callable[[], None] = lambda: None) -> NodeLogs:
         """The log of a node, out of its agent, to be looked through; `changed` is called when newer lines came."""
@@ -127,11 +130,13 @@ class FleetService(FleetDatabase):
 
         return NodeLogs(node, asker(self._settings, self._store, node), changed)
 
-    def log_page(self, node: str, request: LogRequest) -> LogPage:
-        """A page of a node's log lines. Raises LogsUnreachable with the reason, UsageError."""
+    def log_page(self, node: str, request: LogRequest, job: str | None = None) -> LogPage:
+        """A page of a node's log lines, of this job where one is named. Raises LogsUnreachable with the reason,
+        UsageError, NothingToShow for the job."""
         from neuron_top.ingest.job_feed import asker
 
-        return asker(self._settings, self._store, node)(request)
+        run = self.page(job).jobs[0].job if job is not None else None
+        return asker(self._settings, self._store, node, run)(request)
 
     def _history(self, node: str) -> NodeHistory:
         """The last hour of a node's cores from the site's Prometheus; without one, which setting is missing."""

@@ -22,7 +22,10 @@ class Batch(Packed, frozen=True):
 
 
 class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A node as its agent describes it: at its start and when something changes."""
+    """A node as an agent of it describes it: at its start and when something changes.
+
+    Agents of several jobs may run on it. Where it is read for a job, `seen` and the rest are by the agent of that job.
+    """
 
     node: str
     cluster: str = ""
@@ -78,7 +81,7 @@ class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node does now: a heartbeat with its last samples."""
+    """What a node does now for a job: a heartbeat of the job's agent there, with its last samples."""
 
     node: str
     at: float
@@ -97,6 +100,12 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     """Empty where it was not asked for."""
     notes: dict[str, int] = {}
     """Counts of the agent itself by `AgentCount`; another version may know more."""
+    ended: bool = False
+    """The agent was stopped; set by the database."""
+    address: str | None = None
+    """Where this agent answers, "" nowhere; None where that is not known of this one."""
+    version: str | None = None
+    """Of this agent, likewise."""
 
 
 class NodeKey(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,11 +91,13 @@ class CoreSpread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One node now. Seconds, bytes, shares; None unknown."""
+    """One node now, as its agent of a job reports it. Seconds, bytes, shares; None unknown."""
 
     node: str
     cluster: str
     job: str
+    other_jobs: tuple[str, ...]
+    """Other jobs whose agents report from this node, the newest first."""
     state: NodeReporting
     phase: str
     """What it does, by its agent: extracting, compiling, training, …; "" unknown."""
@@ -165,6 +167,9 @@ class FleetPage(msgspec.Struct, frozen=True, kw_only=True):
     now: float
     jobs: tuple[JobRow, ...]
     nodes: tuple[NodeRow, ...]
+    """Each once, with the newest job whose agent reports from it, else with the one that was heard of last."""
+    agents: tuple[NodeRow, ...]
+    """Each node once for each job that it works for, or worked for a moment ago."""
 
     @property
     def silent(self) -> tuple[NodeRow, ...]:
@@ -189,18 +194,67 @@ def fleet_page(
 ) -> FleetPage:
     """Everything in one: jobs with the newest first, nodes by name. `now`: the database's clock."""
     ended = {job.run for job in jobs if job.finished is not None}
-    latest = {one.node: one for one in nows}
+    places = {job.run: place for place, job in enumerate(jobs)}
     slow = _slow_nodes(nows)
-    ordered = sorted(records, key=lambda one: natural_key(one.node))
-    by_job: dict[str, list[NodeRow]] = {}
-    for record in ordered:
-        node = _node_row(now, record, latest.get(record.node), ended, slow)
-        by_job.setdefault(node.job, []).append(node)
+    told: dict[str, list[NodeNow]] = {}
+    for one in nows:
+        told.setdefault(one.node, []).append(one)
+    by_node: list[list[NodeRow]] = []
+    for record in sorted(records, key=lambda one: natural_key(one.node)):
+        rows = [_node_row(now, record, one, ended, slow) for one in _of_node(record, told.get(record.node, []))]
+        rows.sort(key=lambda row: (places.get(row.job, len(places)), row.job))
+        by_node.append(_with_each_other(rows))
+    by_job = _by_job(by_node)
     states = {job.run: _job_state(now, job, by_job.get(job.run, [])) for job in jobs}
-    by_job = {run: [_with_end_of_job(node, states.get(run)) for node in nodes] for run, nodes in by_job.items()}
-    by_name = {node.node: node for nodes in by_job.values() for node in nodes}
-    rows = tuple(_job_row(job, states[job.run], by_job.get(job.run, [])) for job in jobs)
-    return FleetPage(now=now, jobs=rows, nodes=tuple(by_name[record.node] for record in ordered))
+    by_node = [[_with_end_of_job(row, states.get(row.job)) for row in rows] for rows in by_node]
+    by_job = _by_job(by_node)
+    return FleetPage(
+        now=now,
+        jobs=tuple(_job_row(job, states[job.run], by_job.get(job.run, [])) for job in jobs),
+        nodes=tuple(map(_shown, by_node)),
+        agents=tuple(row for rows in by_node for row in rows),
+    )
+
+
+def _by_job(by_node: Iterable[Sequence[NodeRow]]) -> dict[str, list[NodeRow]]:
+    found: dict[str, list[NodeRow]] = {}
+    for rows in by_node:
+        for row in rows:
+            found.setdefault(row.job, []).append(row)
+    return found
+
+
+def _of_node(record: NodeRecord, told: list[NodeNow]) -> list[NodeNow]:
+    """What a node's agents reported; the one that described it last may not have done so yet."""
+    if told and (not record.job or any(one.job == record.job for one in told)):
+        return told
+    unknown = NodeNow(node=record.node, at=record.seen, job=record.job, clock_offset=record.clock_offset)
+    return [*told, unknown]
+
+
+def _with_each_other(rows: Sequence[NodeRow]) -> list[NodeRow]:
+    """The rows of a node, each with the jobs of the others. One that is gone may have left its address to the next."""
+    going_on = [row for row in rows if row.state is NodeReporting.REPORTING]
+    addresses = {row.address for row in going_on}
+    return [
+        msgspec.structs.replace(
+            row,
+            other_jobs=tuple(other.job for other in going_on if other is not row),
+            address="" if row.state is not NodeReporting.REPORTING and row.address in addresses else row.address,
+        )
+        for row in rows
+    ]
+
+
+def _shown(rows: Sequence[NodeRow]) -> NodeRow:
+    """Of the rows of a node, in the order of their jobs, the one that stands for it, with what is wrong with any."""
+    going_on = [row for row in rows if row.state is NodeReporting.REPORTING]
+    if len(going_on) < 2:
+        return going_on[0] if going_on else max(rows, key=lambda row: row.seen)
+    notes: Counter[str] = Counter()
+    for row in going_on:
+        notes.update(row.notes)
+    return msgspec.structs.replace(going_on[0], slow=any(row.slow for row in going_on), notes=dict(notes))
 
 
 def _with_end_of_job(node: NodeRow, job_state: JobState | None) -> NodeRow:
@@ -218,8 +272,14 @@ def of_job(page: FleetPage, name: str) -> FleetPage:
         raise NothingToShow(f"{len(jobs)} jobs begin with {name!r}: {', '.join(job.job for job in jobs[:5])}")
     if not jobs:
         raise NothingToShow(f"no job {name!r}; `neurontop fleet jobs` lists them")
-    nodes = tuple(node for node in page.nodes if node.job == jobs[0].job)
-    return FleetPage(now=page.now, jobs=tuple(jobs), nodes=nodes)
+    nodes = tuple(node for node in page.agents if node.job == jobs[0].job)
+    return FleetPage(now=page.now, jobs=tuple(jobs), nodes=nodes, agents=nodes)
+
+
+def only_nodes(page: FleetPage, names: Collection[str]) -> FleetPage:
+    """Only these nodes of it."""
+    nodes, agents = (tuple(row for row in rows if row.node in names) for rows in (page.nodes, page.agents))
+    return FleetPage(now=page.now, jobs=page.jobs, nodes=nodes, agents=agents)
 
 
 def shown_job(page: FleetPage, name: str | None) -> JobRow:
@@ -233,22 +293,18 @@ def shown_job(page: FleetPage, name: str | None) -> JobRow:
 
 
 def _node_row(
-    now: float, record: NodeRecord, reported: NodeNow | None, ended: set[str], slow: frozenset[str]
+    now: float, record: NodeRecord, latest: NodeNow, ended: set[str], slow: frozenset[tuple[str, str]]
 ) -> NodeRow:
-    latest = reported or NodeNow(node=record.node, at=record.seen, job=record.job, clock_offset=record.clock_offset)
-    silent = now - record.seen > SILENT_SECONDS
+    has_ended, silent = latest.ended or latest.job in ended, now - latest.at > SILENT_SECONDS
     return NodeRow(
         node=record.node,
         cluster=record.cluster,
         job=latest.job,
-        state=NodeReporting.ENDED
-        if latest.job in ended
-        else NodeReporting.SILENT
-        if silent
-        else NodeReporting.REPORTING,
+        other_jobs=(),
+        state=NodeReporting.ENDED if has_ended else NodeReporting.SILENT if silent else NodeReporting.REPORTING,
         phase=latest.phase,
-        seen=record.seen,
-        silent_seconds=max(0.0, now - record.seen),
+        seen=latest.at,
+        silent_seconds=max(0.0, now - latest.at),
         step=latest.step,
         step_seconds=latest.step_seconds,
         graphs_left=latest.graphs_left,
@@ -257,9 +313,9 @@ def _node_row(
         metrics=_metrics(latest),
         attributes=dict(record.attributes),
         notes=dict(latest.notes),
-        version=record.version,
-        address=record.address,
-        slow=record.node in slow,
+        version=record.version if latest.version is None else latest.version,
+        address=record.address if latest.address is None else latest.address,
+        slow=(latest.job, record.node) in slow,
     )
 
 
@@ -289,13 +345,13 @@ def _core_spread(name: str, spread: Spread) -> CoreSpread:
     )
 
 
-def _slow_nodes(nows: Iterable[NodeNow]) -> frozenset[str]:
-    """Nodes whose steps take far longer than the median node's of the same job; of three nodes at least."""
+def _slow_nodes(nows: Iterable[NodeNow]) -> frozenset[tuple[str, str]]:
+    """Jobs with nodes whose steps take far longer than the median node's of the job; of three nodes at least."""
     jobs: dict[str, dict[str, float]] = {}
     for one in nows:
         if one.step_seconds is not None:
             jobs.setdefault(one.job, {})[one.node] = one.step_seconds
-    return frozenset(node for times in jobs.values() for node in slow_of(times))
+    return frozenset((job, node) for job, times in jobs.items() for node in slow_of(times))
 
 
 def slow_of(times: Mapping[str, float]) -> list[str]:
@@ -386,8 +442,14 @@ def _ranked(nodes: Sequence[NodeRow], metric: FleetMetric) -> list[NodeRow]:
 
 
 def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, ...]:
-    """The worst nodes by a metric, the worst first; nodes that do not report it are left out."""
-    reported = [(node, node.metrics.get(metric.name)) for node in _ranked(page.nodes, metric)[:count]]
+    """The worst nodes by a metric, the worst first; nodes that do not report it are left out. Of several jobs of a
+    node the worst one counts."""
+    living = [row for row in page.agents if row.state is NodeReporting.REPORTING]
+    others = [row for row in page.nodes if row.state is not NodeReporting.REPORTING]
+    ranked: dict[str, NodeRow] = {}
+    for row in _ranked([*living, *others], metric):
+        ranked.setdefault(row.node, row)
+    reported = [(node, node.metrics.get(metric.name)) for node in [*ranked.values()][:count]]
     return tuple(
         TopRow(
             node=node.node,

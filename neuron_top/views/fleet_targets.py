@@ -23,7 +23,7 @@ class TargetGroup(msgspec.Struct, frozen=True):
 def scrape_targets(page: FleetPage, here: str) -> tuple[TargetGroup, ...]:
     """Every agent that can be asked for metrics by a collector on the machine `here` (its id); not those that ended
     with their job, whose silence is no news."""
-    going_on = [node for node in page.nodes if node.state is not NodeReporting.ENDED]
+    going_on = [node for node in page.agents if node.state is not NodeReporting.ENDED]
     known = [node for node in going_on if node.address and node.silent_seconds < FORGOTTEN_SECONDS]
     return tuple(_group(node) for node in known if _is_reachable(node, here))
 

@@ -77,6 +77,11 @@ def trouble_text(node: NodeRow) -> str:
     return " · ".join(troubles)
 
 
+def jobs_text(node: NodeRow) -> str:
+    """The job that a node is shown with, and others that it works for now."""
+    return ", ".join((node.job, *node.other_jobs))
+
+
 def fleet_text(page: FleetPage) -> str:
     """The fleet in a line."""
     active = sum(job.goes_on for job in page.jobs)
@@ -90,4 +95,4 @@ def fleet_text(page: FleetPage) -> str:
 def node_words(node: NodeRow) -> str:
     """What a search looks at: name, job, state, phase, what is wrong, and attributes that are text."""
     texts = (value for value in node.attributes.values() if isinstance(value, str))
-    return " ".join((node.node, node.job, node.cluster, node.state, node.phase, trouble_text(node), *texts))
+    return " ".join((node.node, jobs_text(node), node.cluster, node.state, node.phase, trouble_text(node), *texts))

@@ -17,10 +17,12 @@ from neuron_top.agent import node, shipper
 from neuron_top.agent.agent import Agent
 from neuron_top.identity import Identity, Named
 from neuron_top.run.model import Run
+from neuron_top.services.fleet import FleetService
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
+from neuron_top.views.fleet import NodeReporting
 
 View = TypeVar("View")
 SECONDS = 120.0
@@ -30,8 +32,8 @@ STALE = f"[Errno {errno.ESTALE}] {os.strerror(errno.ESTALE)}"
 class Who:
     """A node that cannot be read for a while; `failed_in`: names of the threads that tried."""
 
-    def __init__(self) -> None:
-        self.node, self.job = Named("n1", "a test"), Named("bert", "a test")
+    def __init__(self, job: str = "bert") -> None:
+        self.node, self.job = Named("n1", "a test"), Named(job, "a test")
         self.is_stale = True
         self.failed_in: set[str] = set()
 
@@ -120,3 +122,40 @@ def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp
             assert store.jobs()[0].finished is None
             assert agent.close(SECONDS)
             assert store.jobs()[0].finished is not None
+
+
+def test_agents_of_two_jobs_on_a_node_are_alive_in_both_until_each_has_ended(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
+    settings = Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+
+    def started(job: str) -> Agent:
+        who = Who(job)
+        who.is_stale = False
+        agent = Agent(settings, cast("Identity", who), job, lambda _sink: StillRun(), list[str]().append)
+        agent.start()
+        return agent
+
+    def alive() -> dict[str, tuple[int, int]]:
+        page = fleet.page()
+        assert [(node.node, node.state) for node in page.nodes] == [("n1", NodeReporting.REPORTING)]
+        return {job.job: (job.reporting, job.ended) for job in page.jobs}
+
+    with FleetService(settings) as fleet:
+        agents = {job: started(job) for job in ("a", "b")}
+        until(lambda: len(fleet.page().agents) == 2)
+        for _ in range(5):
+            assert alive() == {"a": (1, 0), "b": (1, 0)}
+            time.sleep(shipper.SHIP_SECONDS / 2)
+        assert agents["a"].close(SECONDS)
+        assert alive() == {"a": (0, 1), "b": (1, 0)}
+        agents = {"b": agents["b"], "a": started("a")}  # it goes on
+        until(lambda: alive() == {"a": (1, 0), "b": (1, 0)})
+        assert agents["b"].close(SECONDS)
+        agents = {"a": agents["a"], "c": started("c")}
+        until(lambda: alive() == {"a": (1, 0), "b": (0, 1), "c": (1, 0)})
+        assert [(row.job, row.other_jobs) for row in fleet.page().agents] == [("c", ("a",)), ("a", ("c",))]
+        for agent in agents.values():
+            assert agent.close(SECONDS)
+        assert [node.state for node in fleet.page().nodes] == [NodeReporting.ENDED]

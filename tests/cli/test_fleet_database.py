@@ -79,6 +79,31 @@ def test_a_node_s_keys_of_the_schema_before_are_kept(postgres_server: PostgresSe
         assert store.keys() == [kept]
 
 
+def test_what_a_node_did_last_is_kept_and_another_job_of_it_has_room_beside_it(
+    postgres_server: PostgresServer, empty: str
+):
+    from neuron_top.store.fleet_records import NodeNow
+    from neuron_top.store.postgres.migration import steps
+
+    name = empty.rpartition("/")[2]
+    before = "; ".join(text for number, text in steps() if number < 9)
+    postgres_server.execute(
+        f"""{before}; INSERT INTO neurontop.meta (version) VALUES (8);
+        INSERT INTO neurontop.nodes (node, job, address, version, seen) VALUES ('n1', 'a', 'http://h', '0.1', 9);
+        INSERT INTO neurontop.node_now (node, at, job, step) VALUES ('n1', 9, 'a', 7)""",
+        name,
+    )
+    assert neurontop("fleet", "init", store=empty).stdout == f"{empty}: migrated from schema 8 to {SCHEMA_VERSION}\n"
+    with FleetStore(empty) as store:
+        assert store.now() == [NodeNow(node="n1", at=9.0, job="a", step=7)]
+        store.beat(NodeNow(node="n1", at=0.0, job="b", step=1, address="", version="2"))
+        assert [(one.job, one.step) for one in store.now()] == [("a", 7), ("b", 1)]
+        assert [(one.address, one.version) for job in "ab" for one in store.nodes(job)] == [
+            ("http://h", "0.1"),
+            ("", "2"),
+        ]
+
+
 def test_a_newer_schema_is_refused_and_left_alone(postgres_server: PostgresServer, postgres_url: str):
     name = postgres_url.rpartition("/")[2]
     postgres_server.execute("INSERT INTO neurontop.meta (version) VALUES (99)", name)
@@ -185,6 +210,20 @@ def test_prune_keeps_what_holds_of_a_node_that_is_there(postgres_server: Postgre
         assert neurontop("fleet", "prune", "--yes", store=postgres_url).returncode == 0
         assert [(row.node, row.key) for row in store.keys("/c")] == [("n", "1")]
         assert [job.run for job in store.jobs()] == ["run-40"]
+
+
+def test_prune_keeps_every_job_that_has_an_agent_on_a_node(postgres_server: PostgresServer, postgres_url: str):
+    from neuron_top.store.fleet_records import NodeNow
+
+    name = postgres_url.rpartition("/")[2]
+    for ago in (40, 41):
+        old_day(postgres_server, name, ago)
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n", machine_id="m", job="run-40"))
+        for run in ("run-40", "run-41"):
+            store.beat(NodeNow(node="n", at=0.0, job=run))
+        assert neurontop("fleet", "prune", "--yes", store=postgres_url).returncode == 0
+        assert {job.run for job in store.jobs()} == {"run-40", "run-41"}
 
 
 def test_prune_drops_the_oldest_days_until_the_rest_is_small_enough(postgres_server: PostgresServer, postgres_url: str):

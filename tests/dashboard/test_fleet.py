@@ -88,6 +88,25 @@ def test_agents_that_ended_with_their_job_are_no_targets(postgres_url: str, tmp_
         assert served.ask("/api/targets").json == []
 
 
+def test_a_node_of_two_jobs_is_listed_once_and_opened_as_either_job_sees_it(served: Served, postgres_url: str) -> None:
+    with FleetStore(postgres_url) as store:
+        store.open_job("4800", started=2000.0)
+        for job, busy in (("4800", 0.25), ("4711", 0.75)):
+            address = f"http://127.0.0.1/{job}"
+            store.beat(reported("n1", job=job, cores={"utilization": [busy]}, address=address, version="2"))
+    nodes = served.ask("/api/fleet/nodes").json
+    assert [node["node"] for node in nodes] == list(NODES)
+    assert (nodes[0]["job"], nodes[0]["other_jobs"]) == ("4800", ["4711"])
+    assert [node["node"] for node in served.ask("/api/fleet/nodes?job=4800").json] == ["n1"]
+    assert len(served.ask("/api/fleet/nodes?job=4711").json) == 4
+    for question, busy in (("", 0.25), ("?job=4800", 0.25), ("?job=4711", 0.75)):
+        assert served.ask(f"/api/fleet/nodes/n1{question}").json["cores"] == {"utilization": [busy]}
+        assert served.ask(f"/api/fleet/nodes/n1/cores/0{question}").json["values"][0]["value"] == busy
+    assert served.ask("/api/fleet/nodes/n2?job=4800").status == 404
+    targets = [group["labels"] for group in served.ask("/api/targets").json]
+    assert [one["neurontop_job"] for one in targets if one["node"] == "n1"] == ["4800", "4711"]
+
+
 def test_without_a_fleet_the_endpoints_say_how_to_name_one(tmp_path: Path) -> None:
     with serving(StillFeed(), tmp_path) as served:
         answer = served.ask("/api/fleet/nodes")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from neuron_top.store.fleet_records import Attribute, JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.fleet import FleetPage, fleet_page
 
@@ -20,9 +22,11 @@ def job(run: str = "4711", nodes: int = 4, finished: float | None = None, **more
     return JobRecord(**(given | more))  # type: ignore[arg-type]
 
 
-def record(node: str, seen: float = NOW - 2, attributes: Mapping[str, Attribute] | None = None) -> NodeRecord:
+def record(
+    node: str, seen: float = NOW - 2, attributes: Mapping[str, Attribute] | None = None, *, job: str = "4711"
+) -> NodeRecord:
     """A node."""
-    return NodeRecord(node=node, cluster="trn", job="4711", attributes=dict(attributes or {}), version="1", seen=seen)
+    return NodeRecord(node=node, cluster="trn", job=job, attributes=dict(attributes or {}), version="1", seen=seen)
 
 
 def reported(node: str, **more: object) -> NodeNow:
@@ -46,9 +50,10 @@ def page(
     jobs: Iterable[JobRecord] | None = None,
 ) -> FleetPage:
     """The page of these nodes."""
-    nows = list(nodes)
     away = set(silent)
+    nows = [msgspec.structs.replace(one, at=NOW - 500) if one.node in away else one for one in nodes]
     records = [
-        record(one.node, NOW - 500 if one.node in away else NOW - 2, (attributes or {}).get(one.node)) for one in nows
+        record(node, NOW - 500 if node in away else NOW - 2, (attributes or {}).get(node), job=one.job)
+        for node, one in {one.node: one for one in nows}.items()
     ]
     return fleet_page(NOW, list(jobs) if jobs is not None else [job(nodes=len(nows))], records, nows)

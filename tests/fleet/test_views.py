@@ -9,10 +9,29 @@ import pytest
 
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.natural_order import natural_key
-from neuron_top.store.fleet_records import JobRecord
-from neuron_top.views.fleet import NodeReporting, metric_named, slow_of, sorted_nodes, top
+from neuron_top.store.fleet_records import JobRecord, NodeRecord
+from neuron_top.views.fleet import (
+    NodeReporting,
+    fleet_page,
+    metric_named,
+    of_job,
+    only_nodes,
+    slow_of,
+    sorted_nodes,
+    top,
+)
 from neuron_top.views.fleet_differences import differences, slow_selection
-from neuron_top.views.fleet_text import attribute_text, fleet_text, phases_text, steps_text, trouble_text, wait_text
+from neuron_top.views.fleet_targets import scrape_targets
+from neuron_top.views.fleet_text import (
+    attribute_text,
+    fleet_text,
+    jobs_text,
+    nodes_text,
+    phases_text,
+    steps_text,
+    trouble_text,
+    wait_text,
+)
 from neuron_top.views.states import JobState
 from tests.fleet.samples import GIB, NOW, job, page, reported
 
@@ -102,6 +121,63 @@ def test_where_one_log_tells_that_the_job_finished_no_node_of_it_is_cut_off(told
     found = page(nodes, jobs=[job(finished=NOW - 5, exit_code=None, last_phases=[told, "cut off"])])
     assert found.jobs[0].phases == phases
     assert Counter(node.phase for node in found.nodes) == phases
+
+
+def test_a_node_of_two_jobs_is_shown_once_and_is_alive_in_both_while_both_agents_are() -> None:
+    jobs = [job("new", nodes=2), job("old", nodes=3)]
+    old = [reported(f"n{number}", job="old", step_seconds=1.0) for number in (2, 3)]
+    new = [reported("n0", job="new"), reported("n1", job="new", notes={"dropped_events": 2})]
+    slow = reported("n1", job="old", step_seconds=9.0, notes={"dropped_events": 3})
+    found = page([*new, slow, *old], jobs=jobs)
+    assert [(node.node, jobs_text(node)) for node in found.nodes] == [
+        ("n0", "new"), ("n1", "new, old"), ("n2", "old"), ("n3", "old"),
+    ]  # fmt: skip
+    assert [(one.job, one.reporting, nodes_text(one)) for one in found.jobs] == [("new", 2, "2"), ("old", 3, "3")]
+    assert [node.node for node in of_job(found, "old").nodes] == ["n1", "n2", "n3"]
+    assert jobs_text(of_job(found, "old").nodes[0]) == "old, new"
+    assert fleet_text(found) == "4 nodes · 2 jobs running · 1 slow"
+    assert trouble_text(found.nodes[1]) == "slow · dropped 5 rows"
+    assert [(row.node, row.job, row.value) for row in top(found, metric_named("step_seconds"), 2)] == [
+        ("n1", "old", 9.0), ("n0", "new", 1.0),
+    ]  # fmt: skip
+    assert [row.node for row in top(only_nodes(found, ["n3"]), metric_named("utilization"))] == ["n3"]
+
+
+def test_a_node_whose_agent_of_one_job_is_gone_is_silent_in_that_job_alone() -> None:
+    jobs = [job("new", nodes=1), job("old", nodes=2)]
+    address = "http://10.0.0.1:9464/metrics"
+    nodes = [
+        reported("n1", job="new", address=address), reported("n1", job="old", at=NOW - 300, address=address),
+        reported("n2", job="old"),
+    ]  # fmt: skip
+    found = page(nodes, jobs=jobs)
+    assert [(node.node, node.job, node.state) for node in found.nodes] == [
+        ("n1", "new", NodeReporting.REPORTING), ("n2", "old", NodeReporting.REPORTING),
+    ]  # fmt: skip
+    assert [nodes_text(one) for one in found.jobs] == ["1", "2, 1 silent"]
+    lost = of_job(found, "old").nodes[0]
+    assert (lost.state, trouble_text(lost), jobs_text(lost)) == (
+        NodeReporting.SILENT, "silent for 5 m 00 s", "old, new",
+    )  # fmt: skip
+    assert lost.address == "", "the next agent answers there"
+    assert [group.labels["neurontop_job"] for group in scrape_targets(found, "here")] == ["new"]
+
+
+def test_a_node_whose_agent_was_stopped_has_ended_and_is_not_silent() -> None:
+    nodes = [reported("n1", at=NOW - 300, ended=True), reported("n2", at=NOW - 3, ended=True), reported("n3")]
+    found = page(nodes, jobs=[job(nodes=3, ended=2)])
+    assert [node.state for node in found.nodes] == [
+        NodeReporting.ENDED, NodeReporting.ENDED, NodeReporting.REPORTING,
+    ]  # fmt: skip
+    assert (nodes_text(found.jobs[0]), fleet_text(found)) == ("3", "3 nodes · 1 job running")
+
+
+def test_a_node_that_has_just_begun_another_job_is_shown_with_it() -> None:
+    told = [reported("n1", job="old", at=NOW - 90, ended=True)]
+    record = NodeRecord(node="n1", job="new", seen=NOW - 1)
+    found = fleet_page(NOW, [job("new", nodes=0), job("old", nodes=1, ended=1, finished=NOW - 90)], [record], told)
+    assert [(node.job, node.state, node.phase) for node in found.nodes] == [("new", NodeReporting.REPORTING, "")]
+    assert [one.reporting for one in found.jobs] == [1, 0]
 
 
 def test_slow_nodes_stand_far_above_the_median_of_their_job_and_outliers_hide_nobody() -> None:

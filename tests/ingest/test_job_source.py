@@ -10,7 +10,8 @@ from neuron_top.events import AnyEvent, CacheHit, ClockMeasured, SourceAvailable
 from neuron_top.ingest.job_source import JobSource, merged_run
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
-from neuron_top.store.fleet_records import Batch, Cursor, Landed, NodeRecord
+from neuron_top.store.fleet_records import Batch, Cursor, Landed, NodeNow, NodeRecord
+from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 
 
@@ -74,3 +75,25 @@ def test_all_of_a_node_whose_clock_is_wrong_is_dated_by_the_clock_of_the_databas
             store.ship("n1", "s", [batch])
         node = merged_run(store, "job-1", 3600.0).nodes.nodes["n1"]
     assert (node.first, node.last) == (100.0, 110.0)
+
+
+def test_a_node_that_another_job_reports_from_as_well_is_heard_of_in_each_job_by_its_own_agent(
+    postgres_url: str,
+) -> None:
+    """One that took turns with the agent of another job was silent for as long as the other happened to come last."""
+
+    def heard(job: str) -> list[tuple[str, float]]:
+        events: list[AnyEvent] = []
+        JobSource(store, job)._look(events.append)
+        return [(event.node, event.at or 0.0) for event in events if isinstance(event, ClockMeasured)]
+
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        for job in ("a", "b"):
+            store.open_job(job)
+            store.register(NodeRecord(node="n1", job=job, machine_id="m"))
+            store.beat(NodeNow(node="n1", at=0.0, job=job, clock_offset=0.0, cores={"utilization": [0.5]}))
+        assert [[node for node, _ in heard(job)] for job in "ab"] == [["n1"], ["n1"]]
+        with database.connection() as connection:
+            connection.execute("UPDATE neurontop.node_now SET at = 7 WHERE job = 'a'")
+        assert heard("a") == [("n1", 7.0)], "the sign of life of another job is none of this one"
+        assert heard("b")[0][1] > 7.0

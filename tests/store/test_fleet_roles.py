@@ -48,6 +48,7 @@ def test_an_agent_does_all_that_agents_do_under_the_name_of_its_node(login: Logi
         assert store.ship(node, "s", [batch(1), batch(2)]) == 2
         assert store.ship(node, "s", [batch(2), batch(3)]) == 3
         store.end_job(node, "s", "job-1", 5.0, 0)
+        store.forget_left_jobs(node, "job-1")
         for _ in range(2):
             store.beat(NodeNow(node=node, at=0.0, job="job-1"))
             store.put_keys([NodeKey(root="r", key="k", node=node, state="done", seen=1.0)])

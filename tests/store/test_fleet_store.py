@@ -224,6 +224,79 @@ def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
         assert (store.nodes()[0].clock_offset, store.nodes()[0].job) == (0.5, "job-1")
 
 
+def test_two_jobs_on_a_node_each_have_what_their_own_agent_says(postgres_url: str):
+    def now(job: str, step: int) -> NodeNow:
+        address = f"http://127.0.0.1/{job}"
+        return NodeNow(node="n1", at=0.0, job=job, step=step, cores={"power": [float(step)]}, address=address)
+
+    with FleetStore(postgres_url) as store:
+        store.open_job("a", started=1.0)
+        store.open_job("b", started=2.0)
+        store.register(NodeRecord(node="n1", machine_id="m1", job="a", address="http://127.0.0.1/a"))
+        for step in (1, 2):
+            store.beat(now("a", step))
+            store.beat(now("b", 10 * step))
+        assert [(one.job, one.step) for one in store.now()] == [("a", 2), ("b", 20)]
+        assert [[(one.node, one.step) for one in store.now(job)] for job in ("a", "b")] == [[("n1", 2)], [("n1", 20)]]
+        assert [(one.job, one.address) for one in (*store.nodes("a"), *store.nodes("b"))] == [
+            ("a", "http://127.0.0.1/a"),
+            ("b", "http://127.0.0.1/b"),
+        ]
+        assert [one.node for one in store.nodes()] == ["n1"]
+        latest = store.node_now("n1", "a")
+        assert latest is not None
+        assert latest.cores == {"power": [2.0]}
+        assert store.node_now("n1", "c") is None
+        assert {one.run for one in store.jobs(limit=0)} == {"a", "b"}
+
+        def asked(job: str | None = None) -> str:
+            record = store.node("n1", job)
+            assert record is not None
+            return record.address
+
+        # Without a job the newest one that lives, whoever reported last; one that is gone leaves its address to others.
+        store.beat(now("a", 3))
+        assert [asked(), asked("a"), asked("b")] == [f"http://127.0.0.1/{job}" for job in "bab"]
+        store.end_job("n1", "s", "b", 9.0, 0)
+        assert [(one.job, one.ended) for one in store.now()] == [("a", False), ("b", True)]
+        assert asked() == "http://127.0.0.1/a"
+        store.beat(msgspec.structs.replace(now("a", 4), address="http://127.0.0.1/b"))
+        assert [asked("a"), asked("b")] == ["http://127.0.0.1/b", ""]
+
+
+def test_an_agent_forgets_the_jobs_that_its_node_has_left_and_keeps_those_that_go_on(postgres_url: str):
+    with FleetStore(postgres_url) as store, Database(postgres_url) as database:
+        store.register(NodeRecord(node="n1", machine_id="m1"))
+        for node, job in (
+            ("n1", "ended"),
+            ("n1", "lost"),
+            ("n1", "silent"),
+            ("n1", "lives"),
+            ("n1", "own"),
+            ("n2", "x"),
+        ):
+            store.beat(NodeNow(node=node, at=0.0, job=job))
+        store.end_job("n1", "s", "ended", 9.0, None)
+        store.end_job("n2", "s", "x", 9.0, None)
+        store.end_job("n1", "s", "own", 9.0, None)
+        with database.connection() as connection:
+            connection.execute("UPDATE neurontop.node_now SET at = at - 300 WHERE job = 'silent'")
+            connection.execute("UPDATE neurontop.node_now SET at = at - 4000 WHERE job = 'lost'")
+        store.forget_left_jobs("n1", "own")
+        assert [(one.node, one.job) for one in store.now()] == [
+            ("n1", "lives"),
+            ("n1", "own"),
+            ("n1", "silent"),
+            ("n2", "x"),
+        ]
+        store.beat(NodeNow(node="n1", at=0.0, job="own"))  # its part goes on
+        assert [one.ended for one in store.now("own")] == [False]
+        with database.connection() as connection:
+            connection.execute("UPDATE neurontop.nodes SET seen = seen - 600")
+        store.register(NodeRecord(node="n1", machine_id="m2"))  # another machine of the name
+        assert [one.node for one in store.now()] == ["n2"]
+
+
 def test_what_one_agent_wrote_and_nobody_can_read_is_unknown_and_hides_no_other_node(postgres_url: str):
     nan = float("nan")
     with FleetStore(postgres_url) as store, Database(postgres_url) as database:

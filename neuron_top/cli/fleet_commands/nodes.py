@@ -17,7 +17,7 @@ from neuron_top.cli.fleet_commands.common import add_reading_options, fleet_serv
 from neuron_top.cli.output import print_json, print_text, table
 from neuron_top.units import UNKNOWN, count_text, duration_text
 from neuron_top.views.fleet import METRICS, NodeRow, metric_named, sorted_nodes
-from neuron_top.views.fleet_text import trouble_text
+from neuron_top.views.fleet_text import jobs_text, trouble_text
 
 _COLUMNS = ("node", "job", "state", "phase", "step", "a step", "cores: worst", "median", "memory: worst", "")
 
@@ -48,7 +48,7 @@ def _cells(node: NodeRow) -> tuple[str, ...]:
     share, size = metric_named("utilization"), metric_named("memory")
     return (
         node.node,
-        node.job,
+        jobs_text(node),
         node.state,
         node.phase or UNKNOWN,
         count_text(node.step),

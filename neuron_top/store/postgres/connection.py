@@ -45,7 +45,7 @@ Answer = TypeVar("Answer")
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # it would print every failed attempt
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Of the schema that this program reads and writes: the number of the last file in `schema/`."""
 OLDEST_SERVER = 15
 _DEFAULTS = {

@@ -27,7 +27,8 @@ _FORGET = (
     # A node that has been idle for long still ships to its job.
     "DELETE FROM neurontop.runs r WHERE r.touched < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.parts p WHERE p.run = r.id) "
-    "AND NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.job = r.id)",
+    "AND NOT EXISTS (SELECT 1 FROM neurontop.nodes n WHERE n.job = r.id) "
+    "AND NOT EXISTS (SELECT 1 FROM neurontop.node_now a WHERE a.job = r.id)",
     "DELETE FROM neurontop.waits w WHERE w.last < %(before)s "
     "AND NOT EXISTS (SELECT 1 FROM neurontop.runs r WHERE r.id = w.job)",
     "DELETE FROM neurontop.phases p WHERE p.until < %(before)s "

@@ -41,6 +41,8 @@ SILENT_SECONDS = 120.0
 """After this long without a sign of life a node's name may be taken by another machine."""
 SILENT_AFTER = 60.0
 """Heartbeats further apart than this have a silence between them."""
+LEFT_SECONDS = 3600.0
+"""After this long without a sign of life a node's agent of another job is forgotten."""
 NEWS_AT_ONCE = 1024
 """Batches of a page of news, and one for each spool."""
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
@@ -90,7 +92,7 @@ class FleetStore:
     def register(self, node: NodeRecord) -> None:
         """Describe a node. Raises NodeNameTaken where another machine of that name was seen a moment ago.
 
-        Of a machine that has its name from another one, or was started anew, nothing is known of its caches.
+        Of a machine that has its name from another one, or was started anew, nothing is known of its caches and jobs.
         """
         with self._database.transaction() as connection:
             registered = connection.execute(
@@ -116,6 +118,7 @@ class FleetStore:
             ).fetchone()
             if registered is not None and registered[0] not in (None, node.machine_id):
                 connection.execute("DELETE FROM neurontop.node_keys WHERE node = %s", (node.node,))
+                connection.execute("DELETE FROM neurontop.node_now WHERE node = %s", (node.node,))
         if registered is None:
             raise NodeNameTaken(
                 f"{self.place}: another machine ships as node {node.node!r} now (its machine id differs); give this "
@@ -123,7 +126,7 @@ class FleetStore:
             )
 
     def beat(self, now: NodeNow) -> None:
-        """Say that a node lives, and what it does. Of an unregistered node nothing is kept but its last samples.
+        """Say that a node lives, and what it does for a job. Of an unregistered node only its last samples are kept.
 
         One statement, so that a thousand nodes ask the database once each, not five times.
         """
@@ -156,6 +159,14 @@ class FleetStore:
             "WHERE run = %s AND node = %s AND spool = %s AND finished IS NOT NULL",
             (run, node, spool),
         )
+
+    def forget_left_jobs(self, node: str, job: str) -> None:
+        """What this node did last for jobs that it has left is of no use, now that it works for another one."""
+        with self._database.connection() as connection:
+            connection.execute(
+                f"DELETE FROM neurontop.node_now WHERE node = %s AND job <> %s AND (ended OR at < {_NOW} - %s::float8)",
+                (node, job, LEFT_SECONDS),
+            )
 
     def shipped(self, node: str, spool: str) -> int:
         """Sequence of the last batch of a spool that is stored; 0 where none is. An agent goes on after it."""
@@ -191,6 +202,7 @@ class FleetStore:
                 "UPDATE neurontop.parts SET finished = %s, exit_code = %s WHERE run = %s AND node = %s AND spool = %s",
                 (finished, exit_code, run, node, spool),
             )
+            connection.execute("UPDATE neurontop.node_now SET ended = true WHERE node = %s AND job = %s", (node, run))
             connection.execute("SELECT neurontop.wake(%s)", (run,))
 
     def put_keys(self, rows: Iterable[NodeKey]) -> None:
@@ -228,39 +240,42 @@ class FleetStore:
         return self._rows(JobRecord, _JOBS, (limit, named, named, named))
 
     def nodes(self, job: str | None = None) -> list[NodeRecord]:
-        """Nodes by name: all, or those of a job."""
+        """Nodes by name: all, or those with an agent of a job, as that agent describes them."""
+        if job is None:
+            return self._rows(NodeRecord, f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes ORDER BY node", ())
         return self._rows(
             NodeRecord,
-            f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes {_OF_JOB} ORDER BY node",
+            f"SELECT {_AGENT_COLUMNS} FROM neurontop.nodes n "
+            "LEFT JOIN neurontop.node_now a ON a.node = n.node AND a.job = %s "
+            "WHERE a.node IS NOT NULL OR n.job = %s ORDER BY n.node",
             (job, job),
         )
 
-    def node(self, name: str) -> NodeRecord | None:
-        """One node; None where there is none of that name."""
-        found = self._rows(
-            NodeRecord,
-            f"SELECT {_NODE_COLUMNS} FROM neurontop.nodes WHERE node = %s",
-            (name,),
-        )
+    def node(self, name: str, job: str | None = None) -> NodeRecord | None:
+        """One node, as its agent of a job describes it, without one that of the newest job whose agent lives there.
+
+        None where there is no node of that name.
+        """
+        found = self._rows(NodeRecord, _NODE, (job, job, name))
         return found[0] if found else None
 
     def now(self, job: str | None = None, *, cores: bool = False, steps: bool = False) -> list[NodeNow]:
-        """What nodes do now, by name. `cores`: with a value for every core; `steps`: with the newest steps of ranks."""
+        """What nodes do now, by name and job. `cores`: with all values of cores; `steps`: with ranks' newest steps."""
         return self._rows(
             NodeNow,
             f"SELECT {_NOW_COLUMNS}, metrics, "
             f"{'cores' if cores else 'jsonb_build_object() AS cores'}, "
             f"{'steps' if steps else 'jsonb_build_array() AS steps'}, notes FROM neurontop.node_now "
-            f"{_OF_JOB} ORDER BY node",
+            "WHERE %s::text IS NULL OR job = %s ORDER BY node, job",
             (job, job),
         )
 
-    def node_now(self, node: str) -> NodeNow | None:
-        """What one node does now, with a value for every core; None where it never reported."""
+    def node_now(self, node: str, job: str) -> NodeNow | None:
+        """What one node does now for a job, with a value for every core; None where it never reported."""
         found = self._rows(
             NodeNow,
-            f"SELECT {_NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s",
-            (node,),
+            f"SELECT {_NOW_COLUMNS}, metrics, cores, notes FROM neurontop.node_now WHERE node = %s AND job = %s",
+            (node, job),
         )
         return found[0] if found else None
 
@@ -459,6 +474,7 @@ CROSS JOIN LATERAL (
 WHERE r.id IN (
     (SELECT id FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s)
     UNION (SELECT job FROM neurontop.nodes)
+    UNION (SELECT job FROM neurontop.node_now)
     UNION (SELECT id FROM neurontop.runs WHERE id = %s OR name = %s OR starts_with(id, %s))
 )
 ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
@@ -466,13 +482,14 @@ ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
 _BEAT = f"""
 WITH told AS (
     INSERT INTO neurontop.node_now (node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset,
-        metrics, cores, steps, notes)
+        metrics, cores, steps, notes, address, version)
     VALUES (%(node)s, {_NOW}, %(job)s, %(phase)s, %(step)s, %(step_seconds)s, %(graphs_left)s, %(worst_wait)s,
-        %(clock_offset)s, %(metrics)s, %(cores)s, %(steps)s, %(notes)s)
-    ON CONFLICT (node) DO UPDATE SET at = excluded.at, job = excluded.job, phase = excluded.phase,
-        step = excluded.step, step_seconds = excluded.step_seconds, graphs_left = excluded.graphs_left,
-        worst_wait = excluded.worst_wait, clock_offset = excluded.clock_offset, metrics = excluded.metrics,
-        cores = excluded.cores, steps = excluded.steps, notes = excluded.notes
+        %(clock_offset)s, %(metrics)s, %(cores)s, %(steps)s, %(notes)s, %(address)s, %(version)s)
+    ON CONFLICT (node, job) DO UPDATE SET at = excluded.at, phase = excluded.phase, step = excluded.step,
+        step_seconds = excluded.step_seconds, graphs_left = excluded.graphs_left, worst_wait = excluded.worst_wait,
+        clock_offset = excluded.clock_offset, metrics = excluded.metrics, cores = excluded.cores,
+        steps = excluded.steps, notes = excluded.notes, ended = false, address = excluded.address,
+        version = excluded.version
 ), seen AS (
     UPDATE neurontop.nodes SET seen = {_NOW}, job = %(job)s, clock_offset = coalesce(%(clock_offset)s, clock_offset)
     WHERE node = %(node)s
@@ -498,16 +515,33 @@ CROSS JOIN LATERAL (
 """
 
 
-def _finite(column: str) -> str:
-    return f"CASE WHEN {column} > '-Infinity' AND {column} < 'Infinity' THEN {column} END AS {column}"
+def _finite(column: str, table: str = "") -> str:
+    value = f"{table}{column}"
+    return f"CASE WHEN {value} > '-Infinity' AND {value} < 'Infinity' THEN {value} END AS {column}"
 
 
 _NODE_COLUMNS = f"node, cluster, job, machine_id, attributes, {_finite('clock_offset')}, address, version, seen"
+_AGENT_COLUMNS = (
+    f"n.node, n.cluster, coalesce(a.job, n.job) AS job, n.machine_id, n.attributes, {_finite('clock_offset', 'n.')}, "
+    "coalesce(a.version, n.version) AS version, coalesce(a.at, n.seen) AS seen, "
+    # One that is gone may have left its address to the next.
+    "CASE WHEN EXISTS (SELECT FROM neurontop.node_now o WHERE o.node = n.node AND o.job <> coalesce(a.job, n.job) "
+    f"AND (a.ended OR o.at > coalesce(a.at, n.seen) + {SILENT_AFTER}) AND o.address = coalesce(a.address, n.address)) "
+    "THEN '' ELSE coalesce(a.address, n.address) END AS address"
+)
+_NODE = f"""
+SELECT {_AGENT_COLUMNS} FROM neurontop.nodes n LEFT JOIN LATERAL (
+    SELECT b.* FROM (
+        SELECT every.*, NOT every.ended AND every.at > {_NOW} - {SILENT_AFTER} AS lives
+        FROM neurontop.node_now every WHERE every.node = n.node
+    ) b LEFT JOIN neurontop.runs r ON r.id = b.job WHERE %s::text IS NULL OR b.job = %s
+    ORDER BY b.lives DESC, CASE WHEN b.lives THEN coalesce(r.started, r.touched) ELSE b.at END DESC, b.job DESC LIMIT 1
+) a ON true WHERE n.node = %s
+"""
 _NOW_COLUMNS = (
     f"node, at, job, phase, step, {_finite('step_seconds')}, graphs_left, {_finite('worst_wait')}, "
-    f"{_finite('clock_offset')}"
+    f"{_finite('clock_offset')}, ended, address, version"
 )
-_OF_JOB = "WHERE %s::text IS NULL OR job = %s"
 _IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"
 _CLAIM_COLUMNS = (
     "key, node, holder, extract(epoch FROM until)::float8 AS until, "

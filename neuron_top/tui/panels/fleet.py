@@ -20,6 +20,7 @@ from neuron_top.views.fleet_text import (
     attribute_text,
     counted_nodes_text,
     fleet_text,
+    jobs_text,
     phases_text,
     steps_text,
     trouble_text,
@@ -156,7 +157,7 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
         Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
-        Column("Job", 10, lambda row, theme, width: [(row.job, theme.quiet)], lambda row: row.job, least=110),
+        Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, least=110),
     )  # fmt: skip
 
 
@@ -205,7 +206,7 @@ def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Stri
         return paragraph(theme, page, width, theme.quiet)
     row = page.row
     facts = (
-        ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", row.job),
+        ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", jobs_text(row)),
         ("step", count_text(row.step) + (f", {duration_text(row.step_seconds)} each" if row.step_seconds else "")),
         ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
         ("heard of", f"{duration_text(row.silent_seconds)} ago"),
