@@ -144,6 +144,9 @@ class Shipper:
         while batches := self._spool.batches(self._mark or 0, MOST_BATCHES):
             self._mark = self._store.ship(self._here.name, self._spool.id, batches)
             self._forget(self._mark)
+            # What waited for an outage to end may take minutes: the node is not silent meanwhile.
+            if not self._stopping.is_set() and self._is_due("beat", BEAT_SECONDS):
+                self._beat()
         if self._is_due("beat", BEAT_SECONDS):
             self._beat()
         if not self._knows_keys:

@@ -7,7 +7,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -15,11 +15,13 @@ import pytest
 
 from neuron_top.agent import node, shipper
 from neuron_top.agent.agent import Agent
+from neuron_top.events import CacheHit
 from neuron_top.identity import Identity, Named
 from neuron_top.run.model import Run
 from neuron_top.services.fleet import FleetService
 from neuron_top.services.node_actions import NodeActions
 from neuron_top.settings import Settings
+from neuron_top.store.fleet_records import Batch, NodeNow
 from neuron_top.store.postgres.connection import Database
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.views.fleet import NodeReporting
@@ -122,6 +124,34 @@ def test_a_job_goes_on_with_the_next_agent_of_a_node_whose_agent_was_stopped(tmp
             assert store.jobs()[0].finished is None
             assert agent.close(SECONDS)
             assert store.jobs()[0].finished is not None
+
+
+def test_an_agent_gives_signs_of_life_while_it_ships_what_waited_for_an_outage_to_end(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
+    monkeypatch.setattr(shipper, "MOST_BATCHES", 1)
+    done: list[str] = []
+
+    class Told(FleetStore):
+        def beat(self, now: NodeNow) -> None:
+            done.append("beat")
+            super().beat(now)
+
+        def ship(self, node: str, spool: str, batches: Sequence[Batch]) -> int:
+            done.append("ship")
+            return super().ship(node, spool, batches)
+
+    monkeypatch.setattr("neuron_top.agent.agent.FleetStore", Told)
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    for number in range(5):
+        agent.spool.commit("bert", [CacheHit(module=f"MODULE_{number}+a", at=float(number))], [], {})
+    agent.start()
+    until(lambda: done.count("ship") >= 5)
+    assert done[:6] == ["ship", "beat"] * 3
+    assert agent.close(SECONDS)
 
 
 def test_agents_of_two_jobs_on_a_node_are_alive_in_both_until_each_has_ended(
