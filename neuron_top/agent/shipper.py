@@ -84,7 +84,9 @@ class Shipper:
         self._waits: list[WaitRecord] = []
         self._knows_keys = False
         """Whether it was asked what the database has of this node's caches."""
-        self._pause, self._problem = 0.0, ""
+        self._pause = 0.0
+        self._reported: set[type[Exception]] = set()
+        """Kinds of problems of this outage that were warned of."""
         self._offset: float | None = None
         self.refused: NodeNameTaken | None = None
         self.is_reached = False
@@ -117,17 +119,18 @@ class Shipper:
             return False
         except (NeuronTopError, sqlite3.Error) as problem:
             self._failed()
-            if not self._problem:  # once an outage
-                self._problem = str(problem)
+            if type(problem) not in self._reported:  # once an outage; the first may be but what follows from another
+                self._reported.add(type(problem))
                 self._warn(f"{problem}; events wait in {self._spool.path}")
             return False
         except Exception as problem:  # noqa: BLE001 (whatever it is, it is tried again)
             self._failed()
             self._unexpected.report(f"events wait in {self._spool.path}, as shipping failed", problem)
             return False
-        if self._problem:
+        if self._reported:
             self._warn(f"{self._store.place} is reached again")
-        self._pause, self._problem, self.is_reached = 0.0, "", True
+            self._reported.clear()
+        self._pause, self.is_reached = 0.0, True
         return True
 
     def _failed(self) -> None:

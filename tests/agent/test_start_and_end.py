@@ -97,6 +97,24 @@ def test_an_agent_ends_although_the_database_does_not_answer(tmp_path: Path, pos
         assert not closed.is_alive()
 
 
+def test_an_agent_says_why_it_is_refused_where_the_database_was_migrated_meanwhile(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipper, "BEAT_SECONDS", 0.0)
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale, warnings = False, list[str]()
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), warnings.append)
+    agent.start()
+    until(lambda: agent.shipper.is_reached)
+    with Database(postgres_url) as database, database.transaction() as connection:
+        connection.execute("ALTER TABLE neurontop.node_now DROP CONSTRAINT node_now_pkey")
+        connection.execute("INSERT INTO neurontop.meta (version) VALUES (99)")
+    until(lambda: len(warnings) == 2)
+    assert "constraint" in warnings[0]
+    assert warnings[1].startswith(f"{postgres_url} was made by a newer neuron-top (schema 99); update this one")
+    assert not agent.close(SECONDS)
+
+
 def test_an_agent_leaves_a_server_that_only_reads_since_another_one_took_over(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
