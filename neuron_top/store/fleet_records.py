@@ -153,7 +153,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What its nodes did last, each phase once: where all parts ended and nobody saw an exit status."""
     nodes: int
     ended: int
-    """How many parts ended."""
+    """Of how many nodes the part ended."""
     events: int
     bytes: int
 

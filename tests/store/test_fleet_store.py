@@ -200,6 +200,28 @@ def test_of_a_machine_that_took_the_name_of_another_no_cache_is_known(postgres_u
         assert [row.node for row in store.keys("/c")] == ["n2"]
 
 
+def test_a_part_ends_as_the_newest_spool_of_its_node_does(postgres_url: str):
+    """An agent that is started again without its state folder (in another pod, say) begins a spool."""
+
+    def job() -> tuple[int, int, float | None, int | None, int]:
+        (found,) = store.jobs()
+        return found.nodes, found.ended, found.finished, found.exit_code, found.events
+
+    with FleetStore(postgres_url) as store, PostgresStore(postgres_url) as recordings:
+        store.open_job("job-1", started=5.0)
+        store.ship("n1", "failed", [batch(1)])
+        store.end_job("n1", "failed", "job-1", 7.0, 1)
+        assert job() == (1, 1, 7.0, 1, 3)
+        store.ship("n1", "killed", [batch(1)])
+        store.ship("n2", "s", [batch(1, node="n2")])
+        assert job() == (2, 0, None, None, 9)
+        store.ship("n1", "newest", [batch(1)])
+        for node, spool, code in (("n1", "newest", 0), ("n2", "s", None)):
+            store.end_job(node, spool, "job-1", 9.0, code)
+        assert job() == (2, 2, 9.0, 0, 12)
+        assert [(run.finished, run.exit_code) for run in recordings.runs()] == [(9.0, 0)]
+
+
 def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
     with FleetStore(postgres_url) as store:
         store.register(NodeRecord(node="n1", machine_id="m1"))

@@ -32,7 +32,7 @@ from neuron_top.store.fleet_records import (
 from neuron_top.store.postgres.connection import Database, Opened
 from neuron_top.store.postgres.intents import Intents
 from neuron_top.store.postgres.landing import in_transaction, land, land_ahead, lock_part, move_mark
-from neuron_top.store.postgres.recordings import decoded, put_compiles, storable
+from neuron_top.store.postgres.recordings import ENDED, TOTALS, decoded, put_compiles, storable
 from neuron_top.store.records import CompileRecord
 
 CHANNEL = "neurontop_events"
@@ -454,23 +454,18 @@ class FleetStore:
             raise StoreCorrupt(f"{self.place}: a row of {kind.__name__} cannot be read ({problem})") from None
 
 
-_JOBS = """
+_JOBS = f"""
 SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched) AS touched,
-       coalesce(r.finished, CASE WHEN t.ended = t.parts THEN t.finished END) AS finished,
+       coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END) AS finished,
        coalesce(r.exit_code, t.exit_code) AS exit_code, t.nodes, t.ended,
-       CASE WHEN t.ended = t.parts AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
+       CASE WHEN {ENDED} AND coalesce(r.exit_code, t.exit_code) IS NULL THEN ARRAY(
            SELECT DISTINCT newest.phase FROM (
                SELECT DISTINCT ON (node) phase FROM neurontop.phases WHERE job = r.id ORDER BY node, since DESC
            ) newest
-       ) ELSE '{}' END AS last_phases,
+       ) ELSE '{{}}' END AS last_phases,
        coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
 FROM neurontop.runs r
-CROSS JOIN LATERAL (
-    SELECT count(DISTINCT node) AS nodes, count(*) AS parts, count(finished) AS ended, sum(events) AS events,
-           sum(bytes) AS bytes, max(touched) AS touched, max(finished) AS finished,
-           (array_agg(exit_code ORDER BY abs(exit_code) DESC NULLS LAST))[1] AS exit_code
-    FROM neurontop.parts p WHERE p.run = r.id
-) t
+{TOTALS}
 WHERE r.id IN (
     (SELECT id FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s)
     UNION (SELECT job FROM neurontop.nodes)

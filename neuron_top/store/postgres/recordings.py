@@ -21,16 +21,24 @@ from neuron_top.store.records import CompileRecord, RunRecord, chosen
 RECORDER = "recording"
 """The spool's name of a recording that one process appends to."""
 _BATCHES_AT_ONCE = 16
-_TOTALS = (
-    "LEFT JOIN LATERAL (SELECT sum(p.events) AS events, sum(p.bytes) AS bytes, max(p.touched) AS touched, "
-    "count(*) AS parts, bool_and(p.finished IS NOT NULL) AS ended, max(p.finished) AS finished, "
-    "(array_agg(p.exit_code ORDER BY abs(p.exit_code) DESC NULLS LAST))[1] AS exit_code "
-    "FROM neurontop.parts p WHERE p.run = r.id) t ON true"
-)
+TOTALS = """
+LEFT JOIN LATERAL (
+    SELECT sum(p.events) AS events, sum(p.bytes) AS bytes, max(p.newest[1]) AS touched,
+           count(*) AS nodes, count(p.newest[2]) AS ended, max(p.newest[2]) AS finished,
+           (array_agg(p.newest[3]::integer ORDER BY abs(p.newest[3]) DESC NULLS LAST))[1] AS exit_code
+    FROM (
+        SELECT sum(events) AS events, sum(bytes) AS bytes, max(ARRAY[touched, finished, exit_code]::float8[]) AS newest
+        FROM neurontop.parts WHERE run = r.id GROUP BY node
+    ) p
+) t ON true
+"""
+"""A run's parts added up. Whether and how a node's part ended is told by its newest spool: an agent that is started
+with an empty state folder begins one, and nobody goes on with the old one. In an array an open end is above others."""
+ENDED = "t.nodes > 0 AND t.ended = t.nodes"
 _RUN_COLUMNS = (
     "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
-    "coalesce(r.finished, CASE WHEN t.ended THEN t.finished END), "
-    "coalesce(r.exit_code, CASE WHEN t.ended THEN t.exit_code END), "
+    f"coalesce(r.finished, CASE WHEN {ENDED} THEN t.finished END), "
+    f"coalesce(r.exit_code, CASE WHEN {ENDED} THEN t.exit_code END), "
     "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary"
 )
 _COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished, mix"
@@ -138,7 +146,7 @@ class PostgresStore:
         with self._database.connection() as connection:
             rows = connection.execute(
                 f"SELECT {_RUN_COLUMNS} FROM (SELECT * FROM neurontop.runs "
-                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {_TOTALS} "
+                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {TOTALS} "
                 "ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC",
                 (limit,),
             ).fetchall()
