@@ -85,14 +85,14 @@ class FleetService(FleetDatabase):
     ) -> StepMap:
         """How long each step of each rank of a job took, the newest ones: of the job that runs, where none is named.
 
-        Of a job whose nodes do other things by now it is read out of the events. `page`: jobs and nodes, where they
-        were asked for a moment ago. Raises NothingToShow.
+        Of a job that ended, and some of whose nodes do other things by now, it is read out of the events. `page`: jobs
+        and nodes, where they were asked for a moment ago. Raises NothingToShow.
         """
-        job = shown_job(page or self.page(job), job).job
-        series = series_of_nodes(self._store.now(job, steps=True))
-        if series:
+        row = shown_job(page or self.page(job), job)
+        told = self._store.now(row.job, steps=True)
+        if (row.goes_on or len(told) >= row.nodes) and (series := series_of_nodes(told)):
             return step_map(series, rows, columns)
-        run = self._merged(job)
+        run = self._merged(row.job)
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))
 
     def phases(self, job: str | None = None, page: FleetPage | None = None) -> PhaseTimeline:

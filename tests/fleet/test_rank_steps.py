@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,11 @@ from neuron_top.events import AnyEvent, StepReported
 from neuron_top.run.fold import Fold
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
+from neuron_top.services.fleet import FleetService
+from neuron_top.settings import Settings
+from neuron_top.store.batches import pack
+from neuron_top.store.fleet_records import Batch, NodeRecord
+from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.tui.panels import rank_steps as panel
 from neuron_top.tui.theme import choose
 from neuron_top.views.rank_steps import RankSeries, StepMap, series_of_nodes, series_of_run, step_map
@@ -199,3 +205,21 @@ def test_few_steps_fill_the_width_and_ordinary_cells_have_one_color() -> None:
     assert styles == {DARK.accent}
     cells = sum(character in DARK.glyphs.spark for character in row.text)
     assert cells > 0.8 * panel.steps_that_fit(120)
+
+
+def test_of_a_job_that_ended_no_rank_is_missing_because_its_node_has_another_job_by_now(postgres_url: str) -> None:
+    with FleetStore(postgres_url) as store, FleetService(Settings(store=postgres_url)) as fleet:
+        store.open_job("4711", started=1.0)
+        for number, node in enumerate(("n1", "n2")):
+            events = [one for one in reports(2, 30) if isinstance(one, StepReported) and one.rank == number]
+            packed = pack([msgspec.structs.replace(one, node=node) for one in events])
+            batch = Batch(sequence=1, run="4711", first=None, last=None, count=len(events), data=packed.data)
+            store.ship(node, "s", [batch])
+            store.register(NodeRecord(node=node, job="4711", machine_id=node))
+            store.beat(node_now(applied(events), 300.0, node, "4711", {}, None))
+        assert fleet.steps("4711").ranks == 2
+        for node in ("n1", "n2"):
+            store.end_job(node, "s", "4711", 9.0, 0)
+        assert fleet.steps("4711").ranks == 2
+        store.forget_left_jobs("n1", "4712")
+        assert fleet.steps("4711").ranks == 2
