@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from neuron_top.events.base import Event
 
+SILENT_SECONDS = 60.0
+"""An agent gives a sign of life every five seconds; one that was not heard of for so long is silent."""
+
 
 class ClockMeasured(Event, frozen=True, kw_only=True):
     """The node's clock was compared with the database's: what comes after it in the node's stream is so far ahead."""

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.run.graph import Graph
 from neuron_top.run.history import median
 from neuron_top.run.model import Run
 from neuron_top.run.nodes import NodeState
 
-SILENT_SECONDS = 60.0
-"""An agent gives a sign of life every five seconds."""
 SKEW_SECONDS = 1.0
 LEAST_NODES = 4
 """Fewer have no typical pace."""

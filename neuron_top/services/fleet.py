@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from neuron_top.errors import NothingToShow
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.ingest.agent_logs import LogDirection, LogRequest
 from neuron_top.ingest.log_line import LogPage
 from neuron_top.ingest.node_logs import NodeLogs
@@ -18,7 +19,7 @@ from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.settings import Settings
 from neuron_top.views.blame.records import Blame
-from neuron_top.views.fleet import SILENT_SECONDS, FleetPage, NodeReporting, NodeRow, fleet_page, of_job, shown_job
+from neuron_top.views.fleet import FleetPage, NodeReporting, NodeRow, fleet_page, of_job, shown_job
 from neuron_top.views.fleet_check import FleetCheck, fleet_check
 from neuron_top.views.fleet_node import CoreHistory, FleetCorePage, NodeHistory, NodePage, core_page, node_page
 from neuron_top.views.phases import PhaseTimeline, phase_timeline

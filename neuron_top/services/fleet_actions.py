@@ -13,10 +13,10 @@ import msgspec
 from neuron_top.actions.fleet_request import FleetRequest
 from neuron_top.actions.registry import FLEET_ACTIONS, CacheAction
 from neuron_top.errors import NothingToShow, ReadOnlyMode, RefusedForSafety, UsageError
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.services.fleet_database import FleetDatabase
 from neuron_top.store.errors import StoreNotAllowed
 from neuron_top.store.fleet_records import Intent, IntentState
-from neuron_top.views.fleet import SILENT_SECONDS
 from neuron_top.views.fleet_plan import FleetPlan, fleet_plan, undoable_nodes
 
 __all__ = ["FLEET_ACTIONS", "CacheAction", "FleetActions", "FleetRequest", "StoreNotAllowed"]

@@ -14,15 +14,13 @@ from itertools import zip_longest
 import msgspec
 
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.natural_order import natural_key
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
 from neuron_top.views.states import job_text
-
-SILENT_SECONDS = 60.0
-"""An agent that was not heard of for so long is silent."""
 
 
 class NodeReporting(StrEnum):

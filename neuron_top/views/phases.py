@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.natural_order import natural_key
 from neuron_top.run.state import JobState
 from neuron_top.store.fleet_records import PhaseSpan
 from neuron_top.views.colors import Hue
-from neuron_top.views.fleet import SILENT_SECONDS, NodeReporting, NodeRow
+from neuron_top.views.fleet import NodeReporting, NodeRow
 
 SILENT = "silent"
 WAITING = "waiting"

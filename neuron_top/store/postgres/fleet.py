@@ -14,6 +14,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from neuron_top.errors import UsageError
+from neuron_top.events.fleet import SILENT_SECONDS
 from neuron_top.store.batches import FORMAT
 from neuron_top.store.errors import LeaseExpired, NodeNameTaken, StoreCorrupt
 from neuron_top.store.fleet_records import (
@@ -37,10 +38,8 @@ from neuron_top.store.records import CompileRecord
 
 CHANNEL = "neurontop_events"
 """Of NOTIFY; the payload is the id of a run that has news."""
-SILENT_SECONDS = 120.0
+NAME_SECONDS = 120.0
 """After this long without a sign of life a node's name may be taken by another machine."""
-SILENT_AFTER = 60.0
-"""Heartbeats further apart than this have a silence between them."""
 LEFT_SECONDS = 3600.0
 """After this long without a sign of life a node's agent of another job is forgotten."""
 NEWS_AT_ONCE = 1024
@@ -113,7 +112,7 @@ class FleetStore:
                     node.clock_offset,
                     node.address,
                     node.version,
-                    SILENT_SECONDS,
+                    NAME_SECONDS,
                 ),
             ).fetchone()
             if registered is not None and registered[0] not in (None, node.machine_id):
@@ -132,7 +131,7 @@ class FleetStore:
         """
         samples = {name: _json(getattr(now, name)) for name in ("metrics", "cores", "steps", "notes")}
         with self._database.connection() as connection:
-            connection.execute(_BEAT, msgspec.structs.asdict(now) | samples | {"silent": SILENT_AFTER})
+            connection.execute(_BEAT, msgspec.structs.asdict(now) | samples | {"silent": SILENT_SECONDS})
 
     def open_job(
         self,
@@ -521,13 +520,14 @@ _AGENT_COLUMNS = (
     "coalesce(a.version, n.version) AS version, coalesce(a.at, n.seen) AS seen, "
     # One that is gone may have left its address to the next.
     "CASE WHEN EXISTS (SELECT FROM neurontop.node_now o WHERE o.node = n.node AND o.job <> coalesce(a.job, n.job) "
-    f"AND (a.ended OR o.at > coalesce(a.at, n.seen) + {SILENT_AFTER}) AND o.address = coalesce(a.address, n.address)) "
+    "AND o.address = coalesce(a.address, n.address) "
+    f"AND (a.ended OR o.at > coalesce(a.at, n.seen) + {SILENT_SECONDS})) "
     "THEN '' ELSE coalesce(a.address, n.address) END AS address"
 )
 _NODE = f"""
 SELECT {_AGENT_COLUMNS} FROM neurontop.nodes n LEFT JOIN LATERAL (
     SELECT b.* FROM (
-        SELECT every.*, NOT every.ended AND every.at > {_NOW} - {SILENT_AFTER} AS lives
+        SELECT every.*, NOT every.ended AND every.at > {_NOW} - {SILENT_SECONDS} AS lives
         FROM neurontop.node_now every WHERE every.node = n.node
     ) b LEFT JOIN neurontop.runs r ON r.id = b.job WHERE %s::text IS NULL OR b.job = %s
     ORDER BY b.lives DESC, CASE WHEN b.lives THEN coalesce(r.started, r.touched) ELSE b.at END DESC, b.job DESC LIMIT 1
