@@ -28,6 +28,10 @@ from neuron_top.store.postgres.fleet import FleetStore
 FOLDER = "agent"
 
 
+class AgentRuns(SpoolUnusable):
+    """Another agent of this node and job runs, with the same state folder."""
+
+
 def spool_path(settings: Settings, node: str, job: str) -> Path:
     """Where an agent of this node and job keeps what waits: one file, whatever the names hold."""
     name = hashlib.sha256(f"{node}\0{job}".encode()).hexdigest()[:16]
@@ -52,8 +56,8 @@ class Agent:
         """`make_feed` makes the node's feed with the sink that it is given. `title`: what people call the job.
         `acts`: what carries out changes that operators ask for; None: this agent answers none.
 
-        Raises SpoolUnusable where an agent runs for this node and job already; UsageError, RefusedForSafety for the
-        address of the database.
+        Raises AgentRuns where an agent runs for this node and job already; SpoolUnusable; UsageError, RefusedForSafety
+        for the address of the database.
         """
         path = spool_path(settings, who.node.value, job)
         self._lock = _only_one(path.with_suffix(".lock"))
@@ -154,7 +158,7 @@ def _only_one(path: Path) -> int:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(number)
-        raise SpoolUnusable(
+        raise AgentRuns(
             f"another agent runs for this node and job (it holds {path}); stop it, or give this one a job or a "
             "node of its own with --job or NEURONTOP_NODE"
         ) from None

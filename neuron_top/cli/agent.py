@@ -12,8 +12,8 @@ The node and the job are named as `neurontop config` shows them; --job gives the
 It ends on SIGTERM or Ctrl-C, after it has shipped what it read.
 
 exit status: 0 stopped, all of it shipped · 1 stopped, some of it is still to be shipped · 2 no database is named, or
-an agent of this node and job runs already · 3 a given path and its folder are not found · 4 another machine has the
-node's name
+an agent of this node and job runs already (with --once: 0) · 3 a given path and its folder are not found · 4 another
+machine has the node's name
 """
 
 from __future__ import annotations
@@ -47,10 +47,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Ship until stopped."""
-    from neuron_top.services.agent import NodeAgent
+    from neuron_top.services.agent import AgentRuns, NodeAgent
 
     settings = settings_of(arguments)
-    node = NodeAgent(settings, arguments.paths, arguments.job, warn, once=arguments.once)
+    try:
+        node = NodeAgent(settings, arguments.paths, arguments.job, warn, once=arguments.once)
+    except AgentRuns:
+        if not arguments.once:
+            raise
+        warn("an agent of this node and job runs here and ships; a snapshot has nothing to add")
+        return 0
     who = node.who
     log_stderr(f"neurontop: node {who.node.value} ({who.node.origin}), job {who.job.value} ({who.job.origin})")
     if arguments.once:

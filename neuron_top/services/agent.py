@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from neuron_top.agent.agent import Agent
+from neuron_top.agent.agent import Agent, AgentRuns
 from neuron_top.agent.node import Readable
 from neuron_top.agent.sink import SpoolSink
 from neuron_top.errors import UsageError
@@ -28,7 +28,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.errors import NodeNameTaken
 from neuron_top.telemetry import instance_metadata
 
-__all__ = ["Agent", "LogRequest", "NodeAgent", "agent_token", "log_page", "ship", "who_am_i"]
+__all__ = ["Agent", "AgentRuns", "LogRequest", "NodeAgent", "agent_token", "log_page", "ship", "who_am_i"]
 
 View = TypeVar("View")
 
@@ -53,7 +53,8 @@ class NodeAgent:
     ) -> None:
         """`once`: for one snapshot; it answers no operator.
 
-        Raises UsageError without a database, and where an agent of this job runs here; NothingToShow for a path."""
+        Raises UsageError without a database, AgentRuns where an agent of this job runs here; NothingToShow for a path.
+        """
         if not settings.store:
             raise UsageError(
                 "an agent ships to a database: name it with --store or NEURONTOP_STORE (postgresql://host/database); "

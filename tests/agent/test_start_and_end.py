@@ -15,6 +15,7 @@ import pytest
 
 from neuron_top.agent import node, shipper
 from neuron_top.agent.agent import Agent
+from neuron_top.cli.main import main
 from neuron_top.events import CacheHit
 from neuron_top.identity import Identity, Named
 from neuron_top.run.model import Run
@@ -207,3 +208,20 @@ def test_agents_of_two_jobs_on_a_node_are_alive_in_both_until_each_has_ended(
         for agent in agents.values():
             assert agent.close(SECONDS)
         assert [node.state for node in fleet.page().nodes] == [NodeReporting.ENDED]
+
+
+def test_a_snapshot_beside_an_agent_of_the_same_job_has_nothing_to_do(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`fleet check --srun` asks all nodes of a job where one of their agents is silent."""
+    who, settings = Who(), Settings(store=postgres_url, state_dir=str(tmp_path / "state"))
+    who.is_stale = False
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", settings.state_dir)
+    monkeypatch.setenv("NEURONTOP_NODE", "n1")
+    command = ["agent", "--store", postgres_url, "--job", "bert"]
+    agent = Agent(settings, cast("Identity", who), "bert", lambda _sink: StillRun(), list[str]().append)
+    agent.start()
+    assert main([*command, "--once"]) == 0
+    assert "runs here and ships" in capsys.readouterr().err
+    assert main(command) == 2
+    assert agent.close(SECONDS)
