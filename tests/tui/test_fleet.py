@@ -115,6 +115,21 @@ async def test_a_row_opens_its_node_with_what_history_needs(postgres_url: str) -
         assert "compiler" in text
 
 
+async def test_a_node_of_two_jobs_is_one_row_with_both_and_no_job_misses_it(postgres_url: str) -> None:
+    fill(postgres_url)
+    with FleetStore(postgres_url) as store:
+        store.open_job("4800", name="second", started=2000.0)
+        store.beat(reported("n1", job="4800", cores={"utilization": [0.25, 0.5]}))
+    async with shown(postgres_url) as (app, pilot):
+        text = await until(app, pilot, lambda text: "4800, 4711" in text)
+        assert [line.split()[0] for line in text.splitlines() if "4800, 4711" in line] == ["n1"]
+        assert "4711 bert  4 nodes  training" in text
+        assert "silent" not in text.splitlines()[2]
+        await pilot.press("down", "enter")
+        text = await until(app, pilot, lambda text: "Cores: utilization" in text)
+        assert "4800, 4711" in text
+
+
 def test_a_thread_that_asks_after_the_end_makes_no_connection(postgres_url: str) -> None:
     fill(postgres_url)
     used, late = Services(Settings(store=postgres_url)), Services(Settings(store=postgres_url))

@@ -156,8 +156,9 @@ def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, .
         Column("Step time", 10, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
                lambda row: row.step_seconds or 0.0, True, down=True),
         *_metric_columns(metric),
-        Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
-        Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, least=110),
+        Column("Trouble", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=3),
+        Column("Job", 10, lambda row, theme, width: [(jobs_text(row), theme.quiet)], lambda row: row.job, grow=1,
+               least=110),
     )  # fmt: skip
 
 
