@@ -39,10 +39,11 @@ from neuron_top.compile.graphs.hashing import NotCacheable
 from neuron_top.compile.torch import equal_blocks, machine_locks, saved_strides, worker_memory, written_inputs
 from neuron_top.compile.torch.loading import Runner, load_known
 from neuron_top.compile.wrapper.flags import is_switched_off
+from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 8"
-_FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
+_FIRST_POLL, _LONGEST_POLL = 0.05, 0.5
 
 
 def wanted() -> bool:
@@ -166,7 +167,7 @@ def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
     while not mark.exists() and not machine_locks.try_lock(handle):
         time.sleep(pause)
         pause, waited = min(pause * 1.5, _LONGEST_POLL), time.monotonic() - start
-        if time.monotonic() - said >= _SAY_EVERY_SECONDS:
+        if time.monotonic() - said >= SAY_EVERY_SECONDS:
             said = time.monotonic()
             say(f"Another process traces and compiles the same graph, been waiting for {waited / 60:.1f} minutes")
     return waited
