@@ -109,14 +109,12 @@ def test_a_server_that_is_not_ready_yet_ends_as_soon_as_its_job(
 def test_a_preparation_that_is_left_early_ends_what_it_runs(tmp_path: Path) -> None:
     running = tmp_path / "running"
 
-    class SlowTests:
-        @staticmethod
-        def pick_vec_isa() -> None:
-            with subprocess.Popen(["sleep", "60"]) as compiler:
-                running.write_text(str(compiler.pid))
+    def slow() -> None:
+        with subprocess.Popen(["sleep", "60"]) as compiler:
+            running.write_text(str(compiler.pid))
 
     def left_early() -> None:
-        with inductor_compile._instructions_tried(SlowTests):
+        with inductor_compile._beside(slow):
             while not running.exists() or not running.read_text():
                 time.sleep(0.05)
             raise SystemExit

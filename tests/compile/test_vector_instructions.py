@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -73,3 +74,37 @@ def test_every_answer_is_that_of_pytorch(refused: list[str]) -> None:
     assert theirs[2] == kinds
     passed = [place for place, kind in enumerate(kinds) if kind not in refused]
     assert ours[2] == (kinds[: passed[0] + 1] if passed else kinds)
+
+
+REST = """
+import os, sys
+import torch
+from torch._inductor import cpu_vec_isa
+from neuron_top.compile.graphs import vector_instructions
+from pathlib import Path
+built = []
+def check_build(self, code):
+    built.append(code)
+    return bool(self._probe_load(sys.argv[1]))
+cpu_vec_isa.VecISA.check_build = check_build
+vector_instructions.try_on_demand()
+getattr(vector_instructions, sys.argv[2])()
+print(cpu_vec_isa.VecISA._avx_code in built, len(built), Path(sys.argv[1] + ".loads").exists())
+"""
+
+
+@X86
+@pytest.mark.parametrize(("work", "tries_the_largest"), [("try_here", True), ("try_all_but_the_largest", False)])
+def test_a_process_made_for_it_loads_the_programs_itself_and_notes_it(
+    tmp_path: Path, work: str, tries_the_largest: bool
+) -> None:
+    """Where a program does not load, nothing is noted; no other process is started for either."""
+    library, junk = tmp_path / "program.so", tmp_path / "junk.so"
+    subprocess.run(["gcc", "-shared", "-o", library, "-x", "c", os.devnull], check=True)
+    junk.write_bytes(b"no library")
+    for program, loads in ((library, True), (junk, False)):
+        done = subprocess.run(
+            [sys.executable, "-c", REST, str(program), work], capture_output=True, text=True, check=True
+        )
+        largest, built, noted = done.stdout.split()
+        assert (largest, noted) == (str(tries_the_largest), str(loads and int(built) > 0))

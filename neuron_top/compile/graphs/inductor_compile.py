@@ -124,7 +124,7 @@ def _prepare_for_the_cpu() -> None:
     """PyTorch's patterns, which it makes on a GPU where there is one; tests of CPU and compiler."""
     from torch._inductor import cpu_vec_isa
 
-    with _instructions_tried(cpu_vec_isa):
+    with _beside(vector_instructions.try_here), _beside(vector_instructions.try_all_but_the_largest):
         _import_compiler()
         _make_patterns()
     cpu_vec_isa.pick_vec_isa()
@@ -143,8 +143,8 @@ def _make_patterns() -> None:
 
 
 @contextlib.contextmanager
-def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
-    """Beside the block, a fork compiles PyTorch's tests of the vector instructions; they lie in Inductor's folder.
+def _beside(work: Callable[[], object]) -> Iterator[None]:
+    """Beside the block, a fork does this work; what it leaves are files.
 
     It leads a session of its own: where the block is left early, it is ended with the C++ compiler that it runs.
     """
@@ -154,7 +154,7 @@ def _instructions_tried(cpu_vec_isa: Any) -> Iterator[None]:
         with contextlib.suppress(BaseException):
             arrange()
             os.setsid()
-            cpu_vec_isa.pick_vec_isa()
+            work()
         os._exit(0)
     try:
         yield

@@ -5,12 +5,14 @@ first kind that passed. Those after it are asked for by settings only (`cpp.simd
 same tests run in the same order, each kind's when somebody looks at it, so every answer is PyTorch's own.
 
 Each process also loads the compiled programs once more, in Python processes of their own (0.3 s of a processor). That
-a program loads is noted beside it, for this processor and this PyTorch: then it need not be tried again.
+a program loads is noted beside it, for this processor and this PyTorch: then it need not be tried again. A process that
+exists to try them loads them itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import itertools
 import os
@@ -90,14 +92,33 @@ def try_on_demand() -> None:
         return OnDemand(cpu_vec_isa.supported_vec_isa_list, those_of)
 
     cpu_vec_isa.valid_vec_isa_list = functools.cache(valid_vec_isa_list)  # type: ignore[arg-type]  # read like a list
-    _note_what_loads(cpu_vec_isa.VecISA)
+    if loads := getattr(cpu_vec_isa.VecISA, "_probe_load", None):  # another version may do it in another way
+        _note_what_loads(cpu_vec_isa.VecISA, loads)
 
 
-def _note_what_loads(kind: type[VecISA]) -> None:
-    """A test program that has loaded is not loaded again; another version of PyTorch may do it in another way."""
-    loads = getattr(kind, "_probe_load", None)
-    if loads is None:
-        return
+def try_here() -> None:
+    """Find what PyTorch finds, in a process that does nothing else: where a program ends it, nothing is noted."""
+    from torch._inductor import cpu_vec_isa
+
+    if hasattr(cpu_vec_isa.VecISA, "_probe_load"):
+        _note_what_loads(cpu_vec_isa.VecISA, _loads_here)
+    cpu_vec_isa.pick_vec_isa()
+
+
+def try_all_but_the_largest() -> None:
+    """The same as if the program that takes longest to compile had passed; it comes before the others.
+
+    They lie compiled, then, when another process gets there.
+    """
+    from torch._inductor.cpu_vec_isa import VecISA
+
+    largest, check = VecISA._avx_code, VecISA.check_build
+    VecISA.check_build = lambda self, code: code == largest or check(self, code)  # type: ignore[method-assign]
+    try_here()
+
+
+def _note_what_loads(kind: type[VecISA], loads: Callable[[VecISA, str], Any]) -> None:
+    """From now on `loads` says whether a test program loads; one that has loaded is not loaded again."""
 
     @functools.wraps(loads)
     def noted(self: VecISA, program: str) -> Any:
@@ -112,6 +133,14 @@ def _note_what_loads(kind: type[VecISA]) -> None:
         return answer
 
     kind._probe_load = noted  # type: ignore[assignment, method-assign]
+
+
+def _loads_here(_kind: VecISA, program: str) -> bool:
+    try:
+        ctypes.CDLL(program)
+    except OSError:
+        return False
+    return True
 
 
 def _where_it_loads(program: str) -> str:
