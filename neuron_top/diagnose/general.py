@@ -72,9 +72,10 @@ _CONDITION = late_pattern(
     r"(?:what\(\): {1,4}|(?:\w{1,80}\.){0,9}\w{0,80}(?:Error|Exception): )?(?:[A-Z][A-Z\d]{0,20}_)?"
     r"(?:FATAL|THROW|ASSERT|CHECK|ENFORCE|REQUIRE|VERIFY)(?:_\w{1,20})? (?:@|at) \S{1,300}"
     r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl):\d{1,7}: .{1,300}$"
+    r"|(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$"
 )
-"""How macros of C++ name a place and the condition that does not hold there; why stands below."""
-_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
+"""How macros of C++ name a place and the condition that does not hold there, and pydantic a model; why stands below."""
+_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$|[a-z_][\w.\[\]-]{0,100}$")
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from "
@@ -224,7 +225,9 @@ NOISE = late_pattern(
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
-    r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: )"
+    r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
+    r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"
+    r"|Could not run slurm task_(?:pro|epi)log )"
     r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report|contact))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\bno (?:errors?|failed|failures?)\b"
@@ -500,6 +503,11 @@ def is_failed_plugin(text: str) -> bool:
 def lacks_transport(text: str) -> bool:
     """Whether NCCL says that it has no way to reach another worker."""
     return _NO_TRANSPORT.search(text) is not None
+
+
+def is_of_graph_compiler(text: str) -> bool:
+    """Whether PyTorch says of the exception behind it that the compiler of a graph raised it."""
+    return "BackendCompilerFailed: " in text
 
 
 def is_probe(raised: re.Match[str]) -> bool:

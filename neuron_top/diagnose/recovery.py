@@ -15,7 +15,7 @@ WORDS: tuple[bytes, ...] = (
     b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
     b"ignore the above", b"ignore the previous",
     b"successfully assigned", b"successfully pulled", b"successfully provisioned",
-    b"h succeeded for v", b"started container",
+    b"h succeeded for v", b"started container", b"admitted by clusterqueue",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
@@ -63,9 +63,10 @@ _DONE_AFTER_ALL = (
         ),
     ),
     ((NO_CAPACITY,), late_pattern(r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b")),
+    ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
-"""What Kubernetes, SkyPilot, cargo, pip and git print when they could do later what these rows say they could not."""
+"""What such tools print when they could do later what these rows say that they could not."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
 """Where events of several pods stand in one table, each names its pod."""

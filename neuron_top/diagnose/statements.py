@@ -97,11 +97,12 @@ _GLOG = late_pattern(
     r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
     r"|\[?(?P<xla>[IWEF]) \S{1,300}\.(?:cc|h|cpp):\d{1,6}\] ?"
+    r"|(?P<sky>[DIWE]) \d\d-\d\d \d\d:\d\d:\d\d [\w.-]{1,80}\.py:\d{1,6}\] {0,8}"
     r"|(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,9} )?(?P<ray>[IWECFD]) \d{1,10} \d{1,10}\] (?:\([\w.-]{1,60}\) )?"
     r"\S{1,300}\.(?:cc|h|cpp):\d{1,6}:\s*"
 )
 """glog's (a newer one has the year too) and klog's header, PyTorch's (whose month has no leading zero, or no stamp),
-Abseil's, the one of NxD's core, XLA's whose stamp is gone, and that of Ray's C++."""
+Abseil's, the one of NxD's core, XLA's whose stamp is gone, SkyPilot's, and that of Ray's C++."""
 _NCCL = late_pattern(
     r"(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] )?[\w.-]{1,200}:\d{1,10}(?::\d{1,10})? \[-?\d{1,6}\] "
     r"(?:\S{1,200}[: ]\d{1,6} )?NCCL (?P<level>INFO|WARN|TRACE|ERROR|ABORT) +"
@@ -146,6 +147,10 @@ _TOOL = late_pattern(
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)"
     r"(?:\[\d+\]| {1,8}0x[0-9a-f]{6,16})?: ?"
 )
+_CLOUD_LOGGING = late_pattern(
+    r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
+)
+"""Google's header of what a container prints: its levels only say on which of the two streams."""
 _TOOLS_LOGGER = late_pattern(r"\[slurm_plugin\.")
 """How AWS ParallelCluster's programs name themselves in their headers."""
 _GO_STAMP = late_pattern(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
@@ -371,7 +376,7 @@ def _glog(statement: Statement) -> bool:
     found = _GLOG.match(statement.text.lstrip())
     if found is None:
         return False
-    level = found["level"] or found["short"] or found["xla"] or found["ray"]
+    level = found["level"] or found["short"] or found["xla"] or found["sky"] or found["ray"]
     statement.level = LogLevel.FATAL if level == "C" else LogLevel.named(level)  # Ray's: what it checked did not hold
     file = found["file"] or ""
     statement.speaker = Speaker.TOOL if file.endswith(".go") else Speaker.FRAMEWORK
@@ -463,6 +468,14 @@ def _logrus(statement: Statement) -> bool:
     return True
 
 
+def _cloud_logging(statement: Statement) -> bool:
+    found = _CLOUD_LOGGING.match(statement.text)
+    if found is None:
+        return False
+    statement.text = statement.text[found.end() :]
+    return True
+
+
 def _tool(statement: Statement) -> bool:
     found = _TOOL.match(statement.text)
     if found is None:
@@ -514,6 +527,7 @@ def _level(statement: Statement) -> bool:
 
 
 _READERS = (
+    _cloud_logging,
     _glog,
     _nccl,
     _level_alone,

@@ -17,6 +17,7 @@ from neuron_top.diagnose.findings import Finding
 from neuron_top.diagnose.general import RaisedIn
 from neuron_top.diagnose.recognizers import Doubt
 from neuron_top.diagnose.statements import Process, Speaker, Statement
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 
@@ -503,6 +504,8 @@ class Tracebacks:
             state.logged.findings.append(finding)
         if state.announced is not None:
             state.announced.demoted = True
+            if general.is_of_graph_compiler(state.announced.text) and finding.verdict.row is None:
+                finding.verdict = finding.verdict._replace(cause_class=CauseClass.COMPILE_ERROR)
         state.announced = finding if announces else None
         wrapped = state.caused_by
         if wrapped is not None and wrapped is not finding:

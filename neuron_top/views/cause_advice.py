@@ -230,6 +230,12 @@ OF_ROWS: dict[str, str] = {
     "disk full": "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     "a volume cannot be mounted": "Kubernetes cannot mount a volume of the pod: see whether it exists, in the same "
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
+    "Kubernetes does not know a kind of resource": "The cluster lacks a custom resource definition: install the "
+    "operator (Volcano, Kueue, a training operator) that brings it, in a version that fits",
+    "apt cannot verify a repository": "Install the repository's current signing key: vendors exchange them, and old "
+    "images have the old one",
+    "a local service is not reached": "The service does not run here, or this user may not use its socket: inside a "
+    "container it usually does not",
     "a file system cannot be mounted": "The server or the kernel refuses the mount: compare its access policy, export "
     "or security group, the path and the kind of file system",
     "Docker's daemon is not reached": "Docker's daemon does not run, or this user may not use its socket: start it "
@@ -281,6 +287,8 @@ OF_ROWS: dict[str, str] = {
     "take versions that go together (the release notes of the SDK, pip check)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
+    "AWS refuses a request": "The request names what AWS does not have or allow: compare the name, the region and the "
+    "account with what the console shows",
     "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "
     "and `+key=value` adds a key",
     "a package manager refuses": "The package manager says what it refuses: correct that, or use an environment of its "

@@ -60,12 +60,43 @@ CONTAINERS: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
+        "Kubernetes does not know a kind of resource",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.STATEMENT,
+        words("could not find the requested resource"),
+        r"\bthe server could not find the requested resource \((?:get|post|put|patch) ",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "apt cannot verify a repository",
+        CauseClass.TOOL_ERROR,
+        Weight.REASON,
+        words("following signatures "),
+        r"^The following signatures (?:couldn't be verified|were invalid)",
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a local service is not reached",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words("dbus|connect to socket|connect to bus"),
+        (
+            r"(?i:(?:cannot|failed to|could not|unable to) connect to (?:the )?(?:system |session )?d-?bus\b)"
+            r"|[Ff]ailed to connect to (?:socket /|bus: )"
+        ),
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "a file system cannot be mounted",
         CauseClass.TOOL_ERROR,
         Weight.REASON,
         words("mount.|mount: |mount error"),
         (
-            r"\bmount(?:\.\w{2,12})?: (?:\S{1,300}: )?(?:access denied by server while|wrong fs type|bad option|"
+            r"\bmount\.lustre: (?:[Cc]an't parse NID|mount .{1,300} failed: )"
+            r"|\bmount(?:\.\w{2,12})?: (?:\S{1,300}: )?(?:access denied by server while|wrong fs type|bad option|"
             r"permission denied|failed to resolve server|no such device|special device .{1,300} does not exist"
             r"|(?i:connection (?:refused|timed out|reset))|protocol not supported|unknown filesystem type)"
             r"|\bmount error\(\d{1,4}\): \S"
@@ -81,7 +112,8 @@ CONTAINERS: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words("docker daemon|docker api|error during connect: "),
         (
-            r"\bCannot connect to the Docker daemon at\b|\btrying to connect to the [Dd]ocker (?:daemon|API)\b"
+            r"\bCannot connect to the Docker daemon(?: at\b|\. Is )"
+            r"|\btrying to connect to the [Dd]ocker (?:daemon|API)\b"
             r"|^(?:docker: )?error during connect: \S"
         ),
         any_level=True,

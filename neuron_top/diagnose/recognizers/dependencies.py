@@ -44,7 +44,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
-            "|serialization assertion|engine plan file"
+            "|serialization assertion|engine plan file|could not resolve linux kernel"
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -60,7 +60,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|\bfatal error: ['\"]?[\w./+-]{1,200}['\"]?(?: file not found|: No such file or directory)"
             r"|^\S{0,200}\bld(?:\.\w{1,8})?: cannot find -l\w"
             r"|\bNo module named\b|cannot import name|Unable to locate package|^No package \S+ available"
-            r"|undefined symbol|command not found"
+            r"|undefined symbol|[Cc]ommand not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|^[^\s:]{1,300}: \d+: .{1,200}: not found$"
             r"|ModuleNotFoundError|ImportError(?! while (?:import|load)ing (?:test module|conftest) )"
             r"|PackageNotFoundError"
@@ -71,6 +71,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|^(?:\w+\.){0,9}\w+(?:Error|Exception): (?!.{0,400}(?i:version|upgrade)).{0,400}\bpip3? install [A-Za-z]"
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file) .{1,300}No such file or directory"
             r"|check that neuronx?-cc is installed"
+            r"|Could not resolve Linux kernel version"
             r"|Serialization assertion .{1,200} failed\b"
             r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"

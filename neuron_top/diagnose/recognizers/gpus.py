@@ -16,12 +16,13 @@ GPUS: tuple[Recognizer, ...] = (
             "cuda out of memory|hip out of memory|xpu out of memory|npu out of memory|mlu out of memory"
             "|musa out of memory|hpu out of memory|mps backend out of memory|error: out of memory"
             "|status_alloc_failed|cudaerrormemoryallocation|triton error [cuda]|internal: out of memory"
+            "|malloc failed: out of memory"
         ),
         (
             r"\b(?:CUDA|HIP|XPU|NPU|MLU|MUSA|HPU|MPS backend)(?: error:)? out of memory"
             r"|Triton Error \[CUDA\]: out of memory|\bstatus: (?:Internal|INTERNAL): out of memory"
             r"|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
-            r"|\bcudaErrorMemoryAllocation\b"
+            r"|\bcudaErrorMemoryAllocation\b|\b(?:cuda|hip)Malloc failed: out of memory\b"
         ),
     ),
     Recognizer(

@@ -69,7 +69,8 @@ NETWORK: tuple[Recognizer, ...] = (
         words(
             "gated repo|gatedrepo|401 client error|403 client error|access denied|accessdenied|expiredtoken"
             "|unable to locate credentials|nocredentials|unrecognizedclientexception|invalidclienttokenid"
-            "|signaturedoesnotmatch|invalidaccesskeyid|(forbidden)|(403)|401 unauthorized|403 forbidden"
+            "|signaturedoesnotmatch|invalidaccesskeyid|(unauthorized|(authfailure|(optinrequired"
+            "|(forbidden)|(403)|401 unauthorized|403 forbidden"
             "|forbidden: 403|unauthorized: 401|permission denied (|host key verification|sso session|when retrieving "
             "|authentication failed for '|authenticationerror: |api key verification|api_key not configured"
             "|could not read username for|remote: invalid username or password|invalid credentials in authorization"
@@ -88,7 +89,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|^(?:403: Forbidden|401: Unauthorized)\b"
             r"|AccessDenied|ExpiredToken|(?i:unable to locate credentials)"
             r"|NoCredentials|An error occurred \((?:403|Forbidden|UnrecognizedClientException|InvalidClientTokenId"
-            r"|SignatureDoesNotMatch|InvalidAccessKeyId)\) when calling"
+            r"|SignatureDoesNotMatch|InvalidAccessKeyId|Unauthorized\w{0,30}|AuthFailure|OptInRequired)\) when calling"
         ),
     ),
     Recognizer(

@@ -92,7 +92,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         words(
             "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
             "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
-            "|resourcesunavailableerror"
+            "|resourcesunavailableerror|quota_exceeded|quotaexceeded|quota '"
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
@@ -100,7 +100,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
             r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
             r"|requested ml compute capacity|more vcpu capacity)"
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"
-            r"|\bResourcesUnavailableError: \S"
+            r"|\bResourcesUnavailableError: \S|\bQUOTA_EXCEEDED\b|\bQuota '\w{1,80}' exceeded\b"
             r"|Unable to allocate resources|Requested node configuration is not available"
         ),
         any_level=True,

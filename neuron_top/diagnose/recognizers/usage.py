@@ -50,6 +50,17 @@ USAGE: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "AWS refuses a request",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(") when calling the"),
+        (
+            r"\bAn error occurred \((?:(?:Param)?Validation|Invalid(?!ClientToken|AccessKey|Signature|Identity)"
+            r"|Malformed|MissingParameter|Unsupported)\w{0,60}\) when calling the \w"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
         "Hydra finds no such choice",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

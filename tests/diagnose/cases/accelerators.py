@@ -6,6 +6,16 @@ from tests.diagnose.cases.case import Case
 
 ACCELERATORS = (
     Case(
+        "cudaMalloc says it",
+        "runtime_oom",
+        """
+load_tensors: ggml ctx size =    0.93 MiB
+>>>ggml_backend_cuda_buffer_type_alloc_buffer: allocating 232863.17 MiB on device 0: cudaMalloc failed: out of memory
+llama_load_model_from_file: failed to load model
+main: error: failed to load model 'a.gguf'
+""",
+    ),
+    Case(
         "an engine that another version of TensorRT has built",
         "missing_dependency",
         """

@@ -7,6 +7,27 @@ from tests.diagnose.cases.wordings import waits
 
 NOT_FAILURES = (
     Case(
+        "Slurm sets up less than it was told to",
+        "",
+        """
+PRETTY_NAME="Linux 7"
+slurmstepd: error: xcpuinfo_hwloc_topo_load: failed (load will be required after read failures).
+slurmstepd: error: Could not run slurm task_prolog [/etc/slurm/prolog]: No such file or directory
+slurmstepd: error: TMPDIR [/scratch/a] is not writeable
+slurmstepd: error: Setting TMPDIR to /tmp
+PRETTY_NAME="Linux 18"
+""",
+    ),
+    Case(
+        "Google's logs call the second stream of a container an error",
+        "",
+        """
+INFO 2026-03-04T05:06:06.428217356Z [resource.labels.containerName: prepare] Copying a list
+ERROR 2026-03-04T05:06:07.816816138Z [resource.labels.containerName: prepare] Copying gs://a/b/0/LIST...
+ERROR 2026-03-04T05:06:07.914631240Z [resource.labels.containerName: prepare] Operation completed over 1 objects/83.0 B.
+""",
+    ),
+    Case(
         "what is said of time limits",
         "",
         """

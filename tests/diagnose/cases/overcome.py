@@ -7,6 +7,16 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "a workload of Kueue that waits for another to go",
+        "",
+        """
+  Type    Reason         Age                  From             Message
+  Normal  Pending        3m5s (x5 over 3m5s)  kueue-admission  couldn't assign flavors to pod set main: flavor spot doesn't match node affinity, insufficient unused quota for cpu in flavor on-demand, 1 more needed.
+  Normal  QuotaReserved  3m5s                 kueue-admission  Quota reserved in ClusterQueue queue, wait time since queued was 1s
+  Normal  Admitted       65s (x2 over 3m5s)   kueue-admission  Admitted by ClusterQueue queue, wait time since reservation was 0s
+""",
+    ),
+    Case(
         "a region without machines, and another that has one",
         "",
         """

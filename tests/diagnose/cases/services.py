@@ -6,6 +6,57 @@ from tests.diagnose.cases.case import Case
 
 SERVICES = (
     Case(
+        "a kind of resource that no operator has brought, and its words at level warning",
+        "missing_dependency",
+        """
+time="2026-03-04T05:06:07Z" level=warning msg="Ignore task Master priority class : priorityclass.scheduling.k8s.io \\"\\" not found"
+>>>time="2026-03-04T05:06:07Z" level=warning msg="Sync PodGroup jobs/mnist: unable to create PodGroup: the server could not find the requested resource (post podgroups.scheduling.volcano.sh)"
+time="2026-03-04T05:06:07Z" level=warning msg="PodGroup jobs/mnist unschedulable"
+""",
+    ),
+    Case(
+        "AWS knows no such stack",
+        "bad_usage",
+        """
+[INFO] INSTANCES = g5.12xlarge
+
+>>>An error occurred (ValidationError) when calling the DescribeStacks operation: Stack with id cluster does not exist
+[ERROR] failed to retrieve VPC ID
+""",
+    ),
+    Case(
+        "AWS does not allow a call",
+        "network",
+        """
+>>>botocore.exceptions.ClientError: An error occurred (UnauthorizedOperation) when calling the RunInstances operation: You are not authorized to perform this operation.
+""",
+    ),
+    Case(
+        "a mount helper of Lustre in the report of Chef",
+        "tool_error",
+        """
+      Error executing action `mount` on resource 'mount[/fsx]'
+      Expected process to exit with [0], but received '22'
+      STDOUT: 
+>>>      STDERR: mount.lustre: Can't parse NID 'fs-0a1.fsx.example.com@tcp:/abcd'
+""",
+    ),
+    Case(
+        "Docker is not there, in the words of older clients",
+        "tool_error",
+        """
+>>>Cannot connect to the Docker daemon. Is the docker daemon running on this host?
+[Pipeline] }
+""",
+    ),
+    Case(
+        "a bus that is no network",
+        "tool_error",
+        """
+>>>slurmd: error: cgroup_dbus_attach_to_scope: cannot connect to dbus system daemon: Failed to connect to socket /run/dbus/system_bus_socket: No such file or directory
+""",
+    ),
+    Case(
         "a server refuses a mount that Kubernetes asks for",
         "tool_error",
         """

@@ -6,6 +6,24 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "apt has no key for a repository",
+        "tool_error",
+        """
+Get:1 https://example.com/compute/repos  InRelease [1575 B]
+Err:1 https://example.com/compute/repos  InRelease
+>>>  The following signatures couldn't be verified because the public key is not available: NO_PUBKEY A4B469963BF863CC
+Get:2 http://archive.example.com/ubuntu focal InRelease [265 kB]
+""",
+    ),
+    Case(
+        "a quota of Google's, told by SkyPilot",
+        "tool_error",
+        """
+>>>W 03-04 05:06:07 instance_utils.py:112] Got return codes 'QUOTA_EXCEEDED' in us-central1-a: "Quota 'SSD_TOTAL_GB' exceeded.  Limit: 500.0 in region us-central1"
+D 03-04 05:06:07 provisioner.py:150] Failed to provision 'a' on GCP (us-central1-a).
+""",
+    ),
+    Case(
         "pyxis in the words of Slurm's daemon, with a process and an address",
         "tool_error",
         """

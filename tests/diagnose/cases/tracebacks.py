@@ -46,6 +46,44 @@ _TORCHSERVE = "2026-03-04 05:06:07,890 [INFO ] W-9001-fit_1.0-stdout org.pytorch
 ELASTIC = "E0203 04:05:06.000000 77 torch/distributed/elastic/multiprocessing/api.py:9]"
 TRACEBACKS = (
     Case(
+        "pydantic says below its heading what is wrong with a model",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "serve.py", line 8, in <module>
+    args = Arguments(**given)
+pydantic_core._pydantic_core.ValidationError: 1 validation error for Arguments
+>>>  Value error, max_batch_size [2048] is greater than that of the engine [type=value_error, input_type=dict]
+    For further information visit https://errors.pydantic.dev/2.10/v/value_error
+""",
+    ),
+    Case(
+        "pydantic says below its heading what is wrong with a field",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "serve.py", line 8, in <module>
+    args = Arguments(**given)
+pydantic_core._pydantic_core.ValidationError: 2 validation errors for Arguments
+model.max_len
+>>>  Input should be a valid integer [type=int_type, input_value='x', input_type=str]
+    For further information visit https://errors.pydantic.dev/2.10/v/int_type
+model.name
+  Field required [type=missing, input_value={}, input_type=dict]
+""",
+    ),
+    Case(
+        "what the compiler of a graph raised",
+        "compile_error",
+        """
+[rank4]: Traceback (most recent call last):
+[rank4]:   File "train.py", line 8, in <module>
+[rank4]:     loss = model(x)
+[rank4]: torch._dynamo.exc.BackendCompilerFailed: backend='compile_fn' raised:
+>>>[rank4]: AttributeError: 'int' object has no attribute 'meta'
+""",
+    ),
+    Case(
         "an exception behind a list of weights that were left out",
         "script_error",
         """
