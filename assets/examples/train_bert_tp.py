@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 import time
@@ -343,6 +344,7 @@ def main() -> int:
         train(options, sizes, init_device_mesh(device.type, shape, mesh_dim_names=("dp", "tp")), device)
     finally:
         dist.destroy_process_group()
+        gc.collect()  # groups lie in cycles: ended with Python itself, gloo's threads now and then abort the worker
     return 0
 
 
