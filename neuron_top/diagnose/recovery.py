@@ -16,6 +16,7 @@ WORDS: tuple[bytes, ...] = (
     b"ignore the above", b"ignore the previous",
     b"successfully assigned", b"successfully pulled", b"successfully provisioned",
     b"h succeeded for v", b"started container", b"admitted by clusterqueue",
+    b"initialized inferentia",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
@@ -64,6 +65,7 @@ _DONE_AFTER_ALL = (
     ),
     ((NO_CAPACITY,), late_pattern(r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b")),
     ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
+    (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
 """What such tools print when they could do later what these rows say that they could not."""

@@ -7,6 +7,16 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "a device that answers late to the runtime's daemon",
+        "",
+        """
+Mar 04 05:06:39 ip-10-0-0-1 nrtd[41]: [TDRV:reset_mla] Resetting 0000:00:1f.0
+Mar 04 05:07:00 ip-10-0-0-1 nrtd[41]: [hal] request seq: 3, cmd: 1 timed out
+Mar 04 05:07:25 ip-10-0-0-1 nrtd[41]: [TDRV:tdrv_init_one_mla_phase2] Initialized Inferentia: 0000:00:1f.0
+Mar 04 05:07:25 ip-10-0-0-1 nrtd[41]: [NRTD:RunServer] Server listening on unix:/run/neuron.sock0
+""",
+    ),
+    Case(
         "a workload of Kueue that waits for another to go",
         "",
         """
