@@ -184,7 +184,9 @@ _EVENT = late_pattern(
     r"|[Mm]essage:\s{1,20}\S"
 )
 """What kubectl prints of a pod: its events, why it waits, and how it ended; and what Snakemake prints of a job."""
-_PROBE = late_pattern(r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): ")
+_PROBE = late_pattern(
+    r"\b(?:Readiness|Liveness|Startup) probe (?:failed|errored): (?!.{0,800}\bexecutable file not found\b)"
+)
 """What Kubernetes prints while a server is not up yet; that it ends the container for it has a line of its own."""
 _PIPS_REPORT = late_pattern(r"× \S.{0,200} did not run successfully\.$")
 """How pip heads what it reports of a step that failed."""
@@ -224,6 +226,7 @@ NOISE = late_pattern(
     r"|failed to exit gracefully|very slow compile\?)|^(?:The operation took \d|invoke-rc\.d: )"
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
+    r"|^Unable to determine if Secure Boot is enabled"
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
     r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"
@@ -560,11 +563,17 @@ def _is_support(statement: Statement) -> bool:
     return statement.function.partition(":")[2] in SUPPORT_FUNCTIONS and "Failure:" not in statement.text
 
 
+_SHELLS_REPORT = late_pattern(
+    r"(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:line )?\d{1,6}: \S{1,200}: (?:command )?not found$"
+)
+
+
 def _is_prose(statement: Statement, row: Recognizer) -> bool:
     """Source code, help texts and tables quote the words of failures. An exception of C++ is always indented, as
-    torchrun's and pip's reports are, XLA's status, and what kubectl says of a pod."""
+    reports of torchrun, pip and shells are, XLA's status, and what kubectl says of a pod."""
     is_said = any(
-        shape.match(statement.text) for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, _ROOT, _WEIGHTS, _PIPS_REPORT)
+        shape.match(statement.text)
+        for shape in (WHAT, _SIGNAL, _STATUS, _EVENT, _ROOT, _WEIGHTS, _PIPS_REPORT, _SHELLS_REPORT)
     )
     is_quoted = statement.level is LogLevel.NOTSET and statement.indented and not is_said
     return is_quoted and row.weight is not Weight.REASON

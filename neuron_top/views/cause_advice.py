@@ -232,6 +232,10 @@ OF_ROWS: dict[str, str] = {
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
     "Kubernetes does not know a kind of resource": "The cluster lacks a custom resource definition: install the "
     "operator (Volcano, Kueue, a training operator) that brings it, in a version that fits",
+    "CloudFormation cannot make a resource": "Read the reason in the line: limits are raised in Service Quotas, "
+    "names that exist already and permissions are the account's; what was made is rolled back",
+    "a probe's program is not in the image": "Build the program into the image, or let the probe ask in another way: "
+    "Kubernetes ends and starts the container again and again otherwise",
     "apt cannot verify a repository": "Install the repository's current signing key: vendors exchange them, and old "
     "images have the old one",
     "a local service is not reached": "The service does not run here, or this user may not use its socket: inside a "

@@ -44,12 +44,12 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
-            "|serialization assertion|engine plan file|could not resolve linux kernel"
+            "|serialization assertion|engine plan file|could not resolve linux kernel|can't find plugin for "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
             r"|[Uu]nable to locate a modulefile"
-            r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\bUnsatisfiableError\b"
+            r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\b(?:LibMamba)?UnsatisfiableError\b"
             r"|\b(?:CUDA|ROCM)_HOME (?:environment variable )?(?:does not exist|is not set)\b"
             r"|^(?:(?:\w+\.){0,9}\w+(?:Error|Exception): )?(?i:(?:could not|cannot|can't|unable to|failed to) "
             r"(?:find|locate) (?:the |a )?(?:nvcc|hipcc|C compiler|cuda_home|rocm_home|cuda toolkit)\b)"
@@ -71,7 +71,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|^(?:\w+\.){0,9}\w+(?:Error|Exception): (?!.{0,400}(?i:version|upgrade)).{0,400}\bpip3? install [A-Za-z]"
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file) .{1,300}No such file or directory"
             r"|check that neuronx?-cc is installed"
-            r"|Could not resolve Linux kernel version"
+            r"|Could not resolve Linux kernel version|\bCan't find plugin for \w"
             r"|Serialization assertion .{1,200} failed\b"
             r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"

@@ -96,7 +96,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
-            r"|\b(?:Resource|Instance|Vcpu|Service|Volume|Spot)\w*LimitExceeded|MaxSpotInstanceCountExceeded"
+            r"|\b(?!Request|Rate)[A-Z]\w{2,60}LimitExceeded|MaxSpotInstanceCountExceeded"
             r"|ReservationCapacityExceeded|(?i:insufficient capacity(?:,| error)(?!.{0,80}retrying)"
             r"|requested ml compute capacity|more vcpu capacity)"
             r"|(?i:capacity block.{0,80}(?:expired|not active|ended|not started|not yet|no longer))"

@@ -6,6 +6,31 @@ from tests.diagnose.cases.case import Case
 
 SERVICES = (
     Case(
+        "CloudFormation reaches a limit",
+        "tool_error",
+        """
+[i]  AWS::EC2::EIP/NATIP: CREATE_IN_PROGRESS - "Resource creation Initiated"
+>>>[x]  AWS::EC2::VPC/VPC: CREATE_FAILED - "The maximum number of VPCs has been reached. (Service: AmazonEC2; Status Code: 400; Error Code: VpcLimitExceeded; Request ID: x)"
+[i]  AWS::EC2::VPC/VPC: CREATE_IN_PROGRESS
+""",
+    ),
+    Case(
+        "CloudFormation finds a name taken, and takes the rest back",
+        "tool_error",
+        """
+>>>AWS::IAM::Role/ServiceRole: CREATE_FAILED - "role-1 already exists in stack arn:aws:cloudformation:x"
+AWS::EC2::VPC/VPC: CREATE_FAILED - "Resource creation cancelled"
+""",
+    ),
+    Case(
+        "the program that a probe asks is not in the image",
+        "missing_dependency",
+        """
+  Normal   Started    31s   kubelet            Started container server
+>>>  Warning  Unhealthy  21s   kubelet            Startup probe errored: rpc error: code = Unknown desc = failed to exec in container: failed to start exec "31": OCI runtime exec failed: exec failed: unable to start container process: exec: "health_probe": executable file not found in $PATH: unknown
+""",
+    ),
+    Case(
         "a kind of resource that no operator has brought, and its words at level warning",
         "missing_dependency",
         """

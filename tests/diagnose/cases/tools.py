@@ -6,6 +6,32 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "a shell's words, indented by the runner",
+        "missing_dependency",
+        """
+ $ COMPILER=$(root-config --cxx)
+>>> /usr/bin/bash: line 87: root-config: command not found
+ ERROR: Job failed: exit code 1
+""",
+    ),
+    Case(
+        "BuildKit's seconds in front of pip's levels",
+        "script_error",
+        """
+16.61 WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ReadTimeoutError("HTTPSConnectionPool(host='pypi.example', port=443): Read timed out.")': /simple/pip/
+>>>100.4 ERROR: Could not open requirements file: [Errno 2] No such file or directory: 'requirements.txt'
+failed to solve: process "/bin/sh -c pip install -r requirements.txt" did not complete successfully: exit code: 1
+""",
+    ),
+    Case(
+        "a plugin that this Slurm no longer has",
+        "missing_dependency",
+        """
+slurmctld: error: cannot find select/cons_res
+>>>slurmctld: fatal: Can't find plugin for select/cons_res
+""",
+    ),
+    Case(
         "apt has no key for a repository",
         "tool_error",
         """
