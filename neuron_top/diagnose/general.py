@@ -564,7 +564,8 @@ def _is_support(statement: Statement) -> bool:
 
 
 _SHELLS_REPORT = late_pattern(
-    r"(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:line )?\d{1,6}: \S{1,200}: (?:command )?not found$"
+    r"(?:STDERR: )?(?:/\S{1,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?\S{1,300}: "
+    r"(?:(?:command )?not found|No such file or directory)$"
 )
 
 

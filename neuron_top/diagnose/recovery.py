@@ -15,7 +15,7 @@ WORDS: tuple[bytes, ...] = (
     b"ignoring this", b"skipping this", b"falling back", b"continuing without", b"continuing anyway",
     b"ignore the above", b"ignore the previous",
     b"successfully assigned", b"successfully pulled", b"successfully provisioned",
-    b"h succeeded for v", b"started container", b"admitted by clusterqueue",
+    b"h succeeded for v", b"started container", b"admitted by clusterqueue", b" succeeded",
     b"initialized inferentia",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
@@ -30,6 +30,8 @@ _OVERCAME = late_pattern(
     r"|.{0,300}\byou can (?:safely )?ignore the (?:above|previous) (?:error|failure)"
 )
 """What a program says of the error in front of it: that it goes on."""
+_SUCCEEDED = late_pattern(r"Attempt \d{1,3}/\d{1,3} succeeded$")
+"""What rclone says when it has tried all of it again; its errors before that were overcome."""
 _LINES_TO_TAKE_BACK = 2
 """Between an error line and the one which says that it was overcome."""
 _REQUEUED = late_pattern(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,200} CANCELLED AT \S{1,40} DUE TO JOB REQUEUE \*\*\*")
@@ -101,7 +103,10 @@ class Recovery:
         if self._is_quoted(statement):
             return True
         if _OVERCAME.match(statement.text) is not None:
-            self._take_back(statement)
+            self._take_back(statement, _LINES_TO_TAKE_BACK)
+            return True
+        if _SUCCEEDED.match(statement.text) is not None:
+            self._take_back(statement, statement.line)
             return True
         if "REQUEUE" in statement.text and _REQUEUED.search(statement.text) is not None:
             self._queued_again = statement.line
@@ -129,12 +134,12 @@ class Recovery:
             self._quotes_until = 0
         return self._quotes_until > 0
 
-    def _take_back(self, statement: Statement) -> None:
-        """Error lines without a known meaning, of which the program says now that it went on."""
+    def _take_back(self, statement: Statement, lines: int) -> None:
+        """Error lines without a known meaning, so many lines back, of which the program says now that it went on."""
         for finding in self._findings.all:
             is_vague = finding.verdict.row is None or finding.weight is Weight.CASCADE
             if is_vague and not finding.terminal:
-                finding.recovered |= statement.line - finding.last_line <= _LINES_TO_TAKE_BACK
+                finding.recovered |= statement.line - finding.last_line <= lines
 
     def _is_of_task(self, statement: Statement) -> bool:
         """Whether Ansible says that a task begins, or that the one whose failure was just printed may fail."""

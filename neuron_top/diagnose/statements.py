@@ -144,7 +144,7 @@ _TO_ITS_USER = "USER"
 """How the compiler marks what it wants to be read, failures as well: no level of its own."""
 _TOOL = late_pattern(
     r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
-    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|pyxis|modprobe|rmmod|insmod|kubectl)"
+    r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
     r"(?:\[\d+\]| {1,8}0x[0-9a-f]{6,16})?: ?"
 )
 _CLOUD_LOGGING = late_pattern(
@@ -158,7 +158,7 @@ _KERNEL = late_pattern(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[
 _STAMP = late_pattern(
     r"[\[(]?(?:\d{4}[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d\d"
     r"(?:(?:[ T]|-(?=\d\d:\d\d:\d\d))\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?"
-    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|\d{1,5}\.\d{1,3}(?= (?:WARNING|ERROR|DEPRECATION): )"
+    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|\d{1,6}\.\d{3}s(?=: flux)|\d{1,5}\.\d{1,3}(?= (?:WARNING|ERROR|DEPRECATION): )"
     r"|#\d{1,4}(?: \d{1,6}\.\d{1,3}(?= )|(?= ERROR: ))"
     r"|\d\d/\d\d/\d\d(?:\d\d)? \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?"
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9}(?: \d{1,10}(?= slurm))?)?)"
@@ -169,7 +169,7 @@ _LOGGERS_NAME = late_pattern(r"[\w.-]{1,80} {1,8}(?=(?:DEBUG|INFO|WARNING|ERROR|
 """What Python's loggers are often told to put between stamp and level, without a sign that parts them."""
 _LEVEL = late_pattern(
     rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
-    rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])"
+    rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])|\{{[\w.]{{1,60}}\.py:\d{{1,6}}\}}(?= [A-Z])"
     rf"|[A-Z][\w-]{{2,40}}(?= \[)"
     rf"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
     rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"

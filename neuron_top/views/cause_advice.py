@@ -232,6 +232,9 @@ OF_ROWS: dict[str, str] = {
     "zone, and whether its driver (FSx, EBS, EFS) and security groups allow it",
     "Kubernetes does not know a kind of resource": "The cluster lacks a custom resource definition: install the "
     "operator (Volcano, Kueue, a training operator) that brings it, in a version that fits",
+    "AWS does not allow a call": "Add the action that the line names to the role or user that it names",
+    "a new machine does not answer": "Compare security groups, subnets, keys and the user: the other side "
+    "never answered",
     "CloudFormation cannot make a resource": "Read the reason in the line: limits are raised in Service Quotas, "
     "names that exist already and permissions are the account's; what was made is rolled back",
     "a probe's program is not in the image": "Build the program into the image, or let the probe ask in another way: "
@@ -291,6 +294,7 @@ OF_ROWS: dict[str, str] = {
     "take versions that go together (the release notes of the SDK, pip check)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
+    "a bucket that does not exist": "Compare the bucket's name, its region and the endpoint with what the storage has",
     "AWS refuses a request": "The request names what AWS does not have or allow: compare the name, the region and the "
     "account with what the console shows",
     "Hydra finds no such choice": "Correct the override or the config's name; `--info defaults` lists what there is, "

@@ -45,6 +45,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
             "|serialization assertion|engine plan file|could not resolve linux kernel|can't find plugin for "
+            "|start failed: |sh: "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
@@ -72,6 +73,9 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             r"|version `GLIBC|\bexecv(?:e\(\):|p error on file) .{1,300}No such file or directory"
             r"|check that neuronx?-cc is installed"
             r"|Could not resolve Linux kernel version|\bCan't find plugin for \w"
+            r"|\bstart failed: \S{1,200}: No such file or directory"
+            r"|^(?:STDERR: )?(?:\S{0,100}/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,6}: )?/\S{0,300}/bin/\S{1,100}: "
+            r"No such file or directory$"
             r"|Serialization assertion .{1,200} failed\b"
             r"|\bengine plan file is (?:not compatible|generated on an incompat)"
             r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"

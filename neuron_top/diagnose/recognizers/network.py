@@ -93,6 +93,24 @@ NETWORK: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "AWS does not allow a call",
+        CauseClass.NETWORK,
+        Weight.REASON,
+        words("you are not authorized to perform|is not authorized to perform: "),
+        r"\bUnauthorizedOperation: You are not authorized to perform\b|\bis not authorized to perform: [\w-]{1,60}:\w",
+        any_level=True,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
+        "a new machine does not answer",
+        CauseClass.NETWORK,
+        Weight.STATEMENT,
+        words("timeout waiting for ssh|timeout waiting for winrm|transport retry count exceeded on "),
+        r"\bTimeout waiting for (?:SSH|WinRM)\b|\bTransport retry count exceeded on \S",
+        Confidence.MEDIUM,
+        doubt=Doubt.SOME,
+    ),
+    Recognizer(
         "mpirun cannot start its daemons",
         CauseClass.TOOL_ERROR,
         Weight.STATEMENT,
@@ -134,7 +152,7 @@ NETWORK: tuple[Recognizer, ...] = (
             "|cannot reach http|remotedisconnected|serverdisconnected|incompleteread|proxyerror|sslerror"
             "|toomanyrequests|slowdown|repositorynotfound|localentrynotfound|connection timeout|) when calling the"
             "|inactiverpcerror|() timed out|404: not found|502: bad gateway|503: service|429: too many"
-            "|reqwest|error sending request for url|batch response: |smudge error: |condahttperror"
+            "|reqwest|error sending request for url|error downloading [|batch response: |smudge error: |condahttperror"
             "|e: failed to fetch|not found [ip: "
             "|unable to access 'http|requested url returned|unable to resolve host|curl: (|rpc failed; "
         ),
@@ -160,6 +178,7 @@ NETWORK: tuple[Recognizer, ...] = (
             r"|TooManyRequests|SlowDown|An error occurred \((?:[45]\d\d|NoSuchBucket|NoSuchKey"
             r"|InternalError|ServiceUnavailable|Throttling\w*|RequestLimitExceeded|RequestTimeTooSkewed)\) when calling"
             r"|RepositoryNotFound|_InactiveRpcError\b"
+            r"|\bError downloading \[https?://"
             r"|error sending request for url \(|\bReqwestMiddleware Error: |\breqwest::Error\b"
             r"|LocalEntryNotFound|^(?:404: Not Found|429: Too Many Requests|502: Bad Gateway|503: Service \w+)\b"
         ),

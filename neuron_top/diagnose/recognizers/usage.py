@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.recognizers.row import Recognizer, Weight, words
+from neuron_top.diagnose.recognizers.row import Doubt, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
 USAGE: tuple[Recognizer, ...] = (
@@ -12,12 +12,12 @@ USAGE: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "do not match the hashes|externally-managed-environment|get lock /var/lib|dpkg was interrupted"
-            "|condaverificationerror|invalidarchiveerror|npm err! code e|npm error code e"
+            "|yum lockfile is held|condaverificationerror|invalidarchiveerror|npm err! code e|npm error code e"
         ),
         (
             r"^(?:ERROR: )?THESE PACKAGES DO NOT MATCH THE HASHES\b|^externally-managed-environment$"
             r"|^E: (?:Could not get lock /var/lib/|dpkg was interrupted, )"
-            r"|\b(?:CondaVerification|InvalidArchive)Error\b"
+            r"|^yum lockfile is held by another process|\b(?:CondaVerification|InvalidArchive)Error\b"
             r"|^npm (?:ERR!|error) code E[A-Z]"
         ),
         Confidence.MEDIUM,
@@ -48,6 +48,15 @@ USAGE: tuple[Recognizer, ...] = (
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
             r"|could not consume arg|unexpected argument '-"
         ),
+    ),
+    Recognizer(
+        "a bucket that does not exist",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words("the specified bucket does not exist"),
+        r"\bThe specified bucket does not exist\b",
+        any_level=True,
+        doubt=Doubt.MUCH,
     ),
     Recognizer(
         "AWS refuses a request",

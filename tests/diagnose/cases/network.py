@@ -6,6 +6,42 @@ from tests.diagnose.cases.case import Case
 
 NETWORK = (
     Case(
+        "AWS does not allow Karpenter a machine, in a record over several lines",
+        "network",
+        """
+{
+   "level":"ERROR",
+   "message":"Reconciler error",
+>>>   "error":"launching nodeclaim, with fleet error(s), UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::41:role is not authorized to perform: ec2:RunInstances"
+}
+""",
+    ),
+    Case(
+        "Packer's machine does not answer",
+        "network",
+        """
+==> amazon-ebs: Waiting for SSH to become available...
+>>>==> amazon-ebs: Timeout waiting for SSH.
+==> amazon-ebs: Terminating the source AWS instance...
+""",
+    ),
+    Case(
+        "a peer that InfiniBand does not reach",
+        "network",
+        """
+>>>[n1:195:0:195] ib_mlx5_log.c:139  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)
+[n1:195:0:195] ib_mlx5_log.c:139  RC QP 0x1 wqe[0]: SEND s-e [inl len 26]
+""",
+    ),
+    Case(
+        "Bazel downloads something else",
+        "network",
+        """
+>>>ERROR: /a/BUILD:759:1: no such package '@jpeg//': Error downloading [http://www.example.org/jpeg.tar.gz] to /c/jpeg.tar.gz: Checksum was 1 but wanted 2
+ERROR: Analysis of target '//:game' failed; build aborted
+""",
+    ),
+    Case(
         "a download in Rust",
         "network",
         """

@@ -7,6 +7,15 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "rclone's third attempt",
+        "",
+        """
+2026/03/04 19:12:26 ERROR : a.tiles: Post request put error: multipart upload failed to read source: stream error; received from peer
+2026/03/04 19:12:26 ERROR : Attempt 1/3 failed with 2 errors and: multipart upload failed to read source: stream error; received from peer
+2026/03/04 19:56:29 ERROR : Attempt 2/3 succeeded
+""",
+    ),
+    Case(
         "a device that answers late to the runtime's daemon",
         "",
         """

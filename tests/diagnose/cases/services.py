@@ -6,6 +6,15 @@ from tests.diagnose.cases.case import Case
 
 SERVICES = (
     Case(
+        "a bucket that is not there, at level warning",
+        "bad_usage",
+        """
+time="2026-03-04T08:53:08Z" level=info msg="Saving from /tmp/a.tgz to s3"
+>>>time="2026-03-04T08:53:09Z" level=warning msg="Failed to put file: The specified bucket does not exist"
+time="2026-03-04T08:53:19Z" level=error msg="executor error: timed out waiting for the condition"
+""",
+    ),
+    Case(
         "CloudFormation reaches a limit",
         "tool_error",
         """

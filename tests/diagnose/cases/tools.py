@@ -6,6 +6,32 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "a program that Chef does not find",
+        "missing_dependency",
+        """
+  Expected process to exit with [0], but received '127'
+  STDOUT: 
+>>>  STDERR: sh: /opt/cluster/envs/cookbook/bin/aws: No such file or directory
+""",
+    ),
+    Case(
+        "a program that Flux does not find",
+        "missing_dependency",
+        """
+$ flux mini run -N2 stress
+>>>0.778s: flux-shell[1]: FATAL: task 0: start failed: stress: No such file or directory
+0.784s: job.exception type=exec severity=0 task 0: start failed: stress: No such file or directory
+""",
+    ),
+    Case(
+        "Airflow's header in front of what a sensor says",
+        "script_error",
+        """
+[2026-03-04 05:06:07,781] {emr_base_sensor.py:33} INFO - Job flow currently TERMINATED_WITH_ERRORS
+>>>[2026-03-04 05:06:07,799] {__init__.py:1580} ERROR - EMR job failed for code: VALIDATION with message no such type
+""",
+    ),
+    Case(
         "a shell's words, indented by the runner",
         "missing_dependency",
         """
