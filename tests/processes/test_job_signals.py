@@ -8,10 +8,11 @@ from pathlib import Path
 
 ROUNDS = 40
 PROGRAM = """
-import os, subprocess, sys, threading, time
+import os, signal, subprocess, sys, threading, time
 from neuron_top.processes.job_signals import signals_passed_on
 from neuron_top.processes.launch import Job
 
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # what a script starts in the background ignores it
 came, late = [], 0
 job = Job([sys.executable, "-c", "import time; time.sleep(600)"], dict(os.environ, NEURONTOP_RUN="twice"), shown=False)
 job.signal = came.append
