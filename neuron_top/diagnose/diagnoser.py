@@ -364,7 +364,8 @@ class Diagnoser:
         if verdict is None and self._plugin is None and general.is_failed_plugin(statement.text):
             self._plugin = statement
         if self._heading is not None and (statement.text or statement.line - self._heading[1].line > 1):
-            if general.labels_reason(statement.text) and statement.line - self._heading[1].line == 1:
+            above = self._heading[1]
+            if general.labels_reason(statement.text, above.text) and statement.line - above.line == 1:
                 return None
             heading, self._heading = self._heading, None
             if verdict is None and self._is_headed(statement, *heading):

@@ -72,10 +72,12 @@ _CONDITION = late_pattern(
     r"(?:what\(\): {1,4}|(?:\w{1,80}\.){0,9}\w{0,80}(?:Error|Exception): )?(?:[A-Z][A-Z\d]{0,20}_)?"
     r"(?:FATAL|THROW|ASSERT|CHECK|ENFORCE|REQUIRE|VERIFY)(?:_\w{1,20})? (?:@|at) \S{1,300}"
     r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl):\d{1,7}: .{1,300}$"
-    r"|(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$"
 )
-"""How macros of C++ name a place and the condition that does not hold there, and pydantic a model; why stands below."""
-_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$|[a-z_][\w.\[\]-]{0,100}$")
+"""How macros of C++ name a place and the condition that does not hold there; why stands below."""
+_VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validation errors? for \S{1,200}$")
+"""How pydantic names a model; the field and why stand below."""
+_FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
+_REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
 _OPENING = late_pattern(
     r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from "
@@ -464,13 +466,14 @@ def heads_reason(statement: Statement, verdict: CauseVerdict) -> bool:
 
 
 def leaves_reason(text: str) -> bool:
-    """Whether an exception's words only name a place and a condition in a source, and why stands below."""
-    return _CONDITION.match(text) is not None
+    """Whether an exception's words only name a place and a condition in a source, or a model; why stands below."""
+    return _CONDITION.match(text) is not None or _VALIDATION.match(text) is not None
 
 
-def labels_reason(text: str) -> bool:
-    """Whether a line only says that the reason stands on the next one."""
-    return _REASONS_LABEL.match(text) is not None
+def labels_reason(text: str, heading: str) -> bool:
+    """Whether a line below `heading` only says that, or of which field, the reason stands on the next one."""
+    is_field = _VALIDATION.match(heading) is not None and _FIELD.match(text) is not None
+    return is_field or _REASONS_LABEL.match(text) is not None
 
 
 def states_reason(statement: Statement) -> bool:

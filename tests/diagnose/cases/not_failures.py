@@ -7,6 +7,16 @@ from tests.diagnose.cases.wordings import waits
 
 NOT_FAILURES = (
     Case(
+        "a heading under which nothing is told",
+        "",
+        """
+step 1
+Error:
+None
+everything was copied to the bucket
+""",
+    ),
+    Case(
         "Slurm sets up less than it was told to",
         "",
         """
