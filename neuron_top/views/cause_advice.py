@@ -233,8 +233,8 @@ OF_ROWS: dict[str, str] = {
     "Kubernetes does not know a kind of resource": "The cluster lacks a custom resource definition: install the "
     "operator (Volcano, Kueue, a training operator) that brings it, in a version that fits",
     "AWS does not allow a call": "Add the action that the line names to the role or user that it names",
-    "a new machine does not answer": "Compare security groups, subnets, keys and the user: the other side "
-    "never answered",
+    "a machine does not answer": "The other side never answered: compare security groups, subnets, keys and the "
+    "user; on a fabric, its links and counters",
     "CloudFormation cannot make a resource": "Read the reason in the line: limits are raised in Service Quotas, "
     "names that exist already and permissions are the account's; what was made is rolled back",
     "a probe's program is not in the image": "Build the program into the image, or let the probe ask in another way: "

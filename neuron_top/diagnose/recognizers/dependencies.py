@@ -42,10 +42,9 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
             "|no module named|cannot import name|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
-            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package|no package |execve(): "
+            "|no such file or directory|glibc|libxml2|unable to locate package|no package |execve(): "
             "|execvp error on |-cc is installed|module compiled against|compiled using numpy|pip install |pip3 install "
             "|serialization assertion|engine plan file|could not resolve linux kernel|can't find plugin for "
-            "|start failed: |sh: "
         ),
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"

@@ -102,7 +102,7 @@ NETWORK: tuple[Recognizer, ...] = (
         doubt=Doubt.MUCH,
     ),
     Recognizer(
-        "a new machine does not answer",
+        "a machine does not answer",
         CauseClass.NETWORK,
         Weight.STATEMENT,
         words("timeout waiting for ssh|timeout waiting for winrm|transport retry count exceeded on "),

@@ -92,7 +92,7 @@ SCHEDULING: tuple[Recognizer, ...] = (
         words(
             "insufficient|capacityerror|limitexceeded|countexceeded|capacity block|capacityexceeded|ml compute capacity"
             "|allocate resources|unfulfillablecapacity|node configuration is not available|vcpu capacity"
-            "|resourcesunavailableerror|quota_exceeded|quotaexceeded|quota '"
+            "|resourcesunavailableerror|quota_exceeded|quota '"
         ),
         (
             r"Insufficient(?:Instance|Host|ReservedInstances?|Address)?Capacity|\bCapacityError\b|UnfulfillableCapacity"
