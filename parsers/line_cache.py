@@ -1,13 +1,15 @@
-"""Remembers the events of lines that come again word for word, with another stamp and process.
+"""Remembers the events of lines that come again: word for word with another stamp and process, or, for a trainer's
+dictionary, with other numbers.
 
-Many ranks say the same of the same graphs. Remembered are lines that stand alone: a plain header or none, events that
-hang on nothing but the line. So a remembered line gives exactly what reading it again would give.
+Many ranks say the same of the same graphs, and each step of a training is told in the same words. Remembered are lines
+that stand alone: a plain header or none, events that hang on nothing but the line. So a remembered line gives exactly
+what reading it again would give.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from neuron_top.events import (
     HubMissed,
     LockWaited,
     QueueCounted,
+    StepReported,
     WorkerFinished,
     WorkerStarted,
 )
@@ -30,6 +33,7 @@ from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, PLAIN, WRAPPER, Record
 from neuron_top.parsers.tally import Tally
+from neuron_top.parsers.training import Training, numbers_in, step_of
 
 _HEADER = late_pattern(rb"(\d{4}-\d\d-\d\d \d\d:\d\d):([0-5]\d)\.000(\d{3}):  (\d{1,10})  (.+)", re.DOTALL)
 """Minute, second, millisecond, process, words."""
@@ -43,6 +47,10 @@ _MOST = 8192
 _SHAPES = (WRAPPER, PLAIN, DOTS)
 
 
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
 class _Seen(NamedTuple):
     """What a line gave: its events, whether a family knew it, the tag of its header."""
 
@@ -54,17 +62,23 @@ class _Seen(NamedTuple):
 class LineCache:
     """The lines of one stream that may come again."""
 
-    def __init__(self) -> None:
+    def __init__(self, training: Training | None) -> None:
+        """`training`: the family that the steps of this stream are told to; None where nobody reads steps."""
+        self._training = training
         self._headed: dict[bytes, _Seen] = {}
         """By the words behind a header."""
         self._bare: dict[bytes, _Seen] = {}
+        self._steps: dict[tuple[str, ...], StepReported] = {}
+        """By the names in a dictionary of numbers, the step that one with these names gave."""
 
     def repeat(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
         """The events of a line that is known, counted as if it had been read; None if it must be read."""
         header = _HEADER.match(line)
         if header is None:
             seen = self._bare.get(line)
-            if seen is None or (tally.wants_samples and not seen.known):
+            if seen is None:
+                return self._step(line, offset, tally) if line.startswith(b"{'") else None
+            if tally.wants_samples and not seen.known:
                 return None
             events = [replace(event, offset=offset) for event in seen.events]
         else:
@@ -80,12 +94,29 @@ class LineCache:
             tally.add(event)
         return events
 
+    def _step(self, line: bytes, offset: int, tally: Tally) -> list[AnyEvent] | None:
+        """The step of a dictionary whose names are known."""
+        numbers = numbers_in(line)
+        before = self._steps.get(tuple(numbers)) if numbers else None
+        if numbers is None or before is None or self._training is None:
+            return None
+        step = step_of(numbers, {"source": before.source, "offset": offset})
+        tally.known += 1
+        tally.add(step)
+        return [] if self._training.evaluates(step) else [step]
+
     def learn(self, line: bytes, records: list[Record], events: list[AnyEvent], *, known: bool) -> None:
         """Remember a line that was read, if it stands alone."""
-        if len(records) != 1 or len(line) > _LONGEST or not _ALONE.issuperset(map(type, events)):
+        if len(records) != 1 or len(line) > _LONGEST:
             return
         record = records[0]
         if not record.stands_alone or record.shape not in _SHAPES:
+            return
+        if len(events) == 1 and isinstance(step := events[0], StepReported):
+            if known and (numbers := numbers_in(line)):
+                _keep(self._steps, tuple(numbers), step)
+            return
+        if not _ALONE.issuperset(map(type, events)):
             return
         header, seen = _HEADER.match(line), _Seen(tuple(events), known, record.tag)
         if header is None and not record.tag:
@@ -94,7 +125,7 @@ class LineCache:
             _keep(self._headed, header[5], seen)
 
 
-def _keep(lines: dict[bytes, _Seen], line: bytes, seen: _Seen) -> None:
-    if len(lines) >= _MOST:
-        lines.clear()
-    lines[line] = seen
+def _keep(seen: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    if len(seen) >= _MOST:
+        seen.clear()
+    seen[key] = value

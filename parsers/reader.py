@@ -22,6 +22,7 @@ from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.tally import Tally
+from neuron_top.parsers.training import Training
 
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
@@ -54,11 +55,11 @@ class LogReader:
         """Set for a log in UTF-16."""
         self._buffer = LineSplitter()
         self._unwrapper = LineUnwrapper()
-        self._line_cache = LineCache()
         self._offset = self._line_start = offset
         """Where the first line of the next block begins: before the block, if that line came in pieces."""
         made = [(row.make(), row) for row in rows]
         self._families = [family for family, _ in made]
+        self._line_cache = LineCache(next((each for each in self._families if isinstance(each, Training)), None))
         self._readers = {shape: [family for family, row in made if shape in row.shapes] for shape in RecordShape}
         self._plain = [(families.bit(row), family) for family, row in made if PLAIN in row.shapes]
         self._marked: dict[int, list[Family]] = {}

@@ -7,7 +7,10 @@ these numbers are fake; that is for the run to know, not for a line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
 
 from neuron_top.events import AnyEvent, CheckpointReported, StepReported, TrainingFactReported
 from neuron_top.late_pattern import late_pattern
@@ -19,6 +22,9 @@ _DICT = late_pattern(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
 _ITEM = late_pattern(
     rf"'([\w/. -]{{1,60}})': (?:'|np\.float\d\d\(|tensor\()?({_FLOAT})(?:['\)]|, device='[\w:]{{1,20}}'\))?(?=[,}}\s])"
 )
+_NAMED_NUMBER = rb"'[\w/. -]{1,60}': -?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?"
+_NUMBERS = late_pattern(rb"\{%b(?:, %b){0,60}\}" % (_NAMED_NUMBER, _NAMED_NUMBER))
+_decode_numbers = msgspec.json.Decoder(dict[str, float]).decode
 _BAR = late_pattern(
     r"(?P<percent>\d{1,3})%\|[^|]{0,400}\| {0,20}(?P<step>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[\d:]{1,20}<[\d:?]{1,20}, {0,4}(?P<rate>[\d.]{1,20}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{0,1500})\]"
@@ -143,9 +149,10 @@ class Training:
 
     def _of_training(self, events: list[AnyEvent]) -> list[AnyEvent]:
         """Without steps of an evaluation."""
-        return [event for event in events if not (isinstance(event, StepReported) and self._evaluates(event))]
+        return [event for event in events if not (isinstance(event, StepReported) and self.evaluates(event))]
 
-    def _evaluates(self, step: StepReported) -> bool:
+    def evaluates(self, step: StepReported) -> bool:
+        """Whether this step, the next of the log, is an evaluation's, as far as the bars before it tell."""
         self._last_bar = step.total_steps if step.total_steps is not None else self._last_bar
         if step.loss is not None:
             self._training_bar = self._last_bar
@@ -184,21 +191,34 @@ def _dictionary(record: Record) -> list[AnyEvent] | None:
         return None
     items = {key: float(text) for key, text in _ITEM.findall(found[0])}
     if "loss" in items:
-        return [
-            StepReported(
-                **common(record),
-                loss=items["loss"],
-                learning_rate=items.get("learning_rate"),
-                epoch=items.get("epoch"),
-                step=_whole(items.get("step", items.get("global_step"))),
-                throughput=items.get("train/tokens_per_sec"),
-                throughput_unit="tokens/s" if "train/tokens_per_sec" in items else "",
-                step_seconds=items.get("train/step_time"),
-            )
-        ]
+        return [step_of(items, common(record))]
     if any(key.startswith(("train_", "eval_")) for key in items):
         return [_fact(record, key, f"{value:g}") for key, value in items.items()]
     return None
+
+
+def step_of(numbers: Mapping[str, float], where: dict[str, Any]) -> StepReported:
+    """The step that the trainer's dictionary tells, which has a loss; `where` are the fields of every log event."""
+    return StepReported(
+        **where,
+        loss=numbers["loss"],
+        learning_rate=numbers.get("learning_rate"),
+        epoch=numbers.get("epoch"),
+        step=_whole(numbers.get("step", numbers.get("global_step"))),
+        throughput=numbers.get("train/tokens_per_sec"),
+        throughput_unit="tokens/s" if "train/tokens_per_sec" in numbers else "",
+        step_seconds=numbers.get("train/step_time"),
+    )
+
+
+def numbers_in(line: bytes) -> dict[str, float] | None:
+    """The numbers of a line that is a dictionary of finite numbers as Python prints it, and nothing else; else None."""
+    if _NUMBERS.fullmatch(line) is None:
+        return None
+    try:
+        return _decode_numbers(line.replace(b"'", b'"'))
+    except msgspec.MsgspecError:  # `007`, `1e999`
+        return None
 
 
 def _bar(record: Record) -> list[AnyEvent] | None:
