@@ -79,7 +79,7 @@ _VALIDATION = late_pattern(r"(?:\w{1,80}\.){0,9}ValidationError: \d{1,4} validat
 _FIELD = late_pattern(r"[A-Za-z_][\w.\[\]-]{0,100}$")
 _REASONS_LABEL = late_pattern(r"(?i)(?:info|message|reason|details?):$")
 _OPENING = late_pattern(
-    r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
+    r"(?:(?:[^\s:]{0,200}[/\\]|[A-Z]:\S{0,200}\\)?[\w.+-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
     r"(?::|!| -| to | in | while | during | when | from "
     r"| (?!(?:handl|logg|report|check|correct|track|estimat|see|us)ing)\w{2,20}ing )\s*\S"
     r"|(?:Unhandled|Uncaught) (?:exception|error)\b|(?:ptxas|nvcc|cicc|nvlink|fatbinary) (?:fatal|error) {1,4}: (?=\S)"
@@ -421,7 +421,8 @@ def exception(statement: Statement, raised: re.Match[str], raised_in: RaisedIn =
         return CauseVerdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
     if name in ("TimeoutError", "Timeout"):
         return CauseVerdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
-    whose = CauseClass.COMPILE_ERROR if raised_in is RaisedIn.COMPILER else CauseClass.SCRIPT_ERROR
+    is_compilers = raised_in is RaisedIn.COMPILER or is_of_graph_compiler(statement.text)
+    whose = CauseClass.COMPILE_ERROR if is_compilers else CauseClass.SCRIPT_ERROR
     if name == "Error" and _TOOL_NAME.match(raised["text"] or ""):
         whose = CauseClass.TOOL_ERROR
     return CauseVerdict(whose, Weight.STATEMENT, "", Confidence.MEDIUM)

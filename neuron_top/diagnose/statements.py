@@ -172,7 +172,8 @@ _LEVEL = late_pattern(
     rf"|[\w./-]{{1,60}}\.py(?::\d{{1,6}})?(?= [A-Z])|\{{[\w.]{{1,60}}\.py:\d{{1,6}}\}}(?= [A-Z])"
     rf"|[A-Z][\w-]{{2,40}}(?= \[)"
     rf"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
-    rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
+    rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?<=WARNING)!|(?=\s-\s)|(?<=[A-Z] )(?=\S))"
+    rf"[\s|:-]{{0,4}}"
 )
 """A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
 _EXCEPTION = late_pattern(r"(?:\w{1,80}\.){0,12}\w{1,80}(?:Error|Exception): ")

@@ -275,6 +275,9 @@ OF_ROWS: dict[str, str] = {
     "workers of the data loader, or torch.multiprocessing.set_sharing_strategy('file_system')",
     "no permission": "The user of the job may not use what the line names: correct owner and mode, or name a folder of "
     "its own (HOME, XDG_CACHE_HOME, TMPDIR, NEURON_COMPILE_CACHE_URL)",
+    "mpirun cannot start a program": "The launcher found the program and may not run it, or its path is cut off: check "
+    "on that host that the file is there, that its mode lets the job's user run it, and that its first line names an "
+    "interpreter",
     "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
     "what it is on",
     "a script's syntax": "The shell cannot read the script: correct it at that line, or run it with the shell that it "
@@ -285,6 +288,8 @@ OF_ROWS: dict[str, str] = {
     "learning rate, clip gradients, and check the data",
     "no versions fit together": "What is asked for cannot be installed together: correct the versions that the message "
     "names, or name the index that has them (Neuron's own for torch-neuronx)",
+    "no versions fit together, for a reason below": "What is asked for cannot be installed together: the lines below "
+    "state which versions exclude each other",
     "missing shared library": "The machine, or the container, lacks the shared library that the line names: install "
     "the package of the system that has it (apt-get install libxml2; libnrt is in aws-neuronx-runtime-lib); where it "
     "is installed, add its folder to LD_LIBRARY_PATH",

@@ -14,12 +14,22 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"
-            "|have conflicting dependencies"
+            "|have conflicting dependencies|─▶ because "
         ),
         (
-            r"No solution found when resolving\b|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
+            r"No solution found when resolving\b(?!.{0,200}:$)|─▶ Because \S"
+            r"|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
             r"|Could not solve for environment specs|because these package versions have conflicting dependencies\b"
         ),
+    ),
+    Recognizer(
+        "no versions fit together, for a reason below",
+        CauseClass.MISSING_DEPENDENCY,
+        Weight.DEATH,
+        words("no solution found when resolving"),
+        r"No solution found when resolving\b.{0,200}:$",
+        Confidence.MEDIUM,
+        ReasonGiven.MISSING,
     ),
     Recognizer(
         "missing shared library",

@@ -92,6 +92,13 @@ FILES: tuple[Recognizer, ...] = (
         r"\bPermissionError: (?!(?:Access Denied|Forbidden)$)|\bexecve\(\): .{1,300}: Permission denied",
     ),
     Recognizer(
+        "mpirun cannot start a program",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("execvp error on "),
+        r"\bexecvp error on file (?!.{1,400}No such file or directory)\S",
+    ),
+    Recognizer(
         "no such file",
         CauseClass.SCRIPT_ERROR,
         Weight.STATEMENT,

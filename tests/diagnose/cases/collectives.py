@@ -7,6 +7,17 @@ from tests.diagnose.cases.wordings import CCOM
 
 COLLECTIVES = (
     Case(
+        "Open MPI's transport over TCP reads no more",
+        "collective",
+        """
+rank 1 pours
+>>>[tea7][[401,1],3][btl_tcp_frag.c:215:mca_btl_tcp_frag_recv] mca_btl_tcp_frag_recv: readv error (0x55d0c0ffee, 4096)
+\tBad address(1)
+
+[tea8.example:977] pml_ob1_sendreq.c:188 FATAL
+""",
+    ),
+    Case(
         "a GPU's reason below NCCL's last error",
         "runtime_exec",
         """

@@ -8,6 +8,21 @@ from tests.diagnose.cases.wordings import SERVICE, XLA, waits
 STAMP = "2026-03-04T05:06:07Z"
 COMPILES = (
     Case(
+        "a C compiler that Triton calls ends with a status, in PyTorch's words for the graph's compiler",
+        "compile_error",
+        """
+Traceback (most recent call last):
+  File "/opt/venv/lib/triton/runtime/build.py", line 50, in _build
+    ret = subprocess.check_call(cc_cmd)
+  File "/usr/lib/python3.11/subprocess.py", line 413, in check_call
+    raise CalledProcessError(retcode, cmd)
+>>>torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:
+>>>CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tea/main.c', '-O3', '-o', '/tmp/tea/utils.so']' returned non-zero exit status 1.
+
+Set TORCH_LOGS="+dynamo" and TORCHDYNAMO_VERBOSE=1 for more information
+""",
+    ),
+    Case(
         "kernel's out-of-memory killer takes the compiler",
         "compile_killed",
         """

@@ -7,6 +7,15 @@ from tests.diagnose.cases.wordings import waits
 
 NOT_FAILURES = (
     Case(
+        "a warning with an exclamation mark behind the name of who looks elsewhere",
+        "",
+        """
+step 1
+TEA_SETUP: WARNING! libkettle.so not found in any environmental path. Searching in backup paths...
+TEA_SETUP: found /opt/tea/libkettle.so
+""",
+    ),
+    Case(
         "a heading under which nothing is told",
         "",
         """

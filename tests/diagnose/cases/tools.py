@@ -50,6 +50,26 @@ failed to solve: process "/bin/sh -c pip install -r requirements.txt" did not co
 """,
     ),
     Case(
+        "a program whose mode does not let Hydra start it, behind a path that a pager has broken",
+        "script_error",
+        """
+starting the run
+>>>[proxy:0:0@n17] HYD_spawn (lib/intel/hydra_spawn.c:145): execvp error on file /scratch/project/tea/with/a/long/na
+me/brew (Permission denied)
+run ended
+""",
+    ),
+    Case(
+        "a program of a build that has a path in front of its words",
+        "script_error",
+        """
+cmd.exe /C "cd . && D:\\mingw\\bin\\ar.exe qc lib\\libtea.a @tea.rsp && cd ."
+>>>D:\\mingw\\bin\\ar.exe: could not create temporary file whilst writing archive: no space
+[3/9] Linking CXX executable bin\\kettle.exe
+ninja: build stopped: subcommand failed.
+""",
+    ),
+    Case(
         "a plugin that this Slurm no longer has",
         "missing_dependency",
         """

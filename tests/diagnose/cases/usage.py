@@ -280,8 +280,8 @@ Traceback (most recent call last):
         """
 Using CPython 3.12.3 interpreter at: /usr/bin/python3.12
 Creating virtual environment at: .venv
->>>  × No solution found when resolving dependencies:
-  ╰─▶ Because only torch-neuronx<=2.8.0.2.10 is available and your project
+  × No solution found when resolving dependencies:
+>>>  ╰─▶ Because only torch-neuronx<=2.8.0.2.10 is available and your project
       depends on torch-neuronx>=2.9, we can conclude that your project's
       requirements are unsatisfiable.
 """,
