@@ -229,6 +229,8 @@ NOISE = late_pattern(
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|^Unable to determine if Secure Boot is enabled"
+    r"|^cannot configure rootless cgroup using the cgroupfs manager$"
+    r"|^unable to write (?:system|pod|image|volume) event: |^check for SO_REUSEPORT: "
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"
     r"|^(?:task/cgroup: unable to add |Unable to create TMPDIR \[|Setting TMPDIR to |switch_g_job_postfini: "
     r"|TMPDIR \[[^\]]{1,300}\] is not writeable|xcpuinfo_hwloc_topo_load: failed"

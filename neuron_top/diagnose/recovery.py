@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neuron_top.diagnose.findings import Findings
 from neuron_top.diagnose.general import CauseVerdict
-from neuron_top.diagnose.recognizers import NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
+from neuron_top.diagnose.recognizers import HOST_TAKEN, NO_CAPACITY, PIPS_BUILD, TRIED_AGAIN, Weight
 from neuron_top.diagnose.statements import Speaker, Statement
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -16,7 +16,7 @@ WORDS: tuple[bytes, ...] = (
     b"ignore the above", b"ignore the previous",
     b"successfully assigned", b"successfully pulled", b"successfully provisioned",
     b"h succeeded for v", b"started container", b"admitted by clusterqueue", b" succeeded",
-    b"initialized inferentia",
+    b"initialized inferentia", b"essential container in task exited",
     b"restart worker", b"restart the worker", b"restart all worker", b"restarting worker", b"restarting the worker",
     b"restarting all worker", b"restarting training worker", b"recover training worker",
     b"   compiling ", b"   checking ", b"   finished ", b"successfully installed ", b"head is now at ",
@@ -66,11 +66,13 @@ _DONE_AFTER_ALL = (
         ),
     ),
     ((NO_CAPACITY,), late_pattern(r"\bSuccessfully provisioned (?:cluster|or found existing|instance|node|VM)\b")),
+    ((HOST_TAKEN,), late_pattern(r"\bEssential container in task exited\b")),
     ((NO_CAPACITY, "no node for a pod"), late_pattern(r"\bAdmitted by ClusterQueue \S")),
     (("driver or device missing",), late_pattern(r"\bInitialized Inferentia: \S")),
     (("git lacks an object",), late_pattern(r"^HEAD is now at [0-9a-f]{7}")),
 )
-"""What such tools print when they could do later what these rows say that they could not."""
+"""What such tools print when they could do later what these rows say that they could not; of AWS Batch, that another
+attempt has come to its end."""
 DONE_LATER = frozenset(row for rows, _ in _DONE_AFTER_ALL for row in rows)
 _POD = late_pattern(r"\bpod/[\w.-]{1,253}")
 """Where events of several pods stand in one table, each names its pod."""

@@ -122,6 +122,10 @@ OF_ROWS: dict[str, str] = {
     "a GPU's driver does not answer": "The loaded module of the GPU's driver and its library differ, or the container "
     "may not use the device: load the module anew (reboot the machine), start the container again with the host's "
     "driver, then run nvidia-smi",
+    "NVIDIA's installer refuses": "Do what the installer asks for, then run it again: end the X server, unload the "
+    "modules that are loaded (rmmod), disable nouveau, or install the headers of the running kernel",
+    "NVIDIA's installer names another log": "The installer's own log says why: read the ERROR lines of "
+    "/var/log/nvidia-installer.log",
     "no GPU": "The program asks for a GPU that this machine or this PyTorch does not have: choose the device (on "
     "Neuron: xla), or install a driver and a PyTorch that match (nvidia-smi)",
     "NCCL refuses the ranks": "Give each rank a device of its own and a number below the size of the world: check "
@@ -306,6 +310,8 @@ OF_ROWS: dict[str, str] = {
     "and `+key=value` adds a key",
     "a package manager refuses": "The package manager says what it refuses: correct that, or use an environment of its "
     "own (python -m venv)",
+    "a shell's variable that is not set": "Set the variable in the job's script or environment, or give it a default "
+    "(${NAME:-})",
     "wrong arguments": "Correct the command line as the message says",
     "versions do not match": "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
     "port taken": "Another process listens on this port, often a job that has not ended: end it, or choose another one "
@@ -330,6 +336,8 @@ OF_ROWS: dict[str, str] = {
     "network": "See whether the address in the line can be reached from this host (DNS, proxy, security group, "
     "credentials)",
     "stopped": "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    "the host of a container was taken away": "The machine under the container went, often a Spot instance: let AWS "
+    "Batch try again (retryStrategy, with an evaluateOnExit for Host EC2*), and go on from the last checkpoint",
     "a signal asked it to end": "The job was asked to end from outside and the log does not say by whom: look at the "
     "scheduler's record (sacct, kubectl describe pod, spot notices) and the other ranks' logs",
     "failure that another task states": "PyTorch/XLA's service only passes a failure on: its lines above state the "

@@ -14,7 +14,7 @@ from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT,
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
 from neuron_top.diagnose.recognizers.dependencies import OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
-from neuron_top.diagnose.recognizers.interruptions import STOPPED
+from neuron_top.diagnose.recognizers.interruptions import HOST_TAKEN, STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
 from neuron_top.diagnose.recognizers.network import TRIED_AGAIN
 from neuron_top.diagnose.recognizers.row import Doubt, ReasonGiven, Recognizer, Weight
@@ -25,6 +25,7 @@ __all__ = [
     "CASCADES",
     "DEATHS",
     "ENDED_BELOW",
+    "HOST_TAKEN",
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
     "NO_CAPACITY",

@@ -14,11 +14,12 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         Weight.REASON,
         words(
             "no solution found when resolving|version solving failed|resolutionimpossible|could not solve for"
-            "|have conflicting dependencies|─▶ because "
+            "|have conflicting dependencies|unsatisfiableerror|─▶ because "
         ),
         (
             r"No solution found when resolving\b(?!.{0,200}:$)|─▶ Because \S"
             r"|\bversion solving failed\b|^(?:ERROR: )?ResolutionImpossible:"
+            r"|\b(?:LibMamba)?UnsatisfiableError\b"
             r"|Could not solve for environment specs|because these package versions have conflicting dependencies\b"
         ),
     ),
@@ -44,7 +45,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         Weight.STATEMENT,
         words(
             "is not a supported wheel|following module(s)|locate a modulefile|environmentnamenotfound"
-            "|environmentlocationnotfound|resolvepackagenotfound|unsatisfiableerror"
+            "|environmentlocationnotfound|resolvepackagenotfound"
             "|cuda_home|find nvcc|locate nvcc|find hipcc|locate hipcc|find c compiler|cuda toolkit|rocm_home"
             "|no installation candidate|packagesnotfounderror"
             "|.so not found|.sonot found| in path|fatal error: "
@@ -59,7 +60,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         (
             r"is not a supported wheel\b|following module\(s\) (?:are unknown|cannot be loaded)"
             r"|[Uu]nable to locate a modulefile"
-            r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b|\b(?:LibMamba)?UnsatisfiableError\b"
+            r"|\bEnvironment(?:Name|Location)NotFound\b|\bResolvePackageNotFound\b"
             r"|\b(?:CUDA|ROCM)_HOME (?:environment variable )?(?:does not exist|is not set)\b"
             r"|^(?:(?:\w+\.){0,9}\w+(?:Error|Exception): )?(?i:(?:could not|cannot|can't|unable to|failed to) "
             r"(?:find|locate) (?:the |a )?(?:nvcc|hipcc|C compiler|cuda_home|rocm_home|cuda toolkit)\b)"

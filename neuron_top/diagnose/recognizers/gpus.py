@@ -16,12 +16,13 @@ GPUS: tuple[Recognizer, ...] = (
             "cuda out of memory|hip out of memory|xpu out of memory|npu out of memory|mlu out of memory"
             "|musa out of memory|hpu out of memory|mps backend out of memory|error: out of memory"
             "|status_alloc_failed|cudaerrormemoryallocation|triton error [cuda]|internal: out of memory"
-            "|malloc failed: out of memory"
+            "|malloc failed: out of memory|error(2), out of memory|memory error on gpu"
         ),
         (
             r"\b(?:CUDA|HIP|XPU|NPU|MLU|MUSA|HPU|MPS backend)(?: error:)? out of memory"
             r"|Triton Error \[CUDA\]: out of memory|\bstatus: (?:Internal|INTERNAL): out of memory"
             r"|\bCU(?:BLAS|DNN|SPARSE)_STATUS_ALLOC_FAILED"
+            r"|\b(?:CUDA|HIP) error ?\(2\), out of memory|^Out of memory error on GPU \d"
             r"|\bcudaErrorMemoryAllocation\b|\b(?:cuda|hip)Malloc failed: out of memory\b"
         ),
     ),
@@ -69,6 +70,36 @@ GPUS: tuple[Recognizer, ...] = (
         r"Failed to initialize NVML: \S|NVRM: API mismatch: \S",
     ),
     Recognizer(
+        "NVIDIA's installer refuses",
+        CauseClass.TOOL_ERROR,
+        Weight.STATEMENT,
+        words(
+            "running an x server|nouveau kernel driver is|load the kernel module|kernel source tree for the"
+            "|build the nvidia kernel|appears to already be loaded|kernel module was not created"
+            "|pre-install script failed|the kernel module failed to load"
+        ),
+        (
+            r"^You appear to be running an X server|^The Nouveau kernel driver is currently in use"
+            r"|^Unable to (?:load the kernel module 'nvidia|find the kernel source tree for the currently running"
+            r"|build the NVIDIA kernel module)|^An NVIDIA kernel module '[\w-]{1,40}' appears to already be loaded"
+            r"|^The (?:nvidia )?kernel module (?:was not created|failed to load)"
+            r"|^The distribution-provided pre-install script failed"
+        ),
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "NVIDIA's installer names another log",
+        CauseClass.TOOL_ERROR,
+        Weight.DEATH,
+        words("install of |installation failed. see|installation has failed."),
+        (
+            r"^Install of (?:\w{1,30} component|\d[\d.]{1,20}) failed\b|^Installation failed\. See log at \S"
+            r"|^Installation has failed\. {1,3}Please see the file "
+        ),
+        Confidence.LOW,
+        ReasonGiven.MISSING,
+    ),
+    Recognizer(
         "no GPU",
         CauseClass.RUNTIME_INIT,
         Weight.STATEMENT,
@@ -103,13 +134,15 @@ GPUS: tuple[Recognizer, ...] = (
         CauseClass.RUNTIME_EXEC,
         Weight.STATEMENT,
         words(
-            "cuda error:|hip error:|triton error [cuda]|unspecified launch failure"
+            "cuda error:|cuda error(|hip error:|hip error(|cudnn error(|cublas error(|triton error [cuda]"
+            "|unspecified launch failure"
             "|unhandled cuda error|cuda failure|blas_status_|cudnn_status_|illegal memory access"
             "|memory access fault by gpu|hsa_status_error|hiperror|nvrm: xid"
         ),
         (
             r"NVRM: Xid \(.{1,60}\): (?:13|31)\b|Memory access fault by GPU node|\bHSA_STATUS_ERROR\w*"
             r"|\bhipError(?!NotReady)[A-Z]\w+"
+            r"|\b(?:CUDA|HIP|CUDNN|CUBLAS) error ?\([1-9]\d{0,4}\), \S"
             r"|^(?!failed call to cuInit)(?:.*)\b(?:CUDA|HIP) error: (?!\(null\))\S|Triton Error \[CUDA\]: "
             r"|unspecified launch failure"
             r"|unhandled cuda error|Cuda failure (?:\d+ )?'"

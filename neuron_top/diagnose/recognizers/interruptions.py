@@ -7,6 +7,8 @@ from neuron_top.events.diagnosis import CauseClass, Confidence
 
 STOPPED = "stopped"
 """Row of jobs that somebody asked to end."""
+HOST_TAKEN = "the host of a container was taken away"
+"""Row of what AWS Batch and ECS tell of an attempt whose machine went; Batch may try again."""
 _STATES = r"(?:TIMEOUT|PREEMPTED|CANCELLED|DEADLINE|NODE_FAIL)\b"
 """Of a job, in Slurm's words, when it was ended from outside."""
 INTERRUPTIONS: tuple[Recognizer, ...] = (
@@ -26,7 +28,7 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             "|exceeded limit|wallclock|walltime limit|: job killed|run time limit|job deleted at"
             "|stopping - stopping|stopped - training"
             "|: 'timeout'|: 'cancelled'|state: timeout|status: timeout|state=timeout|, timeout|node_fail"
-            "|: deadline|state: cancelled|host ec2 (instance"
+            "|: deadline|state: cancelled|attempt duration exceeded"
             "|interrupted by user|evicted|maxruntimeexceeded|terminated|status=15/term|status=2/int"
             "|sending ctrl-c to| timeout  | cancelled+ | deadline  |wtermsig 1|wtermsig 2"
         ),
@@ -51,10 +53,18 @@ INTERRUPTIONS: tuple[Recognizer, ...] = (
             r"|(?i:exceeded (?:its |the )?(?:wall ?time|wall ?clock|run ?time)(?: time)? limit)"
             r"|^Job \d{1,12}\S{0,20} has exceeded its time limit and its allocation"
             r"|\bTERM_(?!MEM|SWAP)[A-Z]{4,20}: job killed\b"
-            r"|[Jj]ob deleted at request of\b|\bHost EC2 \(instance \S{1,40}\) (?:terminated|stopped)"
+            r"|[Jj]ob deleted at request of\b|\bJob attempt duration exceeded timeout\b"
             rf"|(?i:slurm|job).{{0,120}}?(?i:state|status)(?: is)?\W{{1,4}}{_STATES}|^State: {_STATES}"
             rf"|\bRun time [\d:-]{{4,20}}, {_STATES}|^\d.{{0,200}} {_STATES}\+? +\d+:\d+$"
         ),
+    ),
+    Recognizer(
+        HOST_TAKEN,
+        CauseClass.INTERRUPTED,
+        Weight.STATEMENT,
+        words("host ec2 (instance|spot task was interrupted"),
+        r"\bHost EC2 \(instance \S{1,40}\) (?:terminated|stopped)|\bYour Spot Task was interrupted\b",
+        any_level=True,
     ),
     Recognizer(
         "a signal asked it to end",

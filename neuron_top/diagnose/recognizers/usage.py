@@ -30,7 +30,7 @@ USAGE: tuple[Recognizer, ...] = (
             "unrecognized arguments|arguments are required|invalid choice|expected one argument|no such option"
             "|unknown flag|unknown option|invalid value for|expected at least one argument|unknown argument"
             "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
-            "|flag provided but|unexpected keyword argument '-|: unbound variable|.py: error: |argument -|argument {"
+            "|flag provided but|unexpected keyword argument '-|.py: error: |argument -|argument {"
             "|invalid int value|invalid float value|one of the arguments|ambiguous option|missing option"
             "|missing argument|missing parameter|missing command|unexpected extra argument|flags parsing error"
             "|unsupported nproc_per_node|expected, but not set"
@@ -40,7 +40,7 @@ USAGE: tuple[Recognizer, ...] = (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
             r"|at least one) argument"
             r"|no such option|unknown (?:flag|option|argument|command)s?\b|invalid value for|not allowed with argument"
-            r"|is not a valid option|flag provided but not defined|: line \d+: \w+: unbound variable$"
+            r"|is not a valid option|flag provided but not defined"
             r"|^[\w./-]{1,200}\.py(?: [\w-]{1,40})?: error: \S|^argument [-{]\S{0,200}?: \S"
             r"|invalid (?:int|float) value: '|one of the arguments .{1,300} is required|ambiguous option: "
             r"|flags parsing error:|unknown command line flag"
@@ -48,6 +48,13 @@ USAGE: tuple[Recognizer, ...] = (
             r"|unsupported nproc_per_node value: |\benvironment variable \w{1,60} expected, but not set\b"
             r"|could not consume arg|unexpected argument '-"
         ),
+    ),
+    Recognizer(
+        "a shell's variable that is not set",
+        CauseClass.BAD_USAGE,
+        Weight.MESSAGE,  # it ends the shell that says so, perhaps a subshell: what is known of what follows counts more
+        words(": unbound variable"),
+        r": line \d+: \w+: unbound variable$",
     ),
     Recognizer(
         "a bucket that does not exist",

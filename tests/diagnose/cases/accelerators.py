@@ -245,4 +245,26 @@ srun: error: box-1: task 0: Exited with exit code 1
 """,
         "failed",
     ),
+    Case(
+        "statuses of CUDA in parentheses",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+>>>OSError: (External) CUDA error(719), unspecified failure of a launch.
+""",
+        "failed",
+    ),
+    Case(
+        "memory of a GPU, in parentheses",
+        "runtime_oom",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+>>>OSError: (External) CUDA error(2), out of memory.
+""",
+        "failed",
+    ),
 )

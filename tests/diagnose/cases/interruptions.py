@@ -310,4 +310,28 @@ case 3 of 40 ...... PASSED
 =   EXIT CODE: 2
 """,
     ),
+    Case(
+        "the machine of a container, taken away",
+        "interrupted",
+        """
+status: FAILED
+>>>statusReason: Host EC2 (instance i-0123abcd0123abcd0) terminated.
+""",
+    ),
+    Case(
+        "a task on Spot capacity",
+        "interrupted",
+        """
+Job state: FAILED
+>>>Reason: Your Spot Task was interrupted.
+""",
+    ),
+    Case(
+        "an attempt that took too long for AWS Batch",
+        "interrupted",
+        """
+Job state: FAILED
+>>>Reason: Job attempt duration exceeded timeout
+""",
+    ),
 )

@@ -571,4 +571,23 @@ Open MPI met an unusual answer of a network library (fi_domain); your job may be
  Processing patch           2
 """,
     ),
+    Case(
+        "notices of podman and of gRPC",
+        "",
+        """
+$ podman logs box
+cannot configure rootless cgroup using the cgroupfs manager
+ERRO[0000] unable to write system event: "write unixgram @00004->/run/systemd/journal/socket: sendmsg: no such file or directory"
+E0304 10:00:05.605493059      41 socket_utils_common_posix.cc:197] check for SO_REUSEPORT: {"description":"SO_REUSEPORT unavailable"}
+hello
+""",
+    ),
+    Case(
+        "a way to a machine that the host does not have, tried first",
+        "",
+        """
+[W socket.cpp:601] [c10d] The client socket has failed to connect to [node-1]:29500 (errno: 97 - Address family not supported by protocol).
+loading the model
+""",
+    ),
 )

@@ -470,4 +470,14 @@ all 2 tests completed
 """,
         ended="finished",
     ),
+    Case(
+        "an attempt whose machine went, and the next one",
+        "",
+        """
+attempt 1: "Host EC2 (instance i-0123abcd0123abcd0) terminated."
+attempt 2: "Essential container in task exited"
+job 7 of 40 has ended
+""",
+        recovered=True,
+    ),
 )

@@ -558,4 +558,27 @@ CMake Error at third/CMakeLists.txt:51 (add_subdirectory):
 FAIL
 """,
     ),
+    Case(
+        "an installer that names another log, with that log below",
+        "tool_error",
+        """
+[INFO]: Finished with code: 256
+[ERROR]: Install of driver component failed. Consult the driver log at /var/log/nvidia-installer.log for more details.
+[ERROR]: Install of 550.54.14 failed, quitting
+
+$ tail -3 /var/log/nvidia-installer.log
+-> Installing NVIDIA driver version 550.54.14.
+>>>ERROR: An NVIDIA kernel module 'nvidia-drm' appears to already be loaded in your kernel.  This may be because it is in use.
+ERROR: Installation has failed.  Please see the file '/var/log/nvidia-installer.log' for details.
+""",
+    ),
+    Case(
+        "an installer that only names another log",
+        "tool_error",
+        """
+[INFO]: Finished with code: 256
+>>>[ERROR]: Install of driver component failed. Consult the driver log at /var/log/nvidia-installer.log for more details.
+[ERROR]: Install of 550.54.14 failed, quitting
+""",
+    ),
 )

@@ -325,4 +325,42 @@ Traceback (most recent call last):
 >>>RuntimeError: Ninja is required to load C++ extensions (pip install ninja to get it)
 """,
     ),
+    Case(
+        "a variable that a shell does not find, in a subshell of what goes on and says why it fails",
+        "missing_dependency",
+        """
+slurmstepd: error: pyxis: container start failed with error code: 1
+slurmstepd: error: pyxis: printing enroot log file:
+slurmstepd: error: pyxis:     /usr/local/bin/enroot: line 51: XDG_DATA: unbound variable
+>>>slurmstepd: error: pyxis:     [ERROR] Command not found: ldconfig
+slurmstepd: error: pyxis:     [ERROR] /etc/enroot/hooks.d/80-mesh.sh exited with return code 1
+slurmstepd: error: pyxis: couldn't start container
+slurmstepd: error: Failed to invoke spank plugin stack
+""",
+    ),
+    Case(
+        "a variable that ends the hook of a container",
+        "bad_usage",
+        """
+slurmstepd: error: pyxis: container start failed with error code: 1
+slurmstepd: error: pyxis: printing enroot log file:
+>>>slurmstepd: error: pyxis:     /etc/enroot/hooks.d/80-mesh.sh: line 12: MESH_ROOT: unbound variable
+slurmstepd: error: pyxis:     [ERROR] /etc/enroot/hooks.d/80-mesh.sh exited with return code 1
+slurmstepd: error: pyxis: couldn't start container
+slurmstepd: error: Failed to invoke spank plugin stack
+""",
+    ),
+    Case(
+        "what a solver of versions says first",
+        "missing_dependency",
+        """
+Solving environment: failed
+
+>>>LibMambaUnsatisfiableError: Encountered problems while solving:
+  - package mesh-1.2-0 requires flow >=3, but none of the providers can be installed
+
+Could not solve for environment specs
+The following packages are incompatible
+""",
+    ),
 )
