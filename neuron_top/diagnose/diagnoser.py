@@ -17,6 +17,7 @@ from neuron_top.diagnose import ending, general, messages, ranking, recognizers,
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
 from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.headings import Below, Expects, Headings
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
@@ -25,7 +26,7 @@ from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
-from neuron_top.events.diagnosis import CauseClass, Confidence
+from neuron_top.events.diagnosis import CauseClass
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import own_lines, prefixes, wide
@@ -72,8 +73,6 @@ _BEFORE, _BEHIND = 3, 5
 """Lines around a finding that are kept as evidence: a traceback's last frame, and the begin of a table that follows."""
 _TAIL_BYTES = 64 << 10
 """How much of what was read is kept: for the lines around a finding, and for how the log ends."""
-_LINES_TO_REASON = 2
-"""Between a heading and what it heads: one may be empty."""
 _LINES_TO_ABORT = 2
 """Between an error line and the one which says that the program aborts for it."""
 _MOST_MODULES = 64
@@ -118,8 +117,7 @@ class Diagnoser:
         """What the line being read means depends on its place: it belongs to a traceback or announces one, or it tells
         what became of the lines before it."""
         self._report = LauncherReport()
-        self._heading: tuple[Finding, Statement] | None = None
-        """A line that heads the reason of an error, which has not come yet."""
+        self._headings = Headings()
         self._message: CompilerMessage | None = None
         self._plugin: Statement | None = None
         """Where NCCL's plugin for the network says first that it did not start."""
@@ -273,7 +271,7 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        is_message = self._message is not None or self._heading is not None
+        is_message = self._message is not None or self._headings.open
         return self._tracebacks.open or is_message or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
@@ -338,6 +336,7 @@ class Diagnoser:
             is_foreign = statement.speaker not in (Speaker.UNKNOWN, Speaker.WRAPPER)
             if self._message.patience <= 0 or (statement.text and not is_foreign):
                 self._close_message()
+        self._headings.pass_traceback(statement)
         part, raised = self._tracebacks.read(statement)
         if part is TracebackPart.INSIDE:
             self._depends_on_place = True
@@ -363,13 +362,11 @@ class Diagnoser:
         verdict = general.judge(statement)
         if verdict is None and self._plugin is None and general.is_failed_plugin(statement.text):
             self._plugin = statement
-        if self._heading is not None and (statement.text or statement.line - self._heading[1].line > 1):
-            above = self._heading[1]
-            if general.labels_reason(statement.text, above.text) and statement.line - above.line == 1:
-                return None
-            heading, self._heading = self._heading, None
-            if verdict is None and self._is_headed(statement, *heading):
-                return None
+        below, headed = self._headings.read(statement, verdict)
+        if below is Below.REASON and headed is not None:
+            self._add_evidence(headed, self._here[0])
+        if below is not Below.OTHER:
+            return None
         if verdict is None and not self._findings.all:
             verdict = general.rest_of_banner(statement)
         if verdict is None or self._recovery.ends_to_begin_again(statement, verdict):
@@ -378,7 +375,7 @@ class Diagnoser:
         if general.is_relayed(statement):
             self._tracebacks.announce(finding)
         if finding.line == statement.line and general.heads_reason(statement, verdict):
-            self._heading = finding, statement
+            self._headings.expect(finding, statement)
             self._depends_on_place = True
         if general.leaves_reason(statement.text):
             self._await_reason(statement, finding)
@@ -388,25 +385,7 @@ class Diagnoser:
         """Expect on the next lines why a condition did not hold that ended a process."""
         finding.terminal = self._depends_on_place = True
         if finding.line == statement.line and finding.weight is Weight.DEATH:
-            self._heading = finding, statement
-
-    def _is_headed(self, statement: Statement, finding: Finding, heading: Statement) -> bool:
-        """Let what a heading announces be the finding's line; none where it announces nothing."""
-        is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == heading.process
-        if is_near and not finding.terminal and general.states_nothing(statement):
-            finding.recovered = True
-            return True
-        if not is_near or not general.states_reason(statement):
-            return False
-        move(finding, statement)
-        if finding.terminal:
-            finding.verdict = finding.verdict._replace(
-                weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
-            )
-        else:
-            finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
-        self._add_evidence(finding, self._here[0])
-        return True
+            self._headings.expect(finding, statement)
 
     def _announced(self, statement: Statement) -> None:
         """What an error line just before a program aborts says of the reason, counts as much as what it aborts with."""
@@ -424,9 +403,18 @@ class Diagnoser:
         self._tracebacks.found(
             statement, finding, is_probe=general.is_probe(raised), announces=general.announces(raised)
         )
+        self._headings.raised(statement, verdict)
         if general.leaves_reason(statement.text):
             self._await_reason(statement, finding)
+        elif finding.line == statement.line and verdict.weight is Weight.STATEMENT and verdict.row is None:
+            self._await_words(statement, raised, finding)
         return finding
+
+    def _await_words(self, statement: Statement, raised: re.Match[str], finding: Finding) -> None:
+        """Expect below an exception what it announces: its own words, where nothing stands beside its name, else the
+        exception that it quotes."""
+        if statement.text.endswith(":"):
+            self._headings.expect(finding, statement, Expects.QUOTED if raised["text"] else Expects.WORDS)
 
     def _follow_modules(self, statement: Statement) -> None:
         if _STARTED in statement.text:

@@ -193,4 +193,124 @@ Conversion finished successfully
 """,
         "failed",
     ),
+    Case(
+        "an exception whose words begin on the next line",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    model = compile_all(model)
+RuntimeError:
+>>>The arguments of this call fit none of its forms.
+The forms are:
+""",
+        "failed",
+    ),
+    Case(
+        "an exception without words, and words that are known by themselves",
+        "runtime_oom",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+flow.errors.ExecutionError:
+
+>>>CUDA out of memory. Tried to allocate 2.00 GiB
+""",
+        "failed",
+    ),
+    Case(
+        "an exception without words above titles between rules",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    step()
+RuntimeError:
+
+----------------------------------------------------
+- Framework Error Message:
+----------------------------------------------------
+>>>Launch of the kernel Default/Conv2D-op4 did not work
+
+----------------------------------------------------
+- C++ Call Stack: (For framework developers)
+----------------------------------------------------
+flow/runtime/kernel_runtime.cc:600 LaunchKernelMod
+""",
+        "failed",
+    ),
+    Case(
+        "an exception without words, tracebacks in it, and the summary below them",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    loss.backward()
+RuntimeError:
+
+  Forward Traceback (most recent call last):
+    File "train.py", line 6, in <module>
+    b = a**2
+
+--------------------------------------
+C++ Traceback (most recent call last):
+--------------------------------------
+0   flow::Backward(std::vector<flow::Tensor, std::allocator<flow::Tensor> > const&)
+1   flow::TensorWrapper::recover()
+
+----------------------
+Error Message Summary:
+----------------------
+>>>PermissionDeniedError: Tensor 'a' was changed in place: its version is 1, expected was 0.
+  [Hint: Expected version == snapshot, but received version:1 != snapshot:0.] (at /flow/tensor_wrapper.h:264)
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that announces another one, frames of Python and C++ between",
+        "runtime_exec",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    out = net(batch)
+OSError: In user code:
+
+    File "net.py", line 3, in forward
+      x = self.fc(x)
+    File "layers.py", line 31, in forward
+      return flow.matmul(x, self.weight)
+
+--------------------------------------
+C++ Traceback (most recent call last):
+--------------------------------------
+0   flow::matmul(flow::Tensor const&, flow::Tensor const&)
+1   flow::GpuMemcpySync(void*, void const*, unsigned long)
+
+----------------------
+Error Message Summary:
+----------------------
+>>>ExternalError: CUDA error(719), unspecified launch failure.
+  [Hint: Please search for the error code.] (at /flow/cuda_info.cc:259)
+""",
+        "failed",
+    ),
+    Case(
+        "an exception that ends in a colon, and one of another process",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    check(config)
+>>>ValueError: these options are not known:
+  - depth_of_mesh
+  - width_of_mesh
+  - height_of_mesh
+Traceback (most recent call last):
+  File "other.py", line 3, in <module>
+    go()
+TypeError: go() takes no list
+""",
+        "failed",
+    ),
 )

@@ -1,0 +1,154 @@
+"""Lines that head what stands below them: `Fatal error:`, an exception whose own words begin on the next line, a
+condition of C++ that names no reason.
+
+A finding of such a line is moved down to where the reason stands.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+import msgspec
+
+from neuron_top.diagnose import general
+from neuron_top.diagnose.findings import Finding, move
+from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
+from neuron_top.diagnose.statements import Statement
+from neuron_top.diagnose.tracebacks import FRAME
+from neuron_top.events.diagnosis import Confidence
+from neuron_top.late_pattern import late_pattern
+
+_LINES_TO_REASON = 2
+"""Between a heading and what it heads: one may be empty."""
+_LINES_TO_QUOTED = 100
+"""Between an exception and the one that it announces, frames of Python and C++ between."""
+_RULE = late_pattern(r"[-=*#~_]{3,}$")
+_TITLE = late_pattern(r"- |.{1,80}:$")
+"""What stands between two rules and is only the title of what follows."""
+_PLAIN_HEADING = "Traceback (most recent call last):"
+"""Of a traceback of Python's own; what programs quote as part of a message says whose it is in front."""
+
+
+class Expects(Enum):
+    """What a heading expects below."""
+
+    REASON = auto()
+    WORDS = auto()
+    """The exception's own words."""
+    QUOTED = auto()
+    """An exception that it quotes; what it says itself is more than nothing."""
+
+
+class Below(Enum):
+    """What a line is to the heading above it."""
+
+    OTHER = auto()
+    PART = auto()
+    """Between a heading and its reason; says nothing by itself."""
+    REASON = auto()
+    """The reason: the finding stands here now."""
+
+
+class _Heading(msgspec.Struct):
+    finding: Finding
+    statement: Statement
+    expects: Expects
+    line: int
+    """The last one that belongs to the heading."""
+    is_ruled: bool = False
+    """That line is a rule."""
+
+
+class Headings:
+    """Reads the lines outside tracebacks for the one heading that is open."""
+
+    def __init__(self) -> None:
+        self._open: _Heading | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the next line may be what a heading announces."""
+        return self._open is not None
+
+    def expect(self, finding: Finding, statement: Statement, expects: Expects = Expects.REASON) -> None:
+        """Look on the next lines for what this finding's line announces."""
+        self._open = _Heading(finding, statement, expects, statement.line)
+
+    def read(self, statement: Statement, verdict: CauseVerdict | None) -> tuple[Below, Finding | None]:
+        """What this line is to the open heading, and the heading's finding; `verdict` is what it means by itself."""
+        heading = self._open
+        if heading is None or (not statement.text and self._may_go_on(heading, statement)):
+            return Below.OTHER, None
+        if self._is_between(heading, statement):
+            heading.line = statement.line
+            return Below.PART, None
+        self._open = None
+        if heading.expects is Expects.REASON and verdict is None:
+            return _headed(heading, statement), heading.finding
+        if heading.expects is Expects.WORDS:
+            return self._words(heading, statement, verdict), heading.finding
+        return Below.OTHER, None
+
+    def pass_traceback(self, statement: Statement) -> None:
+        """Take any line: where a traceback of Python's own begins, that has nothing to do with the heading."""
+        if self._open is not None and statement.text == _PLAIN_HEADING:
+            self._open = None
+
+    def raised(self, statement: Statement, verdict: CauseVerdict) -> None:
+        """Take an exception: it is what an exception above has announced."""
+        heading = self._open
+        if heading is None or heading.expects is Expects.REASON or verdict.weight is Weight.CASCADE:
+            return
+        self._open = None
+        is_near = 0 < statement.line - heading.statement.line <= _LINES_TO_QUOTED
+        heading.finding.demoted |= is_near and statement.process == heading.statement.process
+
+    @staticmethod
+    def _may_go_on(heading: _Heading, statement: Statement) -> bool:
+        return statement.line - heading.line <= 1 or heading.expects is Expects.QUOTED
+
+    @staticmethod
+    def _is_between(heading: _Heading, statement: Statement) -> bool:
+        """Whether the line only leads from the heading to what it announces."""
+        text, lines = statement.text, statement.line - heading.line
+        if heading.expects is Expects.REASON:
+            return lines == 1 and general.labels_reason(text, heading.statement.text)
+        if heading.expects is Expects.QUOTED:
+            is_near = statement.line - heading.statement.line <= _LINES_TO_QUOTED
+            return is_near and (statement.indented or FRAME.match(text) is not None)
+        was_ruled, heading.is_ruled = heading.is_ruled, _RULE.match(text) is not None
+        return lines <= _LINES_TO_REASON and (heading.is_ruled or (was_ruled and _TITLE.match(text) is not None))
+
+    @staticmethod
+    def _words(heading: _Heading, statement: Statement, verdict: CauseVerdict | None) -> Below:
+        """What a line says below an exception that has no words beside its name."""
+        is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON
+        if not is_near or statement.process != heading.statement.process or statement.level.is_mild:
+            return Below.OTHER
+        if verdict is not None:
+            heading.finding.demoted |= verdict.weight <= Weight.STATEMENT
+            return Below.OTHER
+        if FRAME.match(statement.text) or not any(map(str.isalpha, statement.text)):
+            return Below.OTHER
+        move(heading.finding, statement)
+        return Below.REASON
+
+
+def _headed(heading: _Heading, statement: Statement) -> Below:
+    """Let what a heading announces be the finding's line; OTHER where it announces nothing."""
+    finding, above = heading.finding, heading.statement
+    is_near = 0 < statement.line - heading.line <= _LINES_TO_REASON and statement.process == above.process
+    if is_near and not finding.terminal and general.states_nothing(statement):
+        finding.recovered = True
+        return Below.PART
+    if not is_near or not general.states_reason(statement):
+        return Below.OTHER
+    move(finding, statement)
+    if finding.terminal:
+        finding.verdict = finding.verdict._replace(
+            weight=Weight.STATEMENT, reason=ReasonGiven.STATED, confidence=Confidence.MEDIUM
+        )
+    else:
+        finding.verdict = finding.verdict._replace(weight=Weight.MESSAGE, doubt=Doubt.MUCH)
+    return Below.REASON
