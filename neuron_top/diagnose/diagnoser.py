@@ -20,6 +20,7 @@ from neuron_top.diagnose.general import CauseVerdict
 from neuron_top.diagnose.headings import Below, Expects, Headings
 from neuron_top.diagnose.launcher_report import LauncherReport
 from neuron_top.diagnose.messages import CompilerMessage
+from neuron_top.diagnose.printed_objects import PrintedObjects
 from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.statements import Speaker, Statement, statements
@@ -118,6 +119,7 @@ class Diagnoser:
         what became of the lines before it."""
         self._report = LauncherReport()
         self._headings = Headings()
+        self._objects = PrintedObjects()
         self._message: CompilerMessage | None = None
         self._plugin: Statement | None = None
         """Where NCCL's plugin for the network says first that it did not start."""
@@ -271,7 +273,7 @@ class Diagnoser:
 
     @property
     def _spanning(self) -> bool:
-        is_message = self._message is not None or self._headings.open
+        is_message = self._message is not None or self._headings.open or self._objects.open
         return self._tracebacks.open or is_message or self._recovery.is_quoting
 
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
@@ -327,6 +329,8 @@ class Diagnoser:
         )
 
     def _statement(self, statement: Statement) -> Finding | None:
+        if self._is_of_object(statement):
+            return None
         if self._message is not None:
             if self._message.accepts(statement):
                 if not statement.text:
@@ -357,6 +361,13 @@ class Diagnoser:
             return None
         return self._judged(statement)
 
+    def _is_of_object(self, statement: Statement) -> bool:
+        """Whether a line belongs to an object that an error above has announced."""
+        is_part, moved = self._objects.read(statement)
+        if moved is not None:
+            self._add_evidence(moved, self._here[0])
+        return is_part
+
     def _judged(self, statement: Statement) -> Finding | None:
         """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
@@ -374,6 +385,7 @@ class Diagnoser:
         finding = self._add(statement, verdict)
         if general.is_relayed(statement):
             self._tracebacks.announce(finding)
+        self._objects.expect(finding, statement)
         if finding.line == statement.line and general.heads_reason(statement, verdict):
             self._headings.expect(finding, statement)
             self._depends_on_place = True

@@ -147,6 +147,11 @@ _TOOL = late_pattern(
     r"|k8s-neuron-[\w-]+|nobs|srun|sbatch|salloc|slurmstepd|flux-shell|pyxis|modprobe|rmmod|insmod|kubectl)"
     r"(?:\[\d+\]| {1,8}0x[0-9a-f]{6,16})?: ?"
 )
+_ANSIBLE = late_pattern(
+    r"(?P<level>fatal|failed): (?=\[[^\]\n]{1,300}\](?: \(item=.{0,1000}?\))?(?:: (?:FAILED|UNREACHABLE)!)?"
+    r"(?: \(item=.{0,1000}?\))? => )"
+)
+"""How Ansible begins what it prints of a task that failed on a machine, or of one item of its list."""
 _CLOUD_LOGGING = late_pattern(
     r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
 )
@@ -487,6 +492,16 @@ def _tool(statement: Statement) -> bool:
     return True
 
 
+def _ansible(statement: Statement) -> bool:
+    found = _ANSIBLE.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.FATAL if found["level"] == "fatal" else LogLevel.ERROR
+    statement.speaker = Speaker.TOOL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
 def _kernel(statement: Statement) -> bool:
     found = _KERNEL.match(statement.text)
     if found is None:
@@ -501,7 +516,7 @@ def _stamp(statement: Statement) -> bool:
     if found is not None:
         statement.speaker = Speaker.TOOL
     found = found or _STAMP.match(statement.text)
-    if found is None or found.end() == len(statement.text):
+    if found is None:
         return False
     name = _LOGGERS_NAME.match(statement.text, found.end()) if "," in found[0] else None
     statement.text = statement.text[found.end() if name is None else name.end() :]
@@ -538,6 +553,7 @@ _READERS = (
     _bare_runtime,
     _kernel,
     _tool,
+    _ansible,
     _logrus,
     _logfmt,
     _stamp,

@@ -581,4 +581,124 @@ ERROR: Installation has failed.  Please see the file '/var/log/nvidia-installer.
 [ERROR]: Install of 550.54.14 failed, quitting
 """,
     ),
+    Case(
+        "a task of Ansible, its message among other members",
+        "tool_error",
+        """
+TASK [mesh : install] **********
+fatal: [box-1]: FAILED! => {
+    "changed": false,
+    "invocation": {
+        "module_args": {
+            "msg": "none",
+            "name": "mesh"
+        }
+    },
+>>>    "msg": "No package that is called mesh is there"
+}
+
+PLAY RECAP *********************
+box-1 : ok=2 changed=0 unreachable=0 failed=1
+""",
+    ),
+    Case(
+        "a machine that Ansible does not reach",
+        "network",
+        """
+TASK [mesh : install] **********
+fatal: [box-1]: UNREACHABLE! => {
+    "changed": false,
+>>>    "msg": "Failed to connect to the host via ssh: ssh: connect to host 10.0.0.1 port 22: Connection timed out",
+    "unreachable": true
+}
+""",
+    ),
+    Case(
+        "a task of Ansible whose message says little",
+        "missing_dependency",
+        r"""
+TASK [mesh : set up] ***********
+fatal: [box-1]: FAILED! => {
+    "changed": true,
+    "cmd": "./tools.sh",
+    "msg": "non-zero return code",
+    "rc": 100,
+>>>    "stderr": "+ apt-get update\\nE: Unable to locate package mesh-tools",
+    "stderr_lines": [
+        "+ apt-get update",
+        "E: Unable to locate package mesh-tools"
+    ],
+    "stdout": ""
+}
+""",
+    ),
+    Case(
+        "a task of Ansible behind times, its message below a title",
+        "tool_error",
+        """
+10:00:05  TASK [mesh : clean] ****************
+10:00:05  fatal: [box-1]: FAILED! => {
+10:00:05      "changed": false
+10:00:05  }
+10:00:05  
+10:00:05  MSG:
+10:00:05  
+10:00:05  >>>The disks hold a mesh of another kind
+10:00:05  
+10:00:05  PLAY RECAP *********************
+""",
+    ),
+    Case(
+        "a task of Ansible in YAML",
+        "tool_error",
+        """
+TASK [mesh : set up] ***********
+fatal: [box-1]: FAILED! => changed=false
+  cmd: ./set_up
+  msg: non-zero return code
+  rc: 3
+>>>  stderr: 'cp: the disk of the mesh is not there'
+  stdout: ''
+
+PLAY RECAP *********************
+""",
+    ),
+    Case(
+        "a task of Ansible in YAML, its message below its name",
+        "tool_error",
+        """
+TASK [mesh : set up] ***********
+fatal: [box-1]: FAILED! => changed=false
+  msg: |-
+>>>    The driver of the cards is older than the cards.
+
+PLAY RECAP *********************
+""",
+    ),
+    Case(
+        "an answer that is no object to its end",
+        "script_error",
+        """
+ERROR: the request failed: {
+  "error": {
+    "code": 403,
+Traceback (most recent call last):
+  File "ask.py", line 2, in <module>
+    ask()
+>>>ValueError: no answer to read
+""",
+        "failed",
+    ),
+    Case(
+        "an answer in an object",
+        "script_error",
+        """
+ERROR: the request failed: {
+  "error": {
+    "code": 403,
+>>>    "message": "This key opens no mesh"
+  }
+}
+""",
+    ),
 )
