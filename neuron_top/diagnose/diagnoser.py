@@ -13,7 +13,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 import msgspec
 
-from neuron_top.diagnose import ending, general, messages, ranking, recognizers, recovery, steps_and_compiles
+from neuron_top.diagnose import ending, general, messages, ranking, recognizers, recovery, steps_and_compiles, suspects
 from neuron_top.diagnose.advice import NCCL_WARNED, CodedDiagnosis
 from neuron_top.diagnose.findings import Finding, Findings, JobProgress, evidence, move
 from neuron_top.diagnose.general import CauseVerdict
@@ -25,6 +25,7 @@ from neuron_top.diagnose.recognizers import Doubt, ReasonGiven, Weight
 from neuron_top.diagnose.recovery import DONE_LATER, Recovery
 from neuron_top.diagnose.statements import Speaker, Statement, statements
 from neuron_top.diagnose.steps_and_compiles import word_search
+from neuron_top.diagnose.suspects import Suspects
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.events.diagnosis import CauseClass
@@ -43,6 +44,7 @@ _FAILURES = tuple(
             *recognizers.WORDS,
             *general.WORDS,
             *recovery.WORDS,
+            *suspects.WORDS,
             b"failed compilation with",
             b"cached failed neff",
             b"in the previous run",
@@ -121,8 +123,7 @@ class Diagnoser:
         self._headings = Headings()
         self._objects = PrintedObjects()
         self._message: CompilerMessage | None = None
-        self._plugin: Statement | None = None
-        """Where NCCL's plugin for the network says first that it did not start."""
+        self._suspects = Suspects()
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
@@ -371,8 +372,8 @@ class Diagnoser:
     def _judged(self, statement: Statement) -> Finding | None:
         """What a line says that stands outside tracebacks and messages."""
         verdict = general.judge(statement)
-        if verdict is None and self._plugin is None and general.is_failed_plugin(statement.text):
-            self._plugin = statement
+        if verdict is None:
+            self._depends_on_place |= self._suspects.note(statement)
         below, headed = self._headings.read(statement, verdict)
         if below is Below.REASON and headed is not None:
             self._add_evidence(headed, self._here[0])
@@ -503,9 +504,8 @@ class Diagnoser:
         is_moved = self._report.found(statement, verdict, finding) or self._waits(statement, finding)
         if is_moved or is_new:
             self._add_evidence(finding, block)
-        if self._plugin is not None and verdict.row is not None and general.lacks_transport(statement.text):
-            plugin, self._plugin = self._plugin, None
-            reason, _ = self._findings.add(plugin, verdict, self._progress)
+        if (suspect := self._suspects.reason(statement, verdict)) is not None:
+            reason, _ = self._findings.add(*suspect, self._progress)
             self._add_evidence(reason, block)
         return finding
 

@@ -201,12 +201,6 @@ _NCCL_FAILED = late_pattern(
 """What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
 _PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\b")
 """The same where another worker has gone, which NCCL is the first to notice: no reason by itself."""
-_PLUGIN_FAILED = late_pattern(
-    r"\b(?:NET/OFI|aws-ofi-nccl|OFI plugin|NET/Plugin)\b.{0,80}?"
-    r"(?i:initiali[sz]ation failed|init\w*\(\) failed|failed to init)"
-)
-"""How NCCL's plugin for the network says that it did not start: a job on one machine goes on without it."""
-_NO_TRANSPORT = late_pattern(r"\bNo transport found (?:for|between)\b")
 _HEADS = late_pattern(r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'")
 """How TensorFlow heads the errors that follow, each with its number, and MindSpore those of its device."""
 _ROOT = late_pattern(
@@ -502,16 +496,6 @@ def is_relayed(statement: Statement) -> bool:
     raised = EXCEPTION.match(statement.text)
     is_announced = raised is not None and is_named_as_exception(raised) and announces(raised)
     return is_announced or _REPRESENTATION.fullmatch(statement.text) is not None
-
-
-def is_failed_plugin(text: str) -> bool:
-    """Whether NCCL's plugin for the network says that it did not start."""
-    return ("OFI" in text or "ofi" in text or "NET/" in text) and _PLUGIN_FAILED.search(text) is not None
-
-
-def lacks_transport(text: str) -> bool:
-    """Whether NCCL says that it has no way to reach another worker."""
-    return _NO_TRANSPORT.search(text) is not None
 
 
 def is_of_graph_compiler(text: str) -> bool:

@@ -310,6 +310,8 @@ OF_ROWS: dict[str, str] = {
     "and `+key=value` adds a key",
     "a package manager refuses": "The package manager says what it refuses: correct that, or use an environment of its "
     "own (python -m venv)",
+    "a shell's command refuses an option": "Correct the script's line: a program's name may be empty there, so "
+    "that its option was taken for one of the shell's",
     "a shell's variable that is not set": "Set the variable in the job's script or environment, or give it a default "
     "(${NAME:-})",
     "wrong arguments": "Correct the command line as the message says",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from neuron_top.diagnose.recognizers.cascades import CASCADES, LAUNCHERS_REPORT, PIPS_BUILD, STOPS_WORKERS
 from neuron_top.diagnose.recognizers.deaths import DEATHS, ENDED_BELOW
-from neuron_top.diagnose.recognizers.dependencies import OTHER_VERSION
+from neuron_top.diagnose.recognizers.dependencies import NOT_INSTALLED, OTHER_VERSION
 from neuron_top.diagnose.recognizers.gpus import NCCL_WITHOUT_REASON
 from neuron_top.diagnose.recognizers.interruptions import HOST_TAKEN, STOPPED
 from neuron_top.diagnose.recognizers.locks import WAITS
@@ -28,6 +28,7 @@ __all__ = [
     "HOST_TAKEN",
     "LAUNCHERS_REPORT",
     "NCCL_WITHOUT_REASON",
+    "NOT_INSTALLED",
     "NO_CAPACITY",
     "ROWS",
     "OTHER_VERSION",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from neuron_top.diagnose.recognizers.row import ReasonGiven, Recognizer, Weight, words
 from neuron_top.events.diagnosis import CauseClass, Confidence
 
+NOT_INSTALLED = "missing dependency"
+"""Row of modules, programs and libraries that are not there."""
 OTHER_VERSION = "a library of another version"
 """Row of what a library looks for in another one that has it no longer, or not yet."""
 DEPENDENCIES: tuple[Recognizer, ...] = (
@@ -40,7 +42,7 @@ DEPENDENCIES: tuple[Recognizer, ...] = (
         r"cannot open shared object file|\bError opening lib[\w.+-]{1,80}\.so\b",
     ),
     Recognizer(
-        "missing dependency",
+        NOT_INSTALLED,
         CauseClass.MISSING_DEPENDENCY,
         Weight.STATEMENT,
         words(

@@ -50,6 +50,15 @@ USAGE: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "a shell's command refuses an option",
+        CauseClass.BAD_USAGE,
+        Weight.STATEMENT,
+        words(": invalid option"),
+        r": line \d{1,6}: \w{1,20}: -\S{0,40}: invalid option$",
+        Confidence.MEDIUM,
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a shell's variable that is not set",
         CauseClass.BAD_USAGE,
         Weight.MESSAGE,  # it ends the shell that says so, perhaps a subshell: what is known of what follows counts more

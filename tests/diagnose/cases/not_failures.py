@@ -590,4 +590,12 @@ hello
 loading the model
 """,
     ),
+    Case(
+        "a program that a script only looks for",
+        "",
+        """
+/usr/bin/which: no nvcc in (/usr/local/bin:/usr/bin)
+building without it
+""",
+    ),
 )

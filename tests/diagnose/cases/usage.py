@@ -363,4 +363,31 @@ Could not solve for environment specs
 The following packages are incompatible
 """,
     ),
+    Case(
+        "a program that is not found, and the shell that runs its option",
+        "missing_dependency",
+        """
+$ ./hooks/mesh_wrapper.sh
+>>>/usr/bin/which: no mesh-hook in (/usr/local/bin:/usr/bin)
+./hooks/mesh_wrapper.sh: line 9: exec: --: invalid option
+exec: usage: exec [-cl] [-a name] [command [arguments ...]] [redirection ...]
+""",
+    ),
+    Case(
+        "a program that is not found, for the command of a line",
+        "missing_dependency",
+        """
+>>>which: no numactl in (/usr/local/sbin:/usr/bin)
+run.sh: line 14: --cpunodebind=0: command not found
+""",
+    ),
+    Case(
+        "an option that a shell refuses",
+        "bad_usage",
+        """
+loading the modules
+>>>/etc/profile.d/mesh.sh: line 3: source: -q: invalid option
+source: usage: source filename [arguments]
+""",
+    ),
 )

@@ -1,0 +1,66 @@
+"""Lines that are no failures by themselves, and the reason of one that follows.
+
+NCCL's plugin for the network that did not start: a job on one machine goes on without it. A program that `which` does
+not find: most scripts only ask, but a shell that was given nothing for its name then takes an option for the command.
+"""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.general import CauseVerdict
+from neuron_top.diagnose.recognizers import NOT_INSTALLED
+from neuron_top.diagnose.statements import Statement
+from neuron_top.events.diagnosis import CauseClass
+from neuron_top.late_pattern import late_pattern
+
+WORDS: tuple[bytes, ...] = (b"which: no ",)
+"""What else of them is read are words of failures."""
+_PLUGIN_FAILED = late_pattern(
+    r"\b(?:NET/OFI|aws-ofi-nccl|OFI plugin|NET/Plugin)\b.{0,80}?"
+    r"(?i:initiali[sz]ation failed|init\w*\(\) failed|failed to init)"
+)
+_NO_TRANSPORT = late_pattern(r"\bNo transport found (?:for|between)\b")
+"""How NCCL says that it has no way to reach another worker."""
+_NOT_FOUND = late_pattern(r"(?:\S{0,100}/)?which: no \S{1,200} in \(")
+_NO_COMMAND = late_pattern(
+    r": line \d{1,6}: (?:(?:exec|env|command|sudo|time|nohup|nice): )?-\S{0,60}: "
+    r"(?:invalid option|command not found)$"
+    r"|: line \d{1,6}: : (?:command not found|No such file or directory)$"
+)
+"""How a shell complains where a command's name was empty."""
+_LINES_TO_USE = 5
+"""From a program that was not found down to where a shell was to run it."""
+
+
+class Suspects:
+    """Keeps such lines of one log."""
+
+    def __init__(self) -> None:
+        self._plugin: Statement | None = None
+        """Where the plugin says first that it did not start."""
+        self._not_found: Statement | None = None
+        """The last program that was not found."""
+
+    def note(self, statement: Statement) -> bool:
+        """Keep a line in which no failure is seen, if it may be the reason of one; whether a later copy would count
+        anew."""
+        text = statement.text
+        if self._plugin is None and ("OFI" in text or "ofi" in text or "NET/" in text) and _PLUGIN_FAILED.search(text):
+            self._plugin = statement
+        if "which: no " not in text or _NOT_FOUND.match(text) is None:
+            return False
+        self._not_found = statement
+        return True
+
+    def reason(self, statement: Statement, verdict: CauseVerdict) -> tuple[Statement, CauseVerdict] | None:
+        """The line that is the reason of this failure, and what it means then."""
+        if verdict.row is None:
+            return None
+        if self._plugin is not None and _NO_TRANSPORT.search(statement.text):
+            plugin, self._plugin = self._plugin, None
+            return plugin, verdict
+        if self._not_found is None or not _NO_COMMAND.search(statement.text):
+            return None
+        program, self._not_found = self._not_found, None
+        if statement.line - program.line > _LINES_TO_USE:
+            return None
+        return program, verdict._replace(cause_class=CauseClass.MISSING_DEPENDENCY, advice=NOT_INSTALLED)
