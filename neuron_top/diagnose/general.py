@@ -21,7 +21,7 @@ from neuron_top.diagnose.advice import (
     SOURCE_REFUSED,
 )
 from neuron_top.diagnose.recognizers import OTHER_VERSION, Doubt, ReasonGiven, Recognizer, Weight, recognize
-from neuron_top.diagnose.statements import COMPILERS_SOURCE, NCCL, Speaker, Statement
+from neuron_top.diagnose.statements import COMPILERS_SOURCE, CROSSES, NCCL, Speaker, Statement
 from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.events.levels import LogLevel
 from neuron_top.late_pattern import late_pattern
@@ -35,6 +35,7 @@ WORDS: tuple[bytes, ...] = (
     b") e0", b") e1", b") e2", b": e ", b": f ",
     b"\ne ", b"\nf ", b"what():", b"fata[", b"erro[", b"[e ", b"[f ", b'", line ',
     b"ret_check failure", b"non-ok-status", b"--- fail:",
+    *(cross.encode() for cross in CROSSES),
     *(f"[{level}{month}".encode() for level in "ef" for month in range(10)),
 )  # fmt: skip
 """A line without any of these, and without any word of `recognizers`, says of no failure."""
@@ -201,8 +202,11 @@ _NCCL_FAILED = late_pattern(
 """What NCCL warns of where something failed; the rest is advice on how the machine is set up."""
 _PEER_LEFT = late_pattern(r"(?i)\b(?:closed|abort\w*|peer|remote|refused|reset)\b")
 """The same where another worker has gone, which NCCL is the first to notice: no reason by itself."""
-_HEADS = late_pattern(r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'")
-"""How TensorFlow heads the errors that follow, each with its number, and MindSpore those of its device."""
+_HEADS = late_pattern(
+    r"^\d+ root error\(s\) found|.{0,400}\bThe details refer to '[^']{1,80}'|.{0,400}\b\d{1,4} errors? occurred:$"
+)
+"""How TensorFlow heads the errors that follow, each with its number, MindSpore those of its device, and programs in Go
+those that they have gathered."""
 _ROOT = late_pattern(
     r"\(0\) (?i:cancell?ed|unknown|invalid[ _]?argument|deadline[ _]?exceeded|not[ _]?found|already[ _]?exists"
     r"|permission[ _]?denied|resource[ _]?exhausted|failed[ _]?precondition|aborted|out[ _]?of[ _]?range"
@@ -223,6 +227,7 @@ NOISE = late_pattern(
     r"|not a git repository|Error running git command"
     r"|^subprocess-exited-with-error$|OFI plugin initNet|aws-ofi-nccl init"
     r"|^Unable to determine if Secure Boot is enabled"
+    r"|^debconf: unable to initialize frontend: |^dpkg-preconfigure: unable to re-open stdin:"
     r"|^cannot configure rootless cgroup using the cgroupfs manager$"
     r"|^unable to write (?:system|pod|image|volume) event: |^check for SO_REUSEPORT: "
     r"|NET/OFI|raised OpenCV exception|Exception ignored in|^\((?i:non-fatal)\b"

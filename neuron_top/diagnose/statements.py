@@ -152,6 +152,9 @@ _ANSIBLE = late_pattern(
     r"(?: \(item=.{0,1000}?\))? => )"
 )
 """How Ansible begins what it prints of a task that failed on a machine, or of one item of its list."""
+CROSSES = ("✖", "✘", "❌")
+_CROSS = late_pattern(rf"\[?(?:{'|'.join(CROSSES)})\]?\ufe0f?\s{{1,4}}(?=\S)")
+"""What programs made for people put in front of a failure in the place of a level."""
 _CLOUD_LOGGING = late_pattern(
     r"(?:INFO|ERROR|DEFAULT) \d{4}-\d\d-\d\dT[\d:.]{8,18}Z \[resource\.labels\.[^\]]{1,200}\] ?"
 )
@@ -502,6 +505,15 @@ def _ansible(statement: Statement) -> bool:
     return True
 
 
+def _cross(statement: Statement) -> bool:
+    found = _CROSS.match(statement.text)
+    if found is None:
+        return False
+    statement.level = LogLevel.ERROR
+    statement.text = statement.text[found.end() :]
+    return True
+
+
 def _kernel(statement: Statement) -> bool:
     found = _KERNEL.match(statement.text)
     if found is None:
@@ -554,6 +566,7 @@ _READERS = (
     _kernel,
     _tool,
     _ansible,
+    _cross,
     _logrus,
     _logfmt,
     _stamp,

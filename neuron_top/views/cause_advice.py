@@ -282,6 +282,8 @@ OF_ROWS: dict[str, str] = {
     "mpirun cannot start a program": "The launcher found the program and may not run it, or its path is cut off: check "
     "on that host that the file is there, that its mode lets the job's user run it, and that its first line names an "
     "interpreter",
+    "make knows no way to a target": "A file that the build needs is missing, or a variable of the Makefile is empty, "
+    "so that an option stands where a file should: look at what the line names, and whether configuring succeeded",
     "no such file": "The path does not exist on the machine, or in the container, of that worker: correct it, or mount "
     "what it is on",
     "a script's syntax": "The shell cannot read the script: correct it at that line, or run it with the shell that it "
@@ -303,6 +305,8 @@ OF_ROWS: dict[str, str] = {
     "take versions that go together (the release notes of the SDK, pip check)",
     "a lazy import failed": "Transformers imports its parts when they are asked for, and this one failed: the lines "
     "above and below it name what is missing or of another version",
+    "conda is not set up in the shell": 'Put `source "$(conda info --base)/etc/profile.d/conda.sh"` in front of `conda '
+    "activate` in the job's script, or use `conda run`",
     "a bucket that does not exist": "Compare the bucket's name, its region and the endpoint with what the storage has",
     "AWS refuses a request": "The request names what AWS does not have or allow: compare the name, the region and the "
     "account with what the console shows",

@@ -41,6 +41,7 @@ COLLECTIVES: tuple[Recognizer, ...] = (
         Confidence.LOW,
         ReasonGiven.MISSING,
         any_level=True,
+        doubt=Doubt.SOME,
     ),
     Recognizer(
         "ranks disagree",

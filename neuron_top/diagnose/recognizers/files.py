@@ -109,6 +109,13 @@ FILES: tuple[Recognizer, ...] = (
         ),
     ),
     Recognizer(
+        "make knows no way to a target",
+        CauseClass.SCRIPT_ERROR,
+        Weight.STATEMENT,
+        words("no rule to make target|don't know how to make "),
+        r"\bmake(?:\[\d{1,4}\])?: (?:\*\*\* )?(?:No rule to make target ['`]\S|[Dd]on't know how to make \S)",
+    ),
+    Recognizer(
         "a build's command failed",
         CauseClass.SCRIPT_ERROR,
         Weight.MESSAGE,

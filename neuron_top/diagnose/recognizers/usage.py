@@ -66,6 +66,14 @@ USAGE: tuple[Recognizer, ...] = (
         r": line \d+: \w+: unbound variable$",
     ),
     Recognizer(
+        "conda is not set up in the shell",
+        CauseClass.SCRIPT_ERROR,
+        Weight.MESSAGE,  # without `set -e` the script goes on, with the Python that it has
+        words("shell has not been properly configured to use|run 'conda init' before 'conda"),
+        r"\bYour shell has not been properly configured to use 'conda |\bRun 'conda init' before 'conda ",
+        doubt=Doubt.MUCH,
+    ),
+    Recognizer(
         "a bucket that does not exist",
         CauseClass.BAD_USAGE,
         Weight.STATEMENT,

@@ -6,6 +6,15 @@ from tests.diagnose.cases.case import Case
 
 BUILDS = (
     Case(
+        "an option where make expects a file",
+        "script_error",
+        """
++ make verbose=1
+>>>make: *** No rule to make target '-Wl,-E', needed by 'brew/kettle'.  Stop.
+Build step 'Execute shell' marked build as failure
+""",
+    ),
+    Case(
         "a source that does not convert a type, its message broken",
         "compile_error",
         """

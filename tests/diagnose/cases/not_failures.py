@@ -16,6 +16,18 @@ TEA_SETUP: found /opt/tea/libkettle.so
 """,
     ),
     Case(
+        "a frontend of debconf that needs a terminal",
+        "",
+        """
+Get:1 http://deb.example/tea main kettle all 1:2.1 [9688 B]
+debconf: unable to initialize frontend: Dialog
+debconf: (Dialog frontend will not work on a dumb terminal, an emacs shell buffer, or without a controlling terminal.)
+debconf: falling back to frontend: Readline
+dpkg-preconfigure: unable to re-open stdin:
+Setting up kettle
+""",
+    ),
+    Case(
         "a heading under which nothing is told",
         "",
         """

@@ -7,6 +7,17 @@ from tests.diagnose.cases.wordings import waits
 
 OVERCOME = (
     Case(
+        "ranks that others waited for join in, and train",
+        "",
+        """
+[1,0]<stderr>:[2026-02-25 11:13:55.899666: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds.
+[1,0]<stderr>:Stalled ranks:
+[1,0]<stderr>:1: [Allreduce/gradients_0]
+[1,1]<stderr>:INFO:tensorflow:loss = 25.564167, step = 0
+[1,1]<stderr>:INFO:tensorflow:loss = 24.1, step = 10
+""",
+    ),
+    Case(
         "rclone's third attempt",
         "",
         """

@@ -6,6 +6,37 @@ from tests.diagnose.cases.case import Case
 
 TOOLS = (
     Case(
+        "a cross in the place of a level",
+        "script_error",
+        """
+[ℹ]  creating stack "tea-nodes"
+>>>[✖]  unexpected status "CREATE_IN_PROGRESS" while waiting for stack "tea-nodes"
+[ℹ]  fetching stack events
+""",
+    ),
+    Case(
+        "what a program in Go has gathered, below its number",
+        "tool_error",
+        """
+>>>ERRO[0004] Error pulling image ref //tea:latest: Error adding layer: lchown /etc/gshadow: operation not permitted
+Failed
+Error: unable to pull tea: 1 error occurred:
+\t* Error adding layer: lchown /etc/gshadow: operation not permitted
+""",
+    ),
+    Case(
+        "a time limit, long after conda was not set up in the batch script",
+        "interrupted",
+        """
+CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.
+To initialize your shell, run
+
+    $ conda init <SHELL_NAME>
+
+>>>slurmstepd-n04: error: *** JOB 77 ON n04 CANCELLED AT 2026-03-04T10:00:58 DUE TO TIME LIMIT ***
+""",
+    ),
+    Case(
         "a program that Chef does not find",
         "missing_dependency",
         """
