@@ -22,7 +22,8 @@ _DICT = late_pattern(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
 _ITEM = late_pattern(
     rf"'([\w/. -]{{1,60}})': (?:'|np\.float\d\d\(|tensor\()?({_FLOAT})(?:['\)]|, device='[\w:]{{1,20}}'\))?(?=[,}}\s])"
 )
-_NAMED_NUMBER = rb"'[\w/. -]{1,60}': -?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?"
+_NAMED_NUMBER = rb"'[\w/. -]{1,60}': (?!-0[,}])-?\d{1,15}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?"
+"""As JSON writes a number too; a zero with a sign and no point would lose it there."""
 _NUMBERS = late_pattern(rb"\{%b(?:, %b){0,60}\}" % (_NAMED_NUMBER, _NAMED_NUMBER))
 _decode_numbers = msgspec.json.Decoder(dict[str, float]).decode
 _BAR = late_pattern(
