@@ -1,10 +1,11 @@
-"""Which entries go when space is wanted: a pure planner.
+"""Plans which entries go when space is wanted. Pure.
 
-Candidates in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
-only in a log path from one that was used later, compiler versions superseded and long unused, then by last use, where
-value counts: idle time is divided by the minutes a compile took, so what took an hour goes after what took seconds.
-Always skipped is whatever is locked, being written, unknown, pinned, used within a day, or of concern to a job that
-runs: that it holds, names or may have used since it started. The rest may go beside a running job: at worst it is
+Candidates go in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
+only in a log path from one that was used later, compiler versions superseded and long unused, then by last use. There
+idle time is divided by the minutes that the compile took, so what took an hour goes after what took seconds.
+
+Entries that are locked, being written, unknown, pinned or used within a day are always skipped, and so are those that
+a running job holds, names or may have used since it started. The rest may go beside a running job: at worst it is
 compiled again.
 """
 
@@ -34,7 +35,7 @@ from neuron_top.cache.use import is_ahead
 from neuron_top.units import bytes_text, counted, limit_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
-"""Somebody's extracted or half-stored work: only when named, and a day old."""
+"""Extracted or half-stored work of somebody: goes only when its state is named, and after a day."""
 
 
 class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +90,8 @@ def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, 
     everything = list(entries)
     candidates, exclusions = _candidates(everything, criteria, context)
     wanted = _bytes_wanted(criteria, context)
-    if wanted is not None and not any(wanted):
-        return build_plan(Verb.EVICT, root, criteria.describe(), (), (), context, goal=_how_it_is(criteria, context))
+    if wanted is not None and wanted.is_reached(0, 0):
+        return build_plan(Verb.EVICT, root, criteria.describe(), (), (), context, goal=_met(criteria, context))
     steps, missed, useless = _until_goal(candidates, everything, criteria, wanted, context)
     exclusions += [exclude(entry, Reason(ReasonCode.FREES_NOTHING)) for entry in useless]
     emptied = () if criteria.keep_graph else _emptied(everything, candidates[: len(steps) + len(useless)], useless)
@@ -98,7 +99,7 @@ def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, 
 
 
 class _Candidate(msgspec.Struct, gc=False):
-    """An entry that may go. There are 50,000 of them: made by position, and without a look from the collector."""
+    """An entry that may go. There are 50,000 of them: fields are given by position, garbage collection skips them."""
 
     sort_key: float
     """Where it stands in the order."""
@@ -227,47 +228,51 @@ _HUB = "snapshots/"
 _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 
 
-class _Wanted(NamedTuple):
+class _BytesWanted(NamedTuple):
     """Bytes that are to leave the cache, and those that are to become free on its disk; 0 where that is not asked."""
 
-    size: int
+    leave: int
     free: int
+
+    def is_reached(self, left: int, freed: int) -> bool:
+        """Whether this much is enough; the two differ by files that have names outside the cache."""
+        return left >= self.leave and freed >= self.free
 
 
 def _until_goal(
     candidates: list[_Candidate],
     everything: list[Entry],
     criteria: EvictCriteria,
-    wanted: _Wanted | None,
+    wanted: _BytesWanted | None,
     context: PlanContext,
 ) -> tuple[list[Step], Goal | None, list[Entry]]:
     """(steps, how far they miss the goal, entries that would help no goal)."""
-    freed = FreedBytes(everything, context.trashed)
+    tally = FreedBytes(everything, context.trashed)
     action, keep_graph, now = (Action.SLIM if criteria.keep_graph else Action.EVICT), criteria.keep_graph, context.now
     steps: list[Step] = []
     useless: list[Entry] = []
-    left = free = 0
+    left = freed = 0
     for candidate in candidates:
-        if wanted is not None and left >= wanted.size and free >= wanted.free:
+        if wanted is not None and wanted.is_reached(left, freed):
             break
         entry = candidate.entry
         if not (keep_graph or entry.links):  # most entries: nothing else is made for them
             frees = leaves = entry.allocated
             steps.append(_step(action, candidate, frees, now))
         else:
-            going = freed.preview(entry, keep_graph=keep_graph)
+            going = tally.preview(entry, keep_graph=keep_graph)
             frees, leaves = going.frees, going.frees + going.stays
-            if wanted is not None and left >= wanted.size and leaves and not frees:
+            if wanted is not None and left >= wanted.leave and leaves and not frees:
                 useless.append(entry)
                 continue
-            freed.take(entry, keep_graph=keep_graph)
+            tally.take(entry, keep_graph=keep_graph)
             step = _step(action, candidate, frees, now)
             steps.append(msgspec.structs.replace(step, stays=going.stays, links=going.links))
         left += leaves
-        free += frees
-    if wanted is None or (left >= wanted.size and free >= wanted.free):
+        freed += frees
+    if wanted is None or wanted.is_reached(left, freed):
         return steps, None, useless
-    missed, frees = (wanted.size, left) if left < wanted.size else (wanted.free, free)
+    missed, frees = (wanted.leave, left) if left < wanted.leave else (wanted.free, freed)
     return steps, Goal(GoalCode.MISSED, wanted=missed, frees=frees, keeps_graphs=keep_graph), useless
 
 
@@ -287,17 +292,17 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     )
 
 
-def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> _Wanted | None:
+def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> _BytesWanted | None:
     """None where neither a size nor free space is asked for."""
     if criteria.max_bytes is None and criteria.free_bytes is None:
         return None
     size = context.before.size - criteria.max_bytes if criteria.max_bytes is not None else 0
     missing = (criteria.free_bytes or 0) - (context.before.free or 0) - context.trash_bytes
-    return _Wanted(max(0, size), max(0, missing) if criteria.free_bytes is not None else 0)
+    return _BytesWanted(max(0, size), max(0, missing) if criteria.free_bytes is not None else 0)
 
 
-def _how_it_is(criteria: EvictCriteria, context: PlanContext) -> Goal:
-    """The goal with what meets it already."""
+def _met(criteria: EvictCriteria, context: PlanContext) -> Goal:
+    """The goal, which the cache meets as it is."""
     return Goal(
         GoalCode.MET,
         size=context.before.size if criteria.max_bytes is not None else None,
