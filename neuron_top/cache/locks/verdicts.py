@@ -27,8 +27,8 @@ from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.states import Holder
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.use import CacheUse
+from neuron_top.cache.users import users_of
 from neuron_top.plain_files import kind_text
-from neuron_top.units import counted
 
 QUIET_AGE = 15 * 60.0
 """With nobody using the cache, a lock older than this is dead, seconds."""
@@ -129,7 +129,8 @@ def evidence_on(
     modules = list(modules)
     disk = filesystem.describe(root, proc)
     running, boot = processes.read_processes(proc), processes.boot_time(proc)
-    use, unseen, work_open = _users(root, modules, running, boot, proc)
+    users = users_of(root, modules, running, boot, proc)
+    use = users.use
     if use is None and any(abs(now - change) < RECENT_CHANGE for change in changes):
         # Nobody is seen, in another container perhaps: what was used shortly before is all that can be known.
         why = "somebody may use this cache, as a file below it changed in the last ten minutes"
@@ -141,9 +142,9 @@ def evidence_on(
         why_shared=disk.why_shared,
         processes=tuple(running),
         use=use,
-        unseen=unseen,
+        unseen=users.unseen,
         work_newest=work_dirs.newest_by_module(modules, environ, tmp),
-        work_open=work_open,
+        work_open=users.work_open,
     )
 
 
@@ -201,84 +202,3 @@ def _owned(since: float, owner: LockOwner) -> Lock:
     if alive:
         return Lock(since, Holder.ALIVE, f"its holder, process {owner.pid}, lives", named)
     return Lock(since, Holder.DEAD, f"its holder, process {owner.pid}, has ended", named)
-
-
-def _users(
-    root: str, modules: list[str], running: list[CacheProcess], boot: float | None, proc: str
-) -> tuple[CacheUse | None, int, dict[str, int]]:
-    """(who uses the root, processes not fully seen, key → pid with its work file open)."""
-    real, unseen = os.path.realpath(root), 0
-    reasons: dict[int, str] = {}
-    held: set[str] = set()
-    work_open: dict[str, int] = {}
-    bystanders = processes.bystanders(running, proc)
-    named: dict[int, str] = {}
-    for process in running:
-        pid = process.pid
-        looks = process.only_looks  # has entries open for an instant, to list them
-        if process.compiles:
-            reasons[pid] = f"process {pid} is a Neuron compiler"
-        elif pid not in bystanders and process.environ is not None and names_root(process, real):
-            who = f"process {pid} ({process.name})" if process.name else f"process {pid}"
-            named[pid] = f"{who} may use this cache, as its environment names it"
-        paths = processes.open_paths(pid, proc)
-        if paths is None:
-            unseen += not looks
-            continue
-        for path in paths:
-            if path.startswith("/dev/neuron"):
-                reasons.setdefault(pid, f"process {pid} has {path} open")
-            elif looks:
-                continue
-            elif path == real or path.startswith(real + "/"):
-                reasons.setdefault(pid, f"process {pid} has a file of the cache open")
-                held.update(_entry_of(path, real))
-            # Files of a work folder carry the key in their names; a folder of that name is an entry, of whatever cache.
-            name = os.path.basename(path)
-            work_open.update((module, pid) for module in modules if module in name and module != name)
-    users = {**reasons, **{pid: why for pid, why in named.items() if pid not in reasons}}
-    if not users:
-        return None, unseen, work_open
-    starts = [processes.start_time(pid, boot, proc) for pid in users]
-    for pid in users:
-        held.update(entry for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
-    use = CacheUse(
-        why=_why(users, running),
-        certain=bool(reasons),
-        since=None if None in starts else min(start for start in starts if start is not None),
-        held=frozenset(held),
-        named=frozenset().union(*(process.modules for process in running)),
-    )
-    return use, unseen, work_open
-
-
-def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
-    """How one user of the cache is known, and how many more there are; `users` has the certain ones first.
-
-    The job goes before the `neurontop run` that started it: a person recognizes the job.
-    """
-    ours = {process.pid for process in running if process.is_ours}
-    shown = next((pid for pid in users if pid not in ours), next(iter(users)))
-    others = len(users) - 1
-    more = f"; {counted(others, 'more process', 'more processes')} may use it too" if others else ""
-    return f"{users[shown]}{more}"
-
-
-def _entry_of(path: str, root: str) -> list[str]:
-    """The entry (`compiler/module`) that a path below `root` lies in, if it lies in one."""
-    parts = path.removeprefix(root + "/").split("/") if path.startswith(root + "/") else []
-    place = next((number for number, part in enumerate(parts) if part.startswith("MODULE_")), None)
-    return ["/".join(parts[: place + 1])] if place is not None else []
-
-
-def names_root(process: CacheProcess, root: str) -> bool:
-    """True when the process's cache variables name `root` (a real path)."""
-    environ = process.environ or {}
-    for variable in ("TORCH_NEURONX_NEFF_CACHE_DIR", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"):
-        folder = environ.get(variable)
-        if folder and os.path.realpath(os.path.join(process.cwd or "/", folder)) == root:
-            return True
-    url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")
-    if url and os.path.realpath(os.path.join(process.cwd or "/", url)) == root:
-        return True
-    return root in environ.get("NEURON_CC_FLAGS", "")

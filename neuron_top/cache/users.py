@@ -1,0 +1,121 @@
+"""Finds the processes of this machine that use a cache root, and the entries that they have open.
+
+A compiler at work, an open Neuron device and an open file of the cache prove a use. An environment that names the root
+only shows that the process may use it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from neuron_top.cache import processes
+from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.use import CacheUse
+from neuron_top.units import counted
+
+_DEVICE = "/dev/neuron"
+
+
+class RootUsers(msgspec.Struct, frozen=True):
+    """What the processes of this machine do with one root."""
+
+    use: CacheUse | None
+    """None = nobody was seen."""
+    unseen: int
+    """Processes whose open files may not be looked at."""
+    work_open: dict[str, int]
+    """Module → process with a file of its work folder open."""
+
+
+def users_of(
+    root: str, modules: Sequence[str], running: Sequence[CacheProcess], boot: float | None, proc: str = "/proc"
+) -> RootUsers:
+    """The users of `root` among the processes that run; work folders are looked for by the names of `modules`."""
+    real = os.path.realpath(root)
+    bystanders = processes.bystanders(running, proc)
+    proofs: dict[int, str] = {}
+    named: dict[int, str] = {}
+    held: set[str] = set()
+    work_open: dict[str, int] = {}
+    unseen = 0
+    for process in running:
+        pid = process.pid
+        if process.compiles:
+            proofs[pid] = f"process {pid} is a Neuron compiler"
+        elif pid not in bystanders and _names_root(process, real):
+            who = f"process {pid} ({process.name})" if process.name else f"process {pid}"
+            named[pid] = f"{who} may use this cache, as its environment names it"
+        paths = processes.open_paths(pid, proc)
+        if paths is None:
+            unseen += not process.only_looks
+            continue
+        if process.only_looks:  # it has entries open for an instant, to list them
+            paths = [path for path in paths if path.startswith(_DEVICE)]
+        if opened := next(filter(None, (_proof(path, real) for path in paths)), ""):
+            proofs.setdefault(pid, f"process {pid} has {opened} open")
+        held.update(entry for path in paths for entry in _entry_of(path, real))
+        work_open.update((module, pid) for path in paths for module in _module_at_work(path, modules))
+    users = proofs | {pid: why for pid, why in named.items() if pid not in proofs}
+    if not users:
+        return RootUsers(None, unseen, work_open)
+    starts = [processes.start_time(pid, boot, proc) for pid in users]
+    held.update(entry for pid in users for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
+    use = CacheUse(
+        why=_why(users, running),
+        certain=bool(proofs),
+        since=None if None in starts else min(start for start in starts if start is not None),
+        held=frozenset(held),
+        named=frozenset().union(*(process.modules for process in running)),
+    )
+    return RootUsers(use, unseen, work_open)
+
+
+def _proof(path: str, root: str) -> str:
+    """What an open file proves to be in use; "" where it says nothing of the root."""
+    if path.startswith(_DEVICE):
+        return path
+    return "a file of the cache" if path == root or path.startswith(root + "/") else ""
+
+
+def _module_at_work(path: str, modules: Iterable[str]) -> list[str]:
+    """The modules whose work folder a file lies in: it carries their key in its name.
+
+    A folder of exactly that name is an entry, of whatever cache.
+    """
+    name = os.path.basename(path)
+    return [module for module in modules if module in name and module != name]
+
+
+def _why(users: Mapping[int, str], running: Iterable[CacheProcess]) -> str:
+    """How one user of the cache is known, and how many more there are; `users` has the certain ones first.
+
+    The job goes before the `neurontop run` that started it: a person recognizes the job.
+    """
+    ours = {process.pid for process in running if process.is_ours}
+    shown = next((pid for pid in users if pid not in ours), next(iter(users)))
+    others = len(users) - 1
+    more = f"; {counted(others, 'more process', 'more processes')} may use it too" if others else ""
+    return f"{users[shown]}{more}"
+
+
+def _entry_of(path: str, root: str) -> list[str]:
+    """The entry (`compiler/module`) that a path below `root` lies in, if it lies in one."""
+    parts = path.removeprefix(root + "/").split("/") if path.startswith(root + "/") else []
+    place = next((number for number, part in enumerate(parts) if part.startswith("MODULE_")), None)
+    return ["/".join(parts[: place + 1])] if place is not None else []
+
+
+def _names_root(process: CacheProcess, root: str) -> bool:
+    """True when the process's cache variables name `root` (a real path)."""
+    environ = process.environ or {}
+    for variable in ("TORCH_NEURONX_NEFF_CACHE_DIR", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"):
+        folder = environ.get(variable)
+        if folder and os.path.realpath(os.path.join(process.cwd or "/", folder)) == root:
+            return True
+    url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")
+    if url and os.path.realpath(os.path.join(process.cwd or "/", url)) == root:
+        return True
+    return root in environ.get("NEURON_CC_FLAGS", "")
