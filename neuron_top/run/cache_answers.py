@@ -44,9 +44,8 @@ class CacheAnswers:
         worker.hits += 1
         worker.hits_seen_to_wait += worker.open_wait is not None
         self._graphs.end_wait(worker, event.time)
-        if (
-            event.generation == LogGeneration.NATIVE
-        ):  # it said that it compiles, waited, and found what another had compiled
+        if event.generation == LogGeneration.NATIVE:
+            # It said that it compiles, then waited, and found what another process had compiled.
             self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
         for _, compiling, attempt in self._running_on(graph, event.node):

@@ -220,9 +220,8 @@ class Fold:
         if event.at is None or worker in self._never or (ends_compiles and worker in self._busy):
             return None
         if isinstance(event, CachePathAnnounced):
-            proves_misses = (
-                event.generation == LogGeneration.G1 and event.module is None
-            )  # see `CacheAnswers.path_announced`
+            # See `CacheAnswers.path_announced`.
+            proves_misses = event.generation == LogGeneration.G1 and event.module is None
             return None if proves_misses else self._repeated(("path", event.path))
         if event.module is None:
             return None

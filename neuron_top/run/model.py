@@ -1,14 +1,19 @@
 """`Run`: everything that is known of a run, from its events alone.
 
 Live and replayed runs go through the same `apply`; nothing here reads a clock, a file or a random number, so the same
-events in the same order give the same run. Views read the ledgers below; they are stable names:
+events in the same order give the same run. Views read these trackers, whose names are stable:
 
-    run.job        the command, its processes, its diagnosis     run.caches   cache roots and changed entries
-    run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
-    run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
-    run.nodes      the nodes, where agents report them
+    run.job        the command, its processes, its diagnosis
+    run.compiles   graphs, hits, misses, failures, waits
+    run.queue      parallel compile: trial run, counters, workers
+    run.torch      torch.compile in plain PyTorch processes
+    run.advice     what the runtime advised, and why functions were compiled again
+    run.cores      cores, devices, host, telemetry sources
+    run.training   steps, loss, throughput, errors
     run.steps      the newest steps of each rank
-    run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
+    run.caches     cache roots and changed entries
+    run.nodes      the nodes, where agents report them
+    run.silence    when logs were last heard of
 """
 
 from __future__ import annotations
@@ -83,7 +88,7 @@ from neuron_top.run.torch_trace import TorchTraceTracker
 from neuron_top.run.training import TrainingTracker
 
 LONGEST_MARK = 200
-"""Characters of a message in a line for the eye."""
+"""Characters of a message in a marked line."""
 
 
 class Run:
@@ -144,7 +149,7 @@ class Run:
 
     @property
     def _is_heard_of(self) -> bool:
-        """Whether somebody besides its logs reports the job."""
+        """Whether anything besides its logs reports on the job."""
         if self.job.finished is not None:
             return True
         return not self.nodes.all_stopped and (self.job.started is not None or bool(self.job.alive))
@@ -155,7 +160,7 @@ class Run:
         return self.silence.closed or self.nodes.all_stopped
 
     def quiet(self, now: float) -> bool:
-        """Whether nothing more came behind what the logs report: they have ended, or pause."""
+        """Whether the logs bring nothing more: they have ended, or pause."""
         since = self.silence.quiet_since
         return self._nothing_can_come or (since is not None and now - since >= QUIET_SECONDS)
 
@@ -223,11 +228,11 @@ class Run:
         return not any(met) and not self.queue.trial_running
 
     def cut_off(self, at: float) -> None:
-        """No more will be reported of a command whose end was not: its recorder died, and was last heard of then."""
+        """Note that the recorder died before the command's end was reported; it was last heard of at `at`."""
         self._job(RecordingCutOff(run=self.job.run, at=at, node=self.job.node))
 
     def effective_now(self, now: float) -> float:
-        """Up to when things that go on have gone on: now, or the last line of a log that has ended or is an old one."""
+        """The time until which open intervals count: now, or the last line of a log that has ended or is an old one."""
         is_past = self.silent(now) is not None or self.failed(now) or self.ended_well(now)
         is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
         last = self.silence.last if is_past else None
@@ -304,7 +309,7 @@ class Run:
         self._extend(clock, event.time)
 
     def _extend(self, clock: float | None, time: float | None) -> None:
-        """By an event of that time; `clock`: not by its arrival."""
+        """Extend the span of the run to an event: `clock` is its own time, `time` the best one known."""
         if clock is not None:
             self.first_clock = clock if self.first_clock is None else min(self.first_clock, clock)
         if time is not None:
@@ -322,7 +327,7 @@ class Run:
             self._folded(event)
 
     def _folded(self, event: EventsFolded) -> None:
-        """Many events at once, each counted where it would have been."""
+        """Count many events at once, as if each had come by itself."""
         self.events += event.count - 1
         self._extend(event.first, event.first)
         self._extend(event.latest, event.latest)
