@@ -145,10 +145,8 @@ def records(text: str, offset: int, source: str = "") -> list[Record]:
     if text.startswith("{") and "20" not in text:  # no prefix and no dots begin so, and no header follows
         return [Record(text, offset, source)]
     first = HEADER.match(text)
-    if first is not None and text.count(":", first.end()) < 2:
-        return _apart(
-            _headed(first, text[first.end() :].lstrip(_BLANKS), offset, source)
-        )  # nothing in front, no second header
+    if first is not None and text.count(":", first.end()) < 2:  # nothing in front, no second header
+        return _apart(_headed(first, text[first.end() :].lstrip(_BLANKS), offset, source))
     prefix, body = prefixes.split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from neuron_top.events import AnyEvent
 from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
-from neuron_top.parsers.reader import OLD_CODE, LogReader, line_of
+from neuron_top.parsers.reader import LogReader, keyword_ends, line_of
 from neuron_top.parsers.tally import Tally
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class CountingReader(LogReader):
         return events
 
     def _keywords(self, block: bytes) -> list[int]:
-        return _ends_of_marks(block)
+        return keyword_ends(_SEARCH, block)
 
     def _read(self, block: bytes) -> list[AnyEvent]:
         if self._offset < self._long:
@@ -86,9 +86,3 @@ class CountingReader(LogReader):
             self.tally.merge(reader.tally, times)
         self.tally.span(*bulk.span, bulk.pids)
         bulk.forget()
-
-
-def _ends_of_marks(block: bytes) -> list[int]:
-    ends = [end for _, _, end in _SEARCH.find_matches_as_indexes(block)]
-    codes = [found.end() for found in OLD_CODE.finditer(block)]
-    return sorted(ends + codes) if codes else ends

@@ -11,6 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+import ahocorasick_rs
+
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.late_pattern import late_pattern
@@ -27,7 +29,7 @@ from neuron_top.parsers.training import Training
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
 _SEARCH = families.search(KEYWORDS)
-OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
+_OLD_CODE = late_pattern(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which share no letters."""
 
 
@@ -62,8 +64,8 @@ class LogReader:
         self._line_cache = LineCache(next((each for each in self._families if isinstance(each, Training)), None))
         self._readers = {shape: [family for family, row in made if shape in row.shapes] for shape in RecordShape}
         self._plain = [(families.bit(row), family) for family, row in made if PLAIN in row.shapes]
-        self._marked: dict[int, list[Family]] = {}
-        """Those of `_plain` that are marked in a line, by the bits of its marks."""
+        self._by_keywords: dict[int, list[Family]] = {}
+        """Those of `_plain` whose keywords a line holds, by their bits."""
         self._records: list[base.Record] = []
         """What the last line held."""
         self._open: list[Family] = []
@@ -155,11 +157,9 @@ class LogReader:
 
     def _keywords(self, block: bytes) -> list[int]:
         """Where the keywords of a block end, in order."""
-        keywords = [end for _, _, end in _SEARCH.find_matches_as_indexes(block)]
-        if block[:1] == b".":
-            keywords.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
-        codes = [found.end() for found in OLD_CODE.finditer(block)]
-        return sorted(keywords + codes) if codes else keywords
+        ends = keyword_ends(_SEARCH, block)
+        # The keyword of dots begins with the line end before them, which belongs to the block before.
+        return [1, *ends] if block[:1] == b"." else ends
 
     def _walk(self, block: bytes, keywords: list[int]) -> list[AnyEvent]:
         events: list[AnyEvent] = []
@@ -216,14 +216,14 @@ class LogReader:
         """Events of a line that came in so many parts."""
         events: list[AnyEvent] = []
         claimed = False
-        marked = families.families_in(text)
+        bits = families.families_in(text)
         if "\r" in text:
             segments = filter(None, text.split("\r"))
             self._records = [record for segment in segments for record in self._records_of(segment, offset)]
         else:
             self._records = self._records_of(text, offset)
         for record in self._records:
-            made = self._record(record, marked)
+            made = self._record(record, bits)
             claimed = claimed or made is not None
             events += made or []
         self.tally.add_line(text, parts if claimed else 0)
@@ -239,13 +239,13 @@ class LogReader:
             found[0].at = timestamps.leading(segment, self._until)
         return found
 
-    def _record(self, record: base.Record, marked: int) -> list[AnyEvent] | None:
+    def _record(self, record: base.Record, bits: int) -> list[AnyEvent] | None:
         """Events of a record, and of what it ends; None if nobody knows it."""
         self.tally.add_record(record)
         self.tally.scan_text(record.text)
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
-        asked = self._asked(record.shape, marked)
+        asked = self._asked(record.shape, bits)
         made = _offer(record, asked)
         if self._open or any(family.open for family in asked):  # one may begin something and leave the line to others
             self._open = [family for family in self._families if family.open]
@@ -253,15 +253,16 @@ class LogReader:
             return ended or None
         return ended + (made or []) + codes
 
-    def _asked(self, shape: RecordShape, marked: int) -> list[Family]:
-        """The families a record is offered to: without a header, those marked in its line or inside something."""
+    def _asked(self, shape: RecordShape, bits: int) -> list[Family]:
+        """The families that a record is offered to: without a header, those whose keywords its line holds (`bits`), and
+        those in the middle of something."""
         if shape is not PLAIN:
             return self._readers[shape]
         if self._open:
-            return [family for bit, family in self._plain if marked & bit or family.open]
-        asked = self._marked.get(marked)
+            return [family for bit, family in self._plain if bits & bit or family.open]
+        asked = self._by_keywords.get(bits)
         if asked is None:
-            asked = self._marked[marked] = [family for bit, family in self._plain if marked & bit]
+            asked = self._by_keywords[bits] = [family for bit, family in self._plain if bits & bit]
         return asked
 
     def _counted(self, events: list[AnyEvent]) -> list[AnyEvent]:
@@ -277,6 +278,13 @@ def _offer(record: base.Record, asked: Sequence[Family]) -> list[AnyEvent] | Non
         if events is not None:
             return events
     return None
+
+
+def keyword_ends(search: ahocorasick_rs.BytesAhoCorasick, block: bytes) -> list[int]:
+    """Where the keywords of a block and the compiler's older error codes end, in order."""
+    ends = [end for _, _, end in search.find_matches_as_indexes(block)]
+    codes = [found.end() for found in _OLD_CODE.finditer(block)]
+    return sorted(ends + codes) if codes else ends
 
 
 def line_of(block: bytes, position: int, keyword: int) -> int:

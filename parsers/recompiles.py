@@ -23,7 +23,7 @@ _MOST_FUNCTIONS = 1000
 
 
 class RecompileLines(LineFamily):
-    """Reads them; keeps which function each process reported last, whose reasons follow."""
+    """Reads these lines; keeps which function each process reported last, whose reasons follow."""
 
     name = NAME
 
