@@ -1,8 +1,8 @@
 """Text into numbers: sizes and spans of time as people write them in options and settings.
 
 Sizes: `200GB` and `200G` are powers of 1000, as disks are sold; `200GiB` and `200Gi` powers of 1024, as this program
-prints them; a bare number is bytes. Spans: `30d`, `12h`, `1w2d`; a bare number has no unit and is refused. What is
-negative, not finite or beyond any disk or calendar is refused in words that say what was expected.
+prints them; a bare number is bytes. Spans: `30d`, `12h`, `1w2d`; a bare number has no unit and is refused. Amounts
+that are negative, not finite or beyond any disk or calendar are refused with a message that says what was expected.
 """
 
 from __future__ import annotations

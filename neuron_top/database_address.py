@@ -1,4 +1,4 @@
-"""Addresses of databases (`postgresql://…`) as text: what is one, and how it is shown without its password."""
+"""Recognizes addresses of databases (`postgresql://…`), and shows them without their password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decoding others' JSON raises, and decoders of large unions, made when the first line is decoded."""
+"""Decodes JSON that others wrote: the exceptions that this raises, and decoders that are built at their first use."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError)
-"""What bytes raise that are not what was to be decoded: msgspec reports text that is no UTF-8 by Python's own error."""
+"""Raised for bytes that cannot be decoded; for text that is not UTF-8 msgspec raises Python's own error."""
 
 _Value = TypeVar("_Value")
-# One for all: msgspec crashes when two threads make what it knows of a struct at the same time.
+# One lock for all decoders: msgspec crashes when two threads inspect a struct for the first time at once.
 _making = allocate_lock()
 
 
 class LateDecoder(Generic[_Value]):
-    """Decodes JSON to `kind`. Its structs are no part of decoders that another thread may make meanwhile."""
+    """Decodes JSON to `kind`. Its structs must not be part of a decoder that another thread builds without the lock."""
 
     decode: Callable[[bytes | str], _Value]
-    """As that of `msgspec.json.Decoder`, which takes its place once it is made."""
+    """As `msgspec.json.Decoder.decode`, which replaces it once the decoder is built."""
 
     decode_lines: Callable[[bytes], list[_Value]]
-    """The same of many values, a line each."""
+    """The same for many values, one a line."""
 
     def __init__(self, kind: Any) -> None:
         self._kind, self._made = kind, False

@@ -59,8 +59,8 @@ class LimitReached(NeuronTopError):
     exit_code = 4
 
 
-def is_no_thread(problem: RuntimeError) -> bool:
-    """Whether Python says that a user may have no more threads."""
+def is_thread_limit(problem: RuntimeError) -> bool:
+    """Whether Python could not start a thread, as the user may have no more."""
     return str(problem) == "can't start new thread"
 
 

@@ -73,7 +73,7 @@ def name_of(text: str) -> str:
 
 
 def json_bytes(value: object) -> bytes:
-    """A value as JSON; a text that is no UTF-8, the name of a file, as `name_text` has it."""
+    """A value as JSON; text that is not UTF-8, as a file's name may be, is escaped as in `name_text`."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

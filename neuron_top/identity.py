@@ -98,7 +98,7 @@ def lasting_machine_id(root: Path = Path("/")) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is the own one of whoever asks it."""
+    """Whether a host name or address means the machine itself."""
     import ipaddress  # a millisecond of each start, for those who serve
 
     if host in _LOOPBACK_NAMES:

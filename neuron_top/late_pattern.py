@@ -31,6 +31,6 @@ class _Late(_Compiled):
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(*self._made_of)
         self.__dict__.update({attribute: getattr(compiled, attribute) for attribute in _ATTRIBUTES})
-        # A class with __getattr__ is slower to ask, also for what its objects have.
+        # A class with __getattr__ makes every access slower, to existing attributes too.
         self.__class__ = _Compiled  # type: ignore[assignment]
         return getattr(self, name)

@@ -1,7 +1,7 @@
-"""Opening plain files that somebody else may have prepared: no link, no pipe, and what the caller wants to be true.
+"""Opens plain files that somebody else may have prepared: no link, no pipe, and whatever else the caller checks.
 
-Whether a path is a file or a folder is asked here too, where it may be on a disk that fails for a while: `Path.is_file`
-and `Path.is_dir` raise then (until Python 3.13), and end whoever looks again and again.
+`is_file` and `is_folder` are for paths on disks that fail for a while: `Path.is_file` and `Path.is_dir` raise then
+(until Python 3.13), which would end a thread that looks again and again.
 """
 
 from __future__ import annotations

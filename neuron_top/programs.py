@@ -1,10 +1,10 @@
-"""Programs that are looked up on the PATH and asked a question: found in no folder by chance, heard within limits.
+"""Finds programs on the PATH, and runs one for its output, with limits on time and size.
 
-A relative part of the PATH, or an empty one, means the folder one happens to be in: a shell's user who typed the name
-may want that, but we start these programs unasked, also in a folder where others can put files.
+A relative or empty part of the PATH means the current folder. Somebody who types a name into a shell may want that, but
+we start these programs unasked, also in folders where others can put files: such parts are left out.
 
-A program that answers may also hang, write without end, or leave a child behind that keeps its output open; the asking
-ends all the same, and with it every process of the program's group.
+A program may hang, write without end, or leave a child behind that keeps its output open; `ask` returns all the same,
+and ends every process of the program's group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _END_SECONDS = 2.0
 
 
 class NoAnswer(Exception):
-    """The program was started and gave no answer that could be used; the text completes "<program> …"."""
+    """The program was started and gave no usable answer; the text completes "<program> …"."""
 
 
 class Answer(NamedTuple):
@@ -51,7 +51,7 @@ def ask(
     most_bytes: int = MOST_BYTES,
     environ: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Run a program and take what it says until it ends. Raises NoAnswer, OSError where it cannot be started."""
+    """Run a program to its end and return its output. Raises NoAnswer, OSError where it cannot be started."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -61,12 +61,12 @@ def ask(
         start_new_session=True,
     )
     try:
-        return _Hearing(process, most_bytes).until(time.monotonic() + seconds, seconds)
+        return _OutputReader(process, most_bytes).read_until(time.monotonic() + seconds, seconds)
     finally:
         _end(process)
 
 
-class _Hearing:
+class _OutputReader:
     """Reads both streams of a process until it has ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], most_bytes: int) -> None:
@@ -79,7 +79,7 @@ class _Hearing:
                 self._parts[stream.fileno()] = []
                 self._selector.register(stream, selectors.EVENT_READ)
 
-    def until(self, deadline: float, seconds: float) -> Answer:
+    def read_until(self, deadline: float, seconds: float) -> Answer:
         with self._selector:
             while self._process.poll() is None:
                 left = deadline - time.monotonic()

@@ -62,7 +62,7 @@ def limit_text(seconds: float) -> str:
 
 
 def whole_seconds_text(seconds: float | None) -> str:
-    """The same without tenths, for what goes on: they would change with every look."""
+    """As `duration_text`, without tenths: for something that still goes on, where they would change at every redraw."""
     return (
         f"{seconds:.0f} s" if seconds is not None and 0 <= seconds < 59.5 else duration_text(seconds and round(seconds))
     )

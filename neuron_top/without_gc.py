@@ -1,4 +1,4 @@
-"""Blocks in which Python looks less for garbage, or not at all: for work that makes many objects and keeps them."""
+"""Blocks in which Python collects garbage rarely or not at all: for work that makes many objects and keeps them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _SELDOM = (20_000, 10, 1_000)
 def without_gc(*, for_good: bool = False) -> Iterator[None]:
     """Within the block the garbage collector is off, in all threads; where it was off already, it stays so.
 
-    `for_good`: what was made stays while the process lives. At the end it counts as old: it is looked through with all
-    old objects, not once more by itself. Where a process has frozen its objects, to ask that takes milliseconds.
+    `for_good`: the objects live as long as the process. They go straight to the oldest generation, so that collections
+    of younger ones do not walk through them. Where a process has frozen objects, counting those takes milliseconds.
     """
     collecting = gc.isenabled()
     gc.disable()

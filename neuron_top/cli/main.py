@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from neuron_top.cli.command import Command
 from neuron_top.cli.output import HelpFormatter, Parser, fill_closed_streams, log_stderr, prepare_streams
-from neuron_top.errors import LimitReached, NeuronTopError, UsageError, is_no_thread
+from neuron_top.errors import LimitReached, NeuronTopError, UsageError, is_thread_limit
 
 INTERRUPTED = 130
 
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(_system_error_text(problem))
         return UsageError.exit_code
     except RuntimeError as problem:
-        if not is_no_thread(problem):
+        if not is_thread_limit(problem):
             raise
         _print_error(f"{problem}: raise the limit of processes (ulimit -u), or end some of this user's")
         return LimitReached.exit_code

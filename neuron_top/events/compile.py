@@ -174,11 +174,11 @@ class CompileCause(StrEnum):
     INTERRUPTED = "interrupted"
     DISK_FULL = "disk full"
     ELSEWHERE = "elsewhere"
-    """Nothing is said of the graph: it is compiled without the cache, or where its claim has gone."""
+    """It says nothing of the graph, which is compiled without the cache or by the node that now has its claim."""
     NO_COMPILER = "no compiler"
     """The compiler is not there, or lacks a part."""
     ERROR = "error"
-    """The compiler's own: the graph's fault."""
+    """The compiler rejected the graph."""
 
     @classmethod
     def _missing_(cls, value: object) -> CompileCause:
@@ -237,10 +237,10 @@ class GraphMeasured(Event, frozen=True, kw_only=True):
 
 
 class GraphReused(Event, frozen=True, kw_only=True):
-    """A compiled graph served an equal block of the model: one call more with parameters it had not met before.
+    """A compiled graph served an equal block of the model: it was called with parameters that are new to it.
 
-    Told by our own backend when the first block and each further one is served. Regional compilation lives on it: the
-    block is compiled once, and no lookup is needed for the others.
+    Our own backend reports the first block and each further one. With regional compilation a block is compiled once,
+    and the others need no lookup.
     """
 
     module: str

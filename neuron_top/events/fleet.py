@@ -5,11 +5,11 @@ from __future__ import annotations
 from neuron_top.events.base import Event
 
 SILENT_SECONDS = 60.0
-"""An agent gives a sign of life every five seconds; one that was not heard of for so long is silent."""
+"""An agent gives a sign of life every five seconds; without one for this long it counts as silent."""
 
 
 class ClockMeasured(Event, frozen=True, kw_only=True):
-    """The node's clock was compared with the database's: what comes after it in the node's stream is so far ahead."""
+    """The node's clock was compared with the database's: later events of the node's stream are ahead by this much."""
 
     offset_seconds: float
 

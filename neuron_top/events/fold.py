@@ -57,11 +57,11 @@ class EventsFolded(Event, frozen=True, kw_only=True):
 
 
 class WorkerHeard(LogEvent, frozen=True, kw_only=True):
-    """A process had spoken last at this time, in a line that is part of an `EventsFolded`: bounds its next compile."""
+    """When a process last printed a line that went into an `EventsFolded`: its next compile began no earlier."""
 
     module: str | None = None
     """The graph that it had looked up, where that matters."""
     extracted: bool = False
     """The lookup's answer: the graph was stored for a later compile; else it was a hit."""
     of_log: bool = False
-    """It only reports a reading of its log's clock: the line may be of anybody."""
+    """It only reports a reading of its log's clock: any process may have printed the line."""

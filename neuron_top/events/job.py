@@ -45,7 +45,7 @@ class RunFinished(Event, frozen=True, kw_only=True):
 class RecordingCutOff(Event, frozen=True, kw_only=True):
     """The recorder of a run is gone, and no end of the command was recorded: nothing more will be reported of it.
 
-    `at` is when it was last heard of. Who follows the recording says so; no recording has it.
+    `at` is when it was last heard of. Whoever follows the recording makes this event; it is never stored.
     """
 
     run: str
@@ -87,7 +87,7 @@ class LineMarked(LogEvent, frozen=True, kw_only=True):
 
 
 class JobDiagnosed(Event, frozen=True, kw_only=True):
-    """What a log says went wrong in its job is another answer than before; `source` is the log."""
+    """The diagnosis of a log has changed; `source` is the log."""
 
     diagnosis: Diagnosis
 

@@ -1,4 +1,4 @@
-"""Events as earlier versions wrote them, brought to today's names: recordings and side channels of old programs.
+"""Reads events that earlier versions wrote, in recordings and side channels, under today's names.
 
 Whoever renames an event, a field or a state adds the old name here.
 """

@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top import private_files
-from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety, is_no_thread
+from neuron_top.errors import LimitReached, NeuronTopError, RefusedForSafety, is_thread_limit
 from neuron_top.escapes import json_bytes
 from neuron_top.events import AnyEvent, RunFinished, RunStarted
 from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
@@ -131,7 +131,7 @@ class Recording:
         except RuntimeError as problem:
             self.job.end_rest()
             self.feed.stop()
-            if not is_no_thread(problem):
+            if not is_thread_limit(problem):
                 raise
             raise LimitReached(
                 f"cannot watch {program!r} ({problem}), so it was ended: raise the limit of processes (ulimit -u)"

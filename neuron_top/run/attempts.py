@@ -1,4 +1,4 @@
-"""When compiles began and ended, by whatever reports it: lines, our component, the process table, a report.
+"""Works out when compiles began and ended, from lines, our own component, the process table and reports.
 
 What a line proves differs by generation (specs of the log formats, "What can be derived"): the oldest announces
 misses, the second only lookups, the third names the start, the newest only the end. Each rule stands once, in the
@@ -45,7 +45,7 @@ class Attempts:
     # --- lines of the job ---
 
     def heard(self, event: CompileLogEvent) -> None:
-        """A process printed a header: an upper bound for what it had open, a lower bound for what ends next."""
+        """A process printed a header: open compiles of its have ended by now, and its next one began no earlier."""
         if isinstance(event, CompileCompleted | CompileFailed) or event.generation == LogGeneration.NATIVE:
             return  # the first two report the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
@@ -57,7 +57,7 @@ class Attempts:
         self.header(key, event.time)
 
     def missed(self, event: CacheMissed) -> None:
-        """A miss was announced: the start of a compile, but for TorchNeuron's, which may come to wait for another's."""
+        """A miss was announced: a compile starts. TorchNeuron may still come to wait for another process's compile."""
         if event.generation == LogGeneration.NATIVE:
             self._graphs.of_event(event)
         else:
@@ -213,7 +213,7 @@ class Attempts:
         self.header(key, event.time)
 
     def reported(self, event: GraphReported) -> None:
-        """The parallel compile's report: the only word on many graphs, and the measured time of others."""
+        """The parallel compile's report: all that is known of many graphs, and the measured time of others."""
         if event.module is None:
             return
         graph = self._graphs.graph(event.module, event.time)
@@ -231,7 +231,7 @@ class Attempts:
         )
 
     def measured(self, event: GraphMeasured) -> None:
-        """A row of TorchNeuron's table: the measured time of a compile that lines reported, or the only word on it."""
+        """A row of TorchNeuron's table: the measured time of a compile that lines reported, or its only report."""
         graph = self._graphs.graph(self._graphs.module_of(event.module) or event.module, event.time)
         graph.operators = event.operators if event.operators is not None else graph.operators
         if event.compile_seconds <= 0:
@@ -252,7 +252,7 @@ class Attempts:
         self._graphs.close(graph, worker, attempt, attempt.end, AttemptOutcome.DONE)
 
     def process_seen(self, event: ProcessSeen) -> None:
-        """A compiler process that names its graph: the start, exact, whatever the log says or does not."""
+        """A compiler process names its graph: that is the exact start, whatever the log says."""
         if event.role != ProcessRole.COMPILER or event.module is None:
             return
         graph = self._graphs.graph(event.module, event.time)
@@ -296,7 +296,7 @@ class Attempts:
         self._graphs.header(key, time)
 
     def _start_backwards(self, attempt: Attempt, event: CompileCompleted | CompileFailed) -> None:
-        """Where only the end is known: the start is at the dots that nobody had claimed, or after the last header."""
+        """Where only the end is known: the start is that of the unclaimed dots, or follows the last header."""
         if attempt.start is not None:
             return
         unnamed = self._graphs.claim_unnamed()

@@ -37,7 +37,7 @@ class CacheAnswers:
                 self._graphs.add_unnamed(key, missed, event.pid, event.rank, event.node)
 
     def hit(self, event: CacheHit) -> None:
-        """The artifact was there; one that can be used proves that its compile has ended."""
+        """The artifact was there, which proves that its compile has ended."""
         self._lookups.answered(worker_key(event))
         graph, worker = self._graphs.of_event(event)
         graph.locate(event.root, event.compiler)

@@ -30,7 +30,7 @@ class Clock(msgspec.Struct):
 
 
 class Clocks:
-    """Per source: how its clock stands to ours."""
+    """Relates the clock of each source to ours."""
 
     def __init__(self) -> None:
         self.sources: dict[tuple[str, str], Clock] = {}
@@ -42,9 +42,9 @@ class Clocks:
         """Logs of which something was there before they were followed, and whether they have grown since."""
 
     def found(self, event: OutputGrew) -> OutputGrew:
-        """The event with its clock reading on the run's time line; one from before a file was read says its zone.
+        """The event with its clock reading on the run's time line. One that comes before a file is read tells its zone.
 
-        Once all of the file was read, what comes was written now.
+        What comes after all of the file was read is written now.
         """
         source = event.node, event.source
         if event.written is None:

@@ -1,4 +1,4 @@
-"""Which family an event is of, by its class: `isinstance` asks every member of a union, half of what an event cost."""
+"""The family of an event, by its class: `isinstance` with a union tries every member, half of the cost of an event."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One graph of a run: who met it, what was tried, and how surely each duration is known.
+"""One graph of a run: which workers looked it up, what was tried, and how surely each duration is known.
 
 Log lines and the side channel of our own compile component report the same compiles in no fixed order, so
-nothing here relies on arrival: the n-th message of each kind about one graph and worker speaks of its n-th
-attempt, and the number of attempts is the largest such n. Told twice is counted once.
+nothing here relies on arrival: the n-th message of each kind about one graph and worker belongs to its n-th
+attempt, and the number of attempts is the largest such n. So a compile that is reported twice counts once.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     since: float | None = None
     hits: int = 0
     hits_seen_to_wait: int = 0
-    """Hits that a line of waiting came before."""
+    """Hits after a line which reports a wait."""
     failures_met: int = 0
     retries: int = 0
     extractions: int = 0
@@ -171,10 +171,10 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     message_counts: dict[Message, int] = {}
     """Messages about attempts so far, by kind."""
     version: int = 0
-    """That of the graph at the last change of who it is, its attempts and its waits."""
+    """The graph's `version` when this worker's identity, attempts or waits last changed."""
 
     def attempt(self, kind: Message) -> Attempt:
-        """The attempt that this message of `kind` speaks of, made if no message spoke of it yet."""
+        """The attempt that this message of `kind` belongs to; a new one, if it is the first message about it."""
         count = self.message_counts[kind] = self.message_counts.get(kind, 0) + 1
         while len(self.attempts) < count:
             self.attempts.append(Attempt())
@@ -246,7 +246,7 @@ class Graph(msgspec.Struct, kw_only=True):
     """Grows with every change."""
 
     def locate(self, root: str | None, compiler: str | None) -> None:
-        """Take over where its entry lies, as far as an event shows it."""
+        """Note where its entry lies, as far as an event shows it."""
         self.root = root or self.root
         self.compiler = compiler or self.compiler
 

@@ -1,4 +1,4 @@
-"""Which lookups still lack an answer, and the bounds that a process's own headers put on its compiles."""
+"""Lookups that still lack an answer, and the bounds that the headers of a process set to its compiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only several nodes of one job show, as plain values: silence, double compiles, lost locks, differences, pace."""
+"""Findings that take several nodes of a job, as values: silence, double compiles, lost locks, differences, pace."""
 
 from __future__ import annotations
 

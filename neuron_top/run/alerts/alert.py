@@ -1,4 +1,4 @@
-"""What an alert is: its kind, from when on something is one, and what was seen. The views make words of it."""
+"""What an alert is: its kind, its limits, and the evidence, as values. `views/alerts.py` has the words."""
 
 from __future__ import annotations
 

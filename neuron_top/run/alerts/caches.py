@@ -1,4 +1,4 @@
-"""Caches: the disk that one lies on, and several of them in one job."""
+"""Alerts about caches: a full disk, and several caches in one job."""
 
 from __future__ import annotations
 

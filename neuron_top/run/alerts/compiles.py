@@ -1,4 +1,4 @@
-"""Compiles: failed, failed once and for all, waited for, made again, or not kept."""
+"""Alerts about compiles: failed, bound to fail again, long waits, repeated, or not kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cores and devices: memory, idleness, silence, and what the runtime said of them."""
+"""Alerts about cores and devices: memory, idleness, silence, and what the runtime reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the job itself: it failed, workers died, lines say ERROR."""
+"""Alerts about the job itself: it failed, workers died, lines say ERROR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only several nodes show: one is silent, slow, differs from the others, or does again what they did."""
+"""Alerts that take several nodes: one is silent, slow, differs from the others, or repeats their compiles."""
 
 from __future__ import annotations
 

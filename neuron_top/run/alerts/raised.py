@@ -1,4 +1,4 @@
-"""All alerts of a run as it is, so that each clears when it is no longer true.
+"""Computes all alerts of a run from its present state, so that each clears when it is no longer true.
 
 A rule is a function `(run, now, limits) -> alerts` in the module of what it is about; adding one is a kind, a name in
 RULES and its words in `views/alerts.py`.
