@@ -33,6 +33,22 @@ def is_folder(path: str | Path) -> bool:
     return stat.S_ISDIR(_mode(path))
 
 
+def is_plain_file(path: str | Path) -> bool:
+    """Whether this is a file itself, and no link to one; False also where it cannot be looked at."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def last_change(path: str | Path) -> float | None:
+    """When a file was last written to, in seconds since the epoch; None where it is not there."""
+    try:
+        return os.stat(path).st_mtime  # noqa: PTH116 (strings are asked for too)
+    except (OSError, ValueError):
+        return None
+
+
 def nearest_folder(path: Path) -> Path:
     """The folder, or the lowest one above it that is there: it is on the disk that `path` will be made on."""
     return next((folder for folder in (path, *path.parents) if is_folder(folder)), Path("/"))

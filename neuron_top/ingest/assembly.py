@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.plain_files import is_folder
+from neuron_top.plain_files import is_folder, last_change
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import TelemetrySource
 
@@ -205,14 +205,8 @@ def _logs_below(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith((".", "MODULE_")))
         logs = {name: log_of(name) or name for name in names}
         wanted = [name for name, log in logs.items() if Path(log).suffix in _LOG_SUFFIXES]
-        for name in sorted(wanted, key=lambda name: (logs[name], name == logs[name], _changed(here / name), name)):
+        written = {name: last_change(here / name) or 0.0 for name in wanted}
+        for name in sorted(wanted, key=lambda name: (logs[name], name == logs[name], written[name], name)):
             if count < _MOST_LOGS:
                 count += 1
                 yield here / name
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -9,7 +9,7 @@ from pathlib import Path
 from neuron_top.events import AnyEvent
 from neuron_top.parsers.graph_stats import FILE, GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
-from neuron_top.plain_files import is_file, open_plain
+from neuron_top.plain_files import is_file, last_change, open_plain
 from neuron_top.telemetry.source import Emit
 
 ENABLED, FOLDER = "TORCH_NEURONX_ENABLED_METRIC_TABLES", "TORCH_NEURONX_METRICS_DIR"
@@ -27,7 +27,7 @@ def beside(log: str | Path) -> list[Path]:
     path = Path(log)
     found = tables_in(path.parent) if is_file(path) and not is_table_name(path.name) else []
     began = _began(path) if found else None
-    return [table for table in found if began is None or _changed(table) >= began - _ZONES]
+    return [table for table in found if began is None or (last_change(table) or 0.0) >= began - _ZONES]
 
 
 def is_table_name(name: str) -> bool:
@@ -117,10 +117,3 @@ def _began(log: Path) -> float | None:
         return None
     stamps = [event.at for event in LogReader("").feed(data) if event.at is not None]
     return min(stamps, default=None)
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

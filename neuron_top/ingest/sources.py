@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import select
-import stat
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable
@@ -23,6 +22,7 @@ from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.log_span import last_clock
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.plain_files import is_plain_file, last_change
 from neuron_top.processes.log_input import has_compressed_data, portions
 from neuron_top.processes.tail import FileChange, FileTail
 from neuron_top.telemetry.source import Emit
@@ -107,7 +107,7 @@ class LogFiles:
                 self._ingestors[key] = LogIngestor(
                     key,
                     self._buffer,
-                    written=_last_change(path),
+                    written=last_change(path),
                     last_clock=None if self._from_end else last_clock(path),
                 )
                 if not self._from_end and _size(path) > 0:
@@ -180,7 +180,7 @@ class WholeLog:
 
     def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
         """All of it, until stopped. What cannot be read is reported."""
-        ingestor = LogIngestor(self._path, self._buffer, written=_last_change(Path(self._path)))
+        ingestor = LogIngestor(self._path, self._buffer, written=last_change(Path(self._path)))
         self._buffer.without_file.add(self._source)
         offset, remarks = 0, list[str]()
         try:
@@ -301,7 +301,7 @@ class TelemetryLog:
         self._reader = TelemetryFile(source=self.name)
         self._wakeup = Wakeup()
         self._wakeup.watch(path)
-        self._written, self._old_end = _last_change(path), _size(path)
+        self._written, self._old_end = last_change(path), _size(path)
         """When what was there already was written at the latest, and where it ends."""
         self.is_behind = True
 
@@ -378,7 +378,7 @@ class SideChannel:
 
     def _look_for_files(self, emit: Emit) -> None:
         for path in self._files():
-            if path.name in self._tails or not _is_plain_file(path):
+            if path.name in self._tails or not is_plain_file(path):
                 continue
             if len(self._tails) < self._most_files:
                 self._tails[path.name] = FileTail(path)
@@ -443,25 +443,11 @@ def _worker(name: str) -> str:
     return f"worker:{name.removesuffix('.jsonl')}"
 
 
-def _is_plain_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _last_change(path: Path) -> float | None:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # not there yet: all of it will be new
-        return None
 
 
 def _emit_all(events: Iterable[AnyEvent], emit: Emit) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+import msgspec
+
 from neuron_top import programs
 from neuron_top.cache.location import is_bucket
 from neuron_top.compile.claims.choice import LOCK_FILES_ONLY, claims_for
@@ -238,8 +240,6 @@ class _Compiles:
 
     def _with_needs(self, graphs: Sequence[CollectedGraph]) -> list[CollectedGraph]:
         """The graphs with their sizes and expected compile times, as far as known."""
-        import msgspec
-
         from neuron_top.ingest import run_loader
 
         estimator, found = run_loader.estimator(load()[0]), []
@@ -268,8 +268,6 @@ class _Compiles:
         return compilers
 
     def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
-        import msgspec
-
         from neuron_top.compile.wrapper.get_or_compile import Wrapper
 
         options = msgspec.structs.replace(self._options, retry_failed=True)  # what is chosen here is to be compiled

@@ -6,13 +6,12 @@ machine nothing. The owner of the lock is looked at once a second; one that is g
 
 from __future__ import annotations
 
-import stat
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from neuron_top.compile.wrapper.log_lines import SAY_EVERY_SECONDS, WrapperLog
 from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
+from neuron_top.plain_files import is_plain_file
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 _OWNER_CHECK_SECONDS = 1.0
@@ -33,7 +32,7 @@ def wait_for_lock(
     start = said = clock()
     checked = start - _OWNER_CHECK_SECONDS
     pause = _FIRST_PAUSE
-    while _is_lock(entry.lock):
+    while is_plain_file(entry.lock):  # whoever takes the lock says what else lies there
         if interrupted():
             raise KeyboardInterrupt
         now = clock()
@@ -49,11 +48,3 @@ def wait_for_lock(
         sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
     return clock() - start
-
-
-def _is_lock(path: Path) -> bool:
-    """Whether a file is there, which somebody may give back; whoever takes the lock says what else it is."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
