@@ -1,4 +1,4 @@
-"""One act on a drawer at the right: its sum, its plans by cache and compiler, one confirmation."""
+"""One action in the drawer at the right: its total, its plans by cache and compiler, one confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that everybody may see, plain HTML without a script: that of the token, and that of a wrong address."""
+"""The pages that need no sign-in, plain HTML without a script: the form for the token, and that of a wrong address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be brought back of the caches, act by act, each with its undo."""
+"""What can be restored in the caches, action by action, each with its undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records, which families of log lines read, and the protocol of a family, by which the reader asks it.
+"""Records of log lines, and the protocol of a family, which reads records of one program.
 
 A physical line can hold several records, since processes share the stream: whatever stands in front of the first
 header, then one record per header. A family looks at one record at a time and keeps only what spans lines.
@@ -54,7 +54,7 @@ class RecordShape(StrEnum):
     RUNTIME = "runtime"
     XLA = "xla"
     DOTS = "dots"
-    """None: it is the compiler's progress, dots one behind the other."""
+    """No header: the compiler's progress, a row of dots."""
 
 
 # Bound once: Python 3.11 takes five times as long for a member of an enum as for a name.

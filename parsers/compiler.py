@@ -46,7 +46,7 @@ REGION = "region"
 
 
 class CompilerLines(LineFamily):
-    """Reads them, one line at a time; keeps nothing."""
+    """Reads these lines one at a time; keeps no state."""
 
     name = NAME
 

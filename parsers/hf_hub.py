@@ -15,7 +15,7 @@ _WORDS = "the corresponding graph will be recompiled"
 
 
 class HfHub(LineFamily):
-    """Reads them; keeps nothing."""
+    """Reads these lines; keeps no state."""
 
     name = NAME
 

@@ -1,4 +1,4 @@
-"""Tracebacks, workers that a launcher buried, and warnings or errors that nothing else stands for.
+"""Tracebacks, workers that a launcher reports dead, and warnings or errors that no other family reads.
 
 A traceback is named by its last line; several ranks print theirs into one stream, distinguished by their prefix.
 """
@@ -45,7 +45,7 @@ _COPIES = late_pattern(r"\s*\[repeated \d{1,9}x across [^\]]{1,60}\].*$")
 
 
 class Problems:
-    """Offered what no other family knows, last in the table."""
+    """Reads what no other family knows: it is the last in the table."""
 
     name = NAME
 

@@ -79,7 +79,7 @@ _Key = tuple[int | None, int | None]
 
 
 class RuntimeLines:
-    """Reads them; keeps reports about memory, one for each thread, until their breakdowns are complete."""
+    """Reads these lines; keeps reports about memory, one for each thread, until their breakdowns are complete."""
 
     name = NAME
 

@@ -94,7 +94,7 @@ _NO_SAVE = late_pattern(
 
 
 class Training:
-    """Reads them; keeps that a banner's facts may follow, and which bar is the training's.
+    """Reads these lines; remembers whether a banner's facts may follow, and which progress bar is the training's.
 
     An evaluation has a bar of its own, as unnamed as the training's. A loss shows that the bar before it is training;
     a shorter one without a loss is then none.

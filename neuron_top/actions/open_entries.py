@@ -38,7 +38,7 @@ class CopiedElsewhereError(StaleEntryError):
 
 
 def not_done(problem: Exception) -> NotDone:
-    """Why a step was not done that ended so. Names of our own files, as an OSError has them, help nobody."""
+    """Why a step failed with this exception; of an OSError only the message, as names of our files help nobody."""
     if isinstance(problem, StaleEntryError):
         return problem.reason
     words = problem.strerror if isinstance(problem, OSError) else None

@@ -1,4 +1,4 @@
-"""Caches below a folder that is none itself: one of each rank, user or model. Looks only, and not far.
+"""Finds caches below a folder that is none itself: one per rank, user or model. Looks only, and not deep.
 
 People name the folder that holds them: `NEURON_COMPILE_CACHE_URL` of each rank below one path, a shared folder with
 one cache per team, a model's folder with its cache in it.

@@ -1,4 +1,4 @@
-"""An object of a bucket as chunks: large ones in parallel ranges, for one connection alone is slower than a node."""
+"""Reads an object of a bucket in chunks: large ones in parallel ranges, as one connection is too slow."""
 
 from __future__ import annotations
 

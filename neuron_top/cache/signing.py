@@ -1,4 +1,4 @@
-"""Keyed digests (HMAC-SHA256) of what a cache entry holds: who has not the key can change nothing unnoticed.
+"""Keyed digests (HMAC-SHA256) of what a cache entry holds: without the key nobody changes anything unnoticed.
 
 A plain digest beside a file reveals accidents; whoever can change the file can change the digest, too. Two keys:
 

@@ -14,8 +14,8 @@ one component after the other, through descriptors:
 Write permission of a group counts as nobody else's where the group is private: it has the name of the effective user
 or of root, is that user's primary group, and has no other member.
 
-In a container of an ordinary user the machine's root may have no number; folders above a root may then belong to the
-number that stands for it.
+In a container of an ordinary user the machine's root user may have no uid; folders above a root may then belong to the
+uid that stands for unmapped users.
 
 `NEURONTOP_TRUST_CACHE=1` says that whoever can write there is trusted. The gate then opens what it is asked for.
 """

@@ -1,1 +1,1 @@
-"""Sources → parsers → run and store → subscribers. The only room with threads."""
+"""Sources → parsers → run and store → subscribers. Starts the threads of a live view."""

@@ -1,4 +1,4 @@
-"""Pages of a node's log lines, asked for at its agent: the question, and the way there.
+"""Fetches pages of a node's log lines from its agent: the request, and how it is sent.
 
 The token is sent to an address that stands in the database, so it goes nowhere but to a server whose certificate was
 verified, or to this machine. What comes back was written by another program: it is bounded, and made visible anew.

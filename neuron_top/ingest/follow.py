@@ -83,7 +83,7 @@ class FollowedRun:
 
 
 class FollowedFeed(LiveFeed):
-    """One recording alone. Who reads before what it holds was read waits, and sees no empty run."""
+    """One recording alone. A reader waits until what it holds so far was read, and so never sees an empty run."""
 
     def __init__(self, settings: Settings, run: str) -> None:
         buffer = LogBuffer()

@@ -1,7 +1,7 @@
 """The live feed: each source in a thread of its own, one run that adds up what they report, one thread that passes on.
 
-An event takes this way: a source emits it; it is stamped (when, from which node) and applied to the run under the
-lock; the writer thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
+The way of an event: a source emits it; it is stamped (when, from which node) and applied to the run under the lock;
+the writer thread then writes what has gathered to the store and calls `changed`. A screen therefore never waits for
 a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
 that is why a replay shows the run as it was.
 

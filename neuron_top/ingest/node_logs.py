@@ -1,7 +1,7 @@
 """The log of one node, out of its agent, as screens read logs: what is not here yet is fetched in a thread.
 
-No key waits for a network: an answer that takes longer than a moment is an empty page that is not the last one, and
-who asks again finds it.
+No key press waits for the network: where an answer takes longer than a moment, an empty page that is not the last one
+is given, and the next request finds the lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run after the fact: out of the store, or out of plain logs that nobody recorded; and what else is known of it."""
+"""Loads a run from the store, or from plain logs that nobody recorded, with what else is known of its graphs."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""When to look at files again: at once when the kernel says so, else after a while.
+"""Decides when to look at files again: at once when the kernel says so, else after a while.
 
-Notifications are a promptness, never the truth: they do not exist on network file systems, in /proc and behind FUSE,
-they say nothing of another machine's writes, and the kernel drops them when there are too many. So every wait also
-ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. A short pause
-after each wake-up gathers a burst of writes into one look. While files grow all the time notifications cost more than
-they report (each write of a job is one), so they are given up for some seconds, and files are looked at every
-`POLL_SECONDS`.
+Notifications only make a look earlier; nothing depends on them. They do not exist on network file systems, in /proc and
+behind FUSE, they say nothing of another machine's writes, and the kernel drops them when there are too many. So every
+wait also ends by itself: after `POLL_SECONDS` where notifications do not work, after `IDLE_SECONDS` where they do. A
+short pause after each wake-up gathers a burst of writes into one look. While files grow all the time, notifications
+cost more than they are worth (each write of a job is one): they are ignored for some seconds, and files are looked at
+every `POLL_SECONDS`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Passes signals on to the job: the first to its process group, the second and third to all of its processes.
 
 Ctrl-Z stops the job, then us, so that the shell gets its terminal back; once we are carried on (`fg`, `bg`) so is the
-job. Stopped alone we would hold it up at some time, when we read its output no more.
+job. If only we stopped, the job would block as soon as nobody reads its output.
 """
 
 from __future__ import annotations

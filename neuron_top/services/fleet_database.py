@@ -1,4 +1,4 @@
-"""The database of the fleet that the settings name, opened with the first question."""
+"""The database of the fleet that the settings name, connected at the first request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why graphs missed the compile cache: which cache a question means, what lies near it here, and the explanation.
+"""Explains why graphs missed the compile cache: finds the cache that a query means, and the others of this machine.
 
 Reads disks: a screen asks in a thread. The caches are looked at once for all misses of a run.
 """

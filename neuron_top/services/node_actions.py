@@ -1,4 +1,4 @@
-"""Carries out on this node what an operator of the fleet asks for: planned, checked, journaled as all."""
+"""Carries out on this node what an operator of the fleet asks for: planned, checked and journaled like any plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source of telemetry is: something outside that turns into events while a thread of ingest drives it.
+"""Sources of telemetry: each turns something outside into events while a thread of ingest drives it.
 
 A source owns no thread. Ingest gives each one a thread of its own that calls `start`; `stop` comes from another.
 """

@@ -1,4 +1,4 @@
-"""Finding the SDK's tools: on the PATH, or where the SDK installs them and sudo, systemd and SSM forget to look."""
+"""Finds the SDK's tools: on the PATH, or in the SDK's folder, which is not on the PATH of sudo, systemd and SSM."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The terminal program.
 
-Textual sends what has changed on the next beat of a clock of sixty a second, up to 17 ms after a key. Ours beats
-faster; it rests while nothing changes, so that costs nothing. Textual takes the number when it is imported.
+Textual draws at most sixty times a second, so up to 17 ms after a key. Here the limit is higher. That costs nothing,
+since nothing is drawn while nothing changes. Textual reads the limit when it is imported.
 """
 
 from textual import constants

@@ -1,8 +1,7 @@
-"""Why a graph missed, for a screen: the question a run can put, and the answer as rows.
+"""Why a graph missed, for a screen: the query that a run gives, and the answer as rows. Pure.
 
-The question is pure. Answering it reads a cache (`services.misses.MissService.why`, in a thread): a screen asks with
-`feed.read(partial(question, key=key))`, hands what it gets to the library, and draws the
-`MissExplanation` that comes back.
+Answering it reads a cache: a screen gets the query by `feed.read(partial(question, key=key))`, hands it to
+`services.misses.MissService.why` in a thread, and draws the `MissExplanation` that comes back.
 """
 
 from __future__ import annotations

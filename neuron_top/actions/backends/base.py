@@ -1,4 +1,4 @@
-"""What a cache's storage must be able to do: the one interface between the actions and where a cache lies."""
+"""`CacheBackend`: what every storage of a cache can do, the one interface between it and the actions."""
 
 from __future__ import annotations
 

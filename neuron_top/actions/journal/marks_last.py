@@ -1,4 +1,4 @@
-"""In which order the files of an entry come back: its mark last, and nothing to another artifact than it was of."""
+"""Orders the files of an entry that are brought back: its mark comes last, and only to the artifact it belongs to."""
 
 from __future__ import annotations
 

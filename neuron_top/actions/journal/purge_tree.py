@@ -2,8 +2,8 @@
 
 Folders are opened relative to their parents and links are removed, never followed, so nothing outside can be reached;
 a tree of any depth takes few open folders (`neuron_top.folders`). An entry costs `rm -rf` an unlink per file and little
-else; what we add is one look at each file for its blocks. Two threads share the entries, because a disk lets whoever
-deletes wait for its own journal.
+else; what we add is one look at each file for its blocks. Two threads share the entries, because each
+of them often waits for the file system's journal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which usable entries another root lacks: a pure planner. Locks, failures and half-stored artifacts never travel."""
+"""Plans copies of usable entries that another root lacks. Pure. Locks, failures and half-stored artifacts never go."""
 
 from __future__ import annotations
 

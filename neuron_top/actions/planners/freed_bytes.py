@@ -1,4 +1,4 @@
-"""What becomes free when entries go, in the order of a plan: a file with several names does with its last one."""
+"""Works out what becomes free when entries go in the order of a plan: a file with several names, with its last one."""
 
 from __future__ import annotations
 

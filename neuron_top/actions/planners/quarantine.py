@@ -1,4 +1,4 @@
-"""Which broken artifacts are moved aside, so that clients stop taking them for hits. A pure planner."""
+"""Plans which broken artifacts are moved aside, so that clients stop taking them for hits. Pure."""
 
 from __future__ import annotations
 

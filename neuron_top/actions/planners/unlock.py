@@ -1,4 +1,4 @@
-"""Which locks may go: only those whose holder is proved dead, each with the proof. A pure planner."""
+"""Plans which locks may go: only those whose holder is proved dead, each with the proof. Pure."""
 
 from __future__ import annotations
 

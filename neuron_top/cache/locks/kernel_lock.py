@@ -1,6 +1,6 @@
-"""Locks that the kernel ends with their holder (`flock`), given up by a holder that goes on.
+"""Gives up locks that the kernel otherwise ends with their holder (`flock`).
 
-Closing the file is not enough: a child that was forked meanwhile has it open, and with it the lock.
+Closing the file is not enough: a child that was forked meanwhile still has it open and so keeps the lock.
 """
 
 from __future__ import annotations

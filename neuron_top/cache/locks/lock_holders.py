@@ -1,10 +1,11 @@
-"""Which living process holds a lock file: by what the kernel lists, and by what processes have open.
+"""Finds the living process that holds a lock file, by the kernel's list of locks and by what processes have open.
 
-An age proves nothing here: a lock file may be older than the machine's last start and held all the same, because who
-takes it anew does not touch its times. Asked are `/proc/locks` (flock, fcntl, open file descriptions), the open files
-of each process that may be looked at, and the kernel itself for locks of processes that cannot be seen from here.
-Who has the file open for writing may hold a lock that the kernel does not list (a file system of the network, an
-emulated kernel); who has it open for reading only looks at it: a viewer, ours included, or a shell's `<`.
+An age proves nothing here: a lock file may be older than the machine's last start and held all the same, because
+taking the lock again does not change the file's times. The evidence is `/proc/locks` (flock, fcntl, open file
+descriptions), the open files of each process that may be looked at, and for locks of processes that cannot be seen, the
+kernel's answer to an attempt. A process that has the file open for writing may hold a lock that the kernel does not
+list (a network file system, an emulated kernel); one that has it open for reading only looks at it, as our own viewers
+or a shell's `<` do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""States of a cache entry, what a lookup of it gives, what is known about the holder of its lock: names alone."""
+"""Names for the states of a cache entry, for the results of a lookup, and for what is known about a lock's holder."""
 
 from __future__ import annotations
 

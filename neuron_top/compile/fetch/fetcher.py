@@ -1,7 +1,7 @@
 """The fetcher of a process: at a miss, one process of the node asks the source, for all its ranks.
 
 What is found is fetched under the entry's lock, verified and published; what is not there is remembered on this node
-for a while, so that 128 ranks that miss one graph are one question. Nothing that goes wrong here ends a job: the graph
+for a while, so that 128 ranks that miss one graph cause one request. Nothing that goes wrong here ends a job: the graph
 is then compiled.
 """
 
@@ -126,11 +126,11 @@ class Fetcher:
         )
         return True
 
-    def _reporter(self, entry: WritableEntry) -> _Teller:
-        return _Teller(self._emit, entry.module, self.source.place)
+    def _reporter(self, entry: WritableEntry) -> _ProgressReporter:
+        return _ProgressReporter(self._emit, entry.module, self.source.place)
 
 
-class _Teller:
+class _ProgressReporter:
     """Emits the progress of one entry."""
 
     def __init__(self, emit: side_channel.Emit, module: str, place: str) -> None:

@@ -1,8 +1,7 @@
-"""Importing Inductor's compiler in half the time: every rank does it before its first graph, and every compile server.
+"""Imports Inductor's compiler in half the time: every rank does it before its first graph, and every compile server.
 
-Half of what the import takes is of no use to it: Python's collector looks again and again through objects that stay,
-and the templates of kernels for GPUs are parsed, which only a matrix product that is tuned for a GPU, or flexible
-attention, asks for.
+Half of the usual time is wasted: the garbage collector walks again and again through objects that stay, and templates
+of GPU kernels are parsed that only flexible attention, or a matrix product tuned for a GPU, needs.
 """
 
 from __future__ import annotations

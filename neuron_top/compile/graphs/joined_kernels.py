@@ -1,4 +1,4 @@
-"""The C++ kernels of a graph are compiled together, several by one run of the C++ compiler.
+"""Compiles the C++ kernels of a graph together, several in one run of the C++ compiler.
 
 Inductor compiles each kernel by itself. Most of such a run is the same for all: PyTorch's headers are read and their
 templates instantiated. Of 19 kernels of a small transformer one run takes less than twice as long as of a single one,

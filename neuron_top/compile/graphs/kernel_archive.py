@@ -1,4 +1,4 @@
-"""The kernels of an artifact: found in the process that compiled them, kept in a zip, put back where Inductor looks.
+"""Keeps the kernels of an artifact in a zip, and puts them back where Inductor looks for them.
 
 A library that several kernels share (`joined_kernels`) is stored once; the others are links to it.
 """
@@ -88,9 +88,9 @@ def _place(folder: trust.CheckedFolder, name: str, data: bytes, same_as: str) ->
     target = Path(folder.path, name)
     trust.make_folders(str(target.parent))
     try:
-        with folder.folder(above) as shelf:
+        with folder.folder(above) as below:
             with contextlib.suppress(FileNotFoundError, trust.Untrusted):
-                if shelf.read(base) == data:
+                if below.read(base) == data:
                     return
             temporary = target.with_name(f"{base}.{uuid.uuid4().hex}.tmp")
             try:

@@ -1,4 +1,4 @@
-"""Where our code meets a PyTorch that it does not know: what it asks for is gone, or wants other arguments.
+"""Recognizes that our code does not fit the installed PyTorch: a name is gone, or takes other arguments.
 
 Much of what a cached compile needs is no public interface, and each release changes some of it. Such an error is no
 fault of the graph: Inductor compiles it in the job, and the reason names what was not found.

@@ -1,9 +1,9 @@
-"""Whose code makes a graph's code: PyTorch's own, or also the script's?
+"""Tells whether PyTorch's own code alone generates a graph's code, or the script's too.
 
 Inductor can be extended from outside: lowerings, decompositions, patterns, code generators, kernels in Python for
-PyTorch's operators. What the script put there has no name that another process could trust, and a compile process does
-not have it. `foreign` finds such code, and its graphs stay in the job. PyTorch's own functions can be put in another
-place too (`make_fallback`); `handling` lists, for one operator, what stands where.
+PyTorch's operators. What the script registers there has no name that another process could trust, and a compile process
+does not have it. `foreign` finds such code; graphs that use it are compiled in the job. PyTorch's own functions can be
+registered in another place too (`make_fallback`); `handling` lists, for one operator, what is registered where.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Kernels that call PyTorch's library are linked by a quicker linker than the usual one, where the machine has one.
+"""Links kernels that call PyTorch's library with a quicker linker than the usual one, where the machine has one.
 
 The C++ compiler calls `ld`, nearly always `ld.bfd`. A kernel that computes exponentials, say, calls functions of
-`libtorch_cpu.so`, and to link it that one reads all names in the library: 0.26 s, more than a quarter of the kernel's
+`libtorch_cpu.so`; to link it, `ld.bfd` reads every name in the library: 0.26 s, more than a quarter of the kernel's
 compile. LLVM's linker takes 0.05 s and gold 0.09 s. The machine code is the compiler's, whoever links it.
 
 PyTorch's own command stands in the names of kernels, so it stays as it is everywhere else: a machine that lacks the

@@ -1,4 +1,4 @@
-"""Kernels that lie ready in Inductor's folder, loaded without what only their compile needs.
+"""Loads kernels that are in Inductor's folder already, without the work that only a compile needs.
 
 Before PyTorch looks whether a kernel is there, it preprocesses a header and has a digest made of it, to find the header
 that is compiled beforehand: a run of the C++ compiler and one of `openssl`, 0.15 s of a processor in each process. Here

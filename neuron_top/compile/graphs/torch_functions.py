@@ -1,4 +1,4 @@
-"""Whether PyTorch's functions in Python are its own, as they were installed.
+"""Checks whether PyTorch's functions in Python are its own, as they were installed.
 
 Where a trace is skipped, nothing shows what a script changed in the code that would have made it. So every function in
 PyTorch's modules and classes is looked at: the file that its code comes from, and that of the functions it closes over.

@@ -1,4 +1,4 @@
-"""Whether the kernels of PyTorch's operators are its own, as they were installed.
+"""Checks whether the kernels of PyTorch's operators are its own, as they were installed.
 
 The dispatcher tells of each kernel in which file it was registered, whether in Python or in C++, by PyTorch, an
 extension or the script. Operators hold further kernels in Python themselves (`py_impl`), and rules for modes stand in a

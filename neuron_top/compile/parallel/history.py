@@ -1,4 +1,4 @@
-"""What a collected graph is expected to need, from its number of operators and from finished compiles in its cache."""
+"""Estimates the memory that a collected graph needs, from its operators and from finished compiles in its cache."""
 
 from __future__ import annotations
 

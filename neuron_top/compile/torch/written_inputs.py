@@ -1,4 +1,4 @@
-"""What a compiled graph writes to its inputs is counted once in their versions, by which autograd finds stale values.
+"""Counts what a compiled graph writes to its inputs once in their versions, by which autograd finds stale values.
 
 The job's AOTAutograd counts what the script is to see of it. The compile process has traced the graph once more, so its
 artifact counts every write again, also those that nobody is to see: a backward graph that writes to `tensor.data`

@@ -4,7 +4,7 @@ Only the graph's own fault is worth storing, because only that comes again for e
 killed (the kernel's out-of-memory killer, a person, a scheduler) says nothing about its graph, and neither does a
 missing library or a full disk. A compiler that crashes by itself (a segmentation fault) says something: what it was
 given makes it crash. A process that is killed for memory each time looks like any other that is killed: it is reported,
-and tried again by the next who asks, for that one may have more memory or fewer neighbors.
+and the next process that asks for the graph tries again, as it may have more memory or fewer neighbors.
 """
 
 from __future__ import annotations

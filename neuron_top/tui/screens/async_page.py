@@ -1,4 +1,4 @@
-"""Answers that are read from disks, in a thread: a page that is such an answer, and a question that a page asks."""
+"""Answers that a thread reads from disks: a page that shows one, and the query of a page why its graph missed."""
 
 from __future__ import annotations
 

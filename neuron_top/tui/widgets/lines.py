@@ -1,4 +1,4 @@
-"""The base of everything hot: a widget that is a list of lines, and redraws the lines that changed.
+"""Base class of widgets that are redrawn often: a list of lines, of which only those that changed are drawn again.
 
 Textual's stock tables, sparklines and logs cost several times as much per second; a line that did not change costs
 nothing here but a comparison.
