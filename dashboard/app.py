@@ -27,7 +27,7 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import App, Guard, acting_offered, current_permission, page_url
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
+from neuron_top.dashboard.layout import NavigationLink, OpenPage, app_layout, run_options
 from neuron_top.dashboard.pages import cache, cores, live, logs, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import fleet as fleet_page
@@ -74,7 +74,7 @@ def create_app(
     app.backend.websocket_capability = (
         False  # the config names no socket to the renderer: it would open one for nothing
     )
-    links = tuple(Link(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
+    links = tuple(NavigationLink(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
     app.layout = lambda: app_layout(
         prefix, links, current_permission.get(), _open_page(prefix, page_url.get()), can_act=acting_offered.get()
     )

@@ -8,7 +8,7 @@ from html import escape, unescape
 from dash import __version__ as dash_version
 
 from neuron_top import __version__
-from neuron_top.dashboard.layout import Link
+from neuron_top.dashboard.layout import NavigationLink
 
 _GRIDS = "/dash_ag_grid/dash_ag_grid."
 _OLD_BROWSERS = ("/dash/deps/polyfill@",) if dash_version.startswith("4.4.") else ()
@@ -16,7 +16,7 @@ _OLD_BROWSERS = ("/dash/deps/polyfill@",) if dash_version.startswith("4.4.") els
 _SPARED = ("/dash/dash_table/", *_OLD_BROWSERS, _GRIDS)
 
 
-def index_page(prefix: str, links: Sequence[Link], parts: Mapping[str, str]) -> str:
+def index_page(prefix: str, links: Sequence[NavigationLink], parts: Mapping[str, str]) -> str:
     """The document. `parts` are Dash's: metas, css, config, scripts, renderer."""
     items = "".join(f'<li><a href="{escape(prefix + link.path)}">{escape(link.name)}</a></li>' for link in links)
     early = "".join(

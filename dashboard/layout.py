@@ -19,7 +19,7 @@ RANGES = (("", "all time"), ("5", "last 5 m"), ("15", "last 15 m"), ("60", "last
 """Minutes, and their words."""
 
 
-class Link(NamedTuple):
+class NavigationLink(NamedTuple):
     """An entry of the navigation."""
 
     path: str
@@ -37,7 +37,7 @@ class OpenPage(NamedTuple):
 
 def app_layout(
     prefix: str,
-    links: Sequence[Link],
+    links: Sequence[NavigationLink],
     right: Permission,
     open_page: OpenPage | None = None,
     *,
@@ -80,7 +80,7 @@ def _brand(prefix: str) -> Any:
     )
 
 
-def _navigation(prefix: str, links: Sequence[Link]) -> Any:
+def _navigation(prefix: str, links: Sequence[NavigationLink]) -> Any:
     items = [
         html.Li(dcc.Link(link.name, href=f"{prefix}{link.path}", id=f"to-{link.path or 'live'}")) for link in links
     ]

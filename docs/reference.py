@@ -94,7 +94,7 @@ def notebook() -> str:
 
 
 def events() -> str:
-    """Every event with its fields, room by room."""
+    """Every event with its fields, by name."""
     from neuron_top import events as module
 
     parts = ["# Events", "What recordings hold, one JSON object each; `type` names the event."]

@@ -25,7 +25,7 @@ from neuron_top.parsers.training import Training
 from neuron_top.parsers.wrapper import WrapperLines
 
 
-class Row(NamedTuple):
+class FamilyRow(NamedTuple):
     """One family: how to make its reader, the bytes that give its lines away, the shapes of record it reads."""
 
     make: Callable[[], Family]
@@ -45,20 +45,20 @@ _STAMPS = tuple(b":%02d.000" % second for second in range(60))
 A terminal may break a stamp behind a progress bar: `it/s]20` and `s/it]20` mark the line that begins it."""
 
 FAMILIES = (
-    Row(
+    FamilyRow(
         TorchNeuronLines,
         (b"[Neuron] [", b" occurred on Neuron", b"error message=", b"neff cache key=", b"Lock acquisition timed",
          b"Lock contention", b"Persistent cache ", b"Cache hit key=", b"IR to NEFF", b"IR compilation complete",
          b"for cache key ", b"Compiled HLO ",
          b"compilation_time_seconds"),
     ),
-    Row(
+    FamilyRow(
         WrapperLines,
         (*_STAMPS, b"/s]20", b"/it]20", b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:",
          b"WARNING]:", b"WARN]:", b"ERROR]:", b"DEBUG]:", b"CRITICAL]:", b"FATAL]:", b"TRACE]:"),
         (WRAPPER, PLAIN),
     ),
-    Row(
+    FamilyRow(
         ParallelCompileLines,
         (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"tasks (num_hlos", b"assigned tasks",
          b"others tasks", b"failed compilation:", b"Total graphs", b"trial run",
@@ -67,9 +67,9 @@ FAMILIES = (
          b"Total success", b"Total failed", b"ompilation summary", b"Running cmd", b'"compilation_', b'.pb":'),
         (WRAPPER, PLAIN),
     ),
-    Row(HfHub, (b"recompiled",)),
-    Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
-    Row(
+    FamilyRow(HfHub, (b"recompiled",)),
+    FamilyRow(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
+    FamilyRow(
         RuntimeLines,
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
@@ -77,21 +77,21 @@ FAMILIES = (
          b"No more pages"),
         (RUNTIME, PLAIN),
     ),
-    Row(
+    FamilyRow(
         CompilerLines,
         (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[neuron-cc]", b"[NCC_",
          b"[F1", b"exit status", b"Compiler version ", b"command returned", b"Z CRITICAL "),
     ),
-    Row(
+    FamilyRow(
         Training,
         (b"{'", b"loss", b"Loss", b"it/s", b"s/it", b"hroughput", b"***** Running ", b"initializing ", b"HLO",
          b"Finished ", b"Done ", b"Generated ", b"%|", b"LOSS", b"KV cache size", b"tracing time",
          b"heckpoint", b"CHECKPOINT", b"ckpt"),
         counted=False,
     ),
-    Row(RecompileLines, (b"[__recompiles]",), counted=False),
-    Row(MetricsReport, (b"Metric: ", b"Counter: "), counted=False),
-    Row(
+    FamilyRow(RecompileLines, (b"[__recompiles]",), counted=False),
+    FamilyRow(MetricsReport, (b"Metric: ", b"Counter: "), counted=False),
+    FamilyRow(
         Problems,
         (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL", b" E ", b" W ",
          b" F ", b"torch/distributed", b"(exitcode", b"Root Cause", b"died with", b"Failures:",
@@ -124,7 +124,7 @@ def search(keywords: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
     )
 
 
-def bit(row: Row) -> int:
+def bit(row: FamilyRow) -> int:
     """The bit that stands for a family in what `families_in` gives."""
     return 1 << FAMILIES.index(row)
 

@@ -19,7 +19,7 @@ from neuron_top.late_pattern import late_pattern
 from neuron_top.parsers import base, families, json_lines, own_lines, timestamps, wide
 from neuron_top.parsers.base import PLAIN, Family, RecordShape
 from neuron_top.parsers.compiler import error_codes
-from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
+from neuron_top.parsers.families import FAMILIES, KEYWORDS, FamilyRow
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
@@ -41,7 +41,7 @@ class LogReader:
         source: str,
         *,
         offset: int = 0,
-        rows: Sequence[Row] = FAMILIES,
+        rows: Sequence[FamilyRow] = FAMILIES,
         loggers_clocks: bool = True,
         until: float | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 FOREIGN = {"dash", "plotly", "pandas", "numpy", "torch", "boto3", "psycopg", "ray", "submitit", "fastapi", "sqlite3"}
 """None of these is loaded."""
-FIRST_FRAME_ROOMS = {"cli", "tui", "views", "run", "events", "assets"}
+FIRST_FRAME_PACKAGES = {"cli", "tui", "views", "run", "events", "assets"}
 FIRST_FRAME_MODULES = {
     "amounts",
     "cache.location",
@@ -37,7 +37,7 @@ FIRST_FRAME_MODULES = {
     "telemetry.source",
     "units",
 }
-"""Of other rooms: a feed without its sources, and the names of states."""
+"""Of other packages: a feed without its sources, and the names of states."""
 FIRST_FRAME_SCREENS = {"base", "detail", "overview", "table_screen"}
 FIRST_FRAME = """
 import sys
@@ -76,7 +76,7 @@ try:
 finally:
     print("loaded", *sys.modules, file=sys.stderr)
 """
-SUMS_ROOMS = {"actions", "cache", "cli", "services"}
+SUMS_PACKAGES = {"actions", "cache", "cli", "services"}
 SUMS_MODULES = {
     "amounts",
     "database_address",
@@ -119,7 +119,7 @@ def own(modules: set[str]) -> set[str]:
     return {name for name in names if not any(other.startswith(f"{name}.") for other in names)}
 
 
-def room(name: str) -> str:
+def package_of(name: str) -> str:
     """`tui.screens.base` → `tui`."""
     return name.partition(".")[0]
 
@@ -131,7 +131,9 @@ def test_the_first_frame_loads_what_it_draws_and_nothing_that_reads_or_changes(t
     names = own(loaded)
     assert "tui.screens.overview" in names, "nothing was drawn"
     assert not loaded & FOREIGN
-    other = {name for name in names if room(name) not in FIRST_FRAME_ROOMS} - FIRST_FRAME_MODULES - {"diagnose"}
+    other = (
+        {name for name in names if package_of(name) not in FIRST_FRAME_PACKAGES} - FIRST_FRAME_MODULES - {"diagnose"}
+    )
     assert not other, "import these where they are used"
     screens = {name.rpartition(".")[2] for name in names if name.startswith("tui.screens.")}
     assert screens <= FIRST_FRAME_SCREENS
@@ -146,7 +148,7 @@ def test_the_sums_of_a_cache_load_neither_keys_nor_locks_nor_what_changes_a_cach
     names = own(loaded)
     assert "services.cache_reader" in names
     assert not loaded & (FOREIGN | SLOW_HELPERS | {"textual"})
-    assert not {name for name in names if room(name) not in SUMS_ROOMS} - SUMS_MODULES
+    assert not {name for name in names if package_of(name) not in SUMS_PACKAGES} - SUMS_MODULES
     assert not {name for name in names if name.startswith(NOT_FOR_SUMS)}
 
 
@@ -157,7 +159,7 @@ def test_a_tally_loads_neither_the_run_nor_what_helps_msgspec(tmp_path: Path) ->
     names = own(loaded)
     assert "services.tally" in names
     assert not loaded & (FOREIGN | SLOW_HELPERS | {"textual"})
-    of_the_run = {name.partition(".")[2] for name in names if room(name) == "run"}
+    of_the_run = {name.partition(".")[2] for name in names if package_of(name) == "run"}
     assert of_the_run <= {"advice", "exhausted", "log_totals", "severity"}
 
 
