@@ -284,7 +284,7 @@ def _tables(feeds: FeedRegistry, caches: DashboardCaches) -> dict[str, Callable[
             {key: value for key, value in msgspec.to_builtins(row).items() if key not in ("trend", "kinds", "models")}
             for row in feeds.cached_view(run, overview).cores
         ],
-        "runs": lambda _run: [runs.row(one) for one in feeds.listed_recordings()],
+        "runs": lambda _run: [runs.row(recording) for recording in feeds.listed_recordings()],
         "cache": lambda _run: [entry_rows.row(one) for one in caches.table().rows],
     }
 

@@ -124,7 +124,7 @@ def cache_details(
     title: str = "Why it missed",
 ) -> Any:
     """What the caches report: the entries, why the graph missed, and the operators it is made of."""
-    parts = [entry_facts(one) for one in entries[:ENTRIES_SHOWN]]
+    parts = [entry_facts(entry) for entry in entries[:ENTRIES_SHOWN]]
     if reasons is not None:
         parts.append(explanation_panel(reasons, title))
     if made_of is not None:
@@ -204,7 +204,7 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         module = page.row.module if page is not None else key
         if page is not None and module is None:
             return note("The logs do not name this graph's module, so no cache can be searched for it.")
-        entries = [one for one in rows if one.key == entry] if entry else [one for one in rows if one.module == module]
+        entries = [row for row in rows if row.key == entry] if entry else [row for row in rows if row.module == module]
         if asked is None and entries:
             one = entries[0]
             asked = MissQuery(module=one.module, roots=(one.root,), compiler=one.compiler)

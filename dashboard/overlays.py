@@ -59,15 +59,15 @@ def _live(run: Run, _now: float) -> OverlaidRun:
 
 def loss(runs: Sequence[OverlaidRun], axis: str, colors: ChartColors) -> PageChart:
     """The losses."""
-    return _chart([(one.title, one.loss) for one in runs], axis, colors, "none of these runs printed a loss")
+    return _chart([(run.title, run.loss) for run in runs], axis, colors, "none of these runs printed a loss")
 
 
 def throughput(runs: Sequence[OverlaidRun], axis: str, colors: ChartColors) -> PageChart:
     """The throughputs; the axis has the unit where all have the same."""
-    units = {one.throughput_unit for one in runs if one.throughput}
+    units = {run.throughput_unit for run in runs if run.throughput}
     title = plain(units.pop()) if len(units) == 1 else ""
     words = "none of these runs printed a throughput"
-    return _chart([(one.title, one.throughput) for one in runs], axis, colors, words, title)
+    return _chart([(run.title, run.throughput) for run in runs], axis, colors, words, title)
 
 
 def _chart(
@@ -75,7 +75,7 @@ def _chart(
 ) -> PageChart:
     data = []
     for (name, values), (color, dash) in zip(curves, _styles(colors), strict=False):
-        shown = [one for one in values if (one.step if axis == STEP else one.time) is not None]
+        shown = [value for value in values if (value.step if axis == STEP else value.time) is not None]
         if shown:
             data.append(_line(name, [one.step if axis == STEP else one.time for one in shown], shown, color, dash))
     if not data:
@@ -97,6 +97,6 @@ def _line(name: str, x: Sequence[Any], values: Sequence[StepValue], color: str, 
         "mode": "lines+markers" if len(x) < _FEW else "lines",
         "name": plain(name),
         "x": list(x),
-        "y": [round(one.value, 6) for one in values],
+        "y": [round(value.value, 6) for value in values],
         "line": {"color": color, "width": 1.6, "dash": dash},
     }

@@ -218,9 +218,11 @@ class BoundedHttp(HttpToolsProtocol):
     def _make_room(self) -> bool:
         """Whether there is room for this connection, if need be that of one that has waited longest."""
         others = [
-            cast("_Connection", one) for one in self.connections if one is not self and not one.transport.is_closing()
+            cast("_Connection", connection)
+            for connection in self.connections
+            if connection is not self and not connection.transport.is_closing()
         ]
-        own = [one for one in others if one.who == self.who]
+        own = [other for other in others if other.who == self.who]
         for group, most in ((own, self.limits.connections_of_one), (others, self.limits.connections)):
             if len(group) >= most and not _close_idle(group):
                 return False
@@ -308,7 +310,7 @@ _Connection = BoundedHttp | BoundedSocket
 
 def _close_idle(connections: list[_Connection]) -> bool:
     """Close the connection that has waited longest with no request being answered; False where all are at work."""
-    waiting = [one for one in connections if isinstance(one, BoundedHttp) and one.idle]
+    waiting = [connection for connection in connections if isinstance(connection, BoundedHttp) and connection.idle]
     if not waiting:
         return False
     min(waiting, key=lambda one: one.waiting_since).transport.abort()

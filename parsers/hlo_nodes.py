@@ -96,7 +96,7 @@ def _literal(data: memoryview) -> str:
         if number in _FLOATS:
             return _floats(value, _FLOATS[number])
         if number in _INTEGERS:
-            return ", ".join(str(one) for one in integers(value, [])[:_LONGEST_LITERAL])
+            return ", ".join(str(integer) for integer in integers(value, [])[:_LONGEST_LITERAL])
         if number in (10, 11, 13):
             return bytes(value[:64]).hex()
     return ""

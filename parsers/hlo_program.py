@@ -125,10 +125,10 @@ class _Reader:
             if number == _ID and isinstance(value, int):
                 identity = value
             elif number in _REFERENCES:
-                places = [self._met.get(one, -1) for one in integers(value, [])]
+                places = [self._met.get(integer, -1) for integer in integers(value, [])]
                 self._hash(number, repr(places).encode())
             elif number == _CALLED:
-                self._hash(number, repr([self._called.get(one, -1) for one in integers(value, [])]).encode())
+                self._hash(number, repr([self._called.get(integer, -1) for integer in integers(value, [])]).encode())
             elif number == _CHANNEL:
                 self._keep(HeldKind.CHANNELS, str(value))
             elif isinstance(value, int):

@@ -186,7 +186,7 @@ def render(
         "cache-summary": _summary(view),
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-plans": plan_drawer(executions) if executions else None,
-        "cache-others": [other_cache(one) for one in view.others] or None,
+        "cache-others": [other_cache(other) for other in view.others] or None,
         "cache-space": space_panel(view, disks, budget),
         "cache-used": _ages(colors) if shown and colored_by == "age" else None if shown else left_out(),
         "cache-grew": None if view.rows else left_out(),

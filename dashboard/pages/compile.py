@@ -102,7 +102,7 @@ def render(
 ) -> dict[str, Any]:
     """Every section of the page."""
     drawn, marks = lanes, lookups
-    are_many = len({*(lane.worker for lane in lanes.lanes), *(one.worker for one in lookups)}) > FOLDED_FROM
+    are_many = len({*(lane.worker for lane in lanes.lanes), *(lookup.worker for lookup in lookups)}) > FOLDED_FROM
     if is_folded and are_many:
         drawn, marks = folded(lanes, lookups)
     return {

@@ -78,7 +78,11 @@ class PlainProgress:
             self._last_line = line
 
     def _tell_missing(self, view: Overview) -> None:
-        now = {one.name: one.text for one in view.sources if not one.available and one.name.startswith("log:")}
+        now = {
+            source.name: source.text
+            for source in view.sources
+            if not source.available and source.name.startswith("log:")
+        }
         for name, text in now.items():
             if self._missing.get(name) != text and self._print(visible(text)):
                 self._missing[name] = text

@@ -143,7 +143,7 @@ def _of_graphs(view: Report) -> Iterator[Chart]:
         yield Chart(
             "Peak memory of compiles", bars(rows), note="Resident memory of the compiler's processes, measured."
         )
-    spent = next(one for one in view.metrics if one.name == "compile_wall")
+    spent = next(metric for metric in view.metrics if metric.name == "compile_wall")
     if len(view.precompile) > 1 and spent.value:
         rows = [Amount("this run was held up for", spent.value, metric_text(spent), "wait")]
         rows += [

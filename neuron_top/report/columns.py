@@ -90,7 +90,7 @@ def metric_text(one: Metric) -> str:
 
 def unknown_words(metrics: Sequence[Metric]) -> str:
     """Names the metrics whose value is unknown, instead of thirty rows of dashes."""
-    names = [one.label for one in metrics if one.value is None]
+    names = [metric.label for metric in metrics if metric.value is None]
     return f"Nothing is known of: {', '.join(names)}." if names else ""
 
 

@@ -97,11 +97,11 @@ def charts(view: Comparison | CacheComparison) -> list[Chart]:
 
 def _memory(view: Comparison) -> list[Chart]:
     kinds = [one for one in view.memory if one.kind != TOTAL] or list(view.memory)
-    top = max((sum(side(one) or 0.0 for one in kinds) for side in (_a, _b)), default=0.0)
+    top = max((sum(side(kind) or 0.0 for kind in kinds) for side in (_a, _b)), default=0.0)
     if not top:
         return []
     axis = Axis(0.0, top / _MIB, clock=False)
-    stacked = [("A", _stack(kinds, [_a(one) for one in kinds])), ("B", _stack(kinds, [_b(one) for one in kinds]))]
+    stacked = [("A", _stack(kinds, [_a(kind) for kind in kinds])), ("B", _stack(kinds, [_b(kind) for kind in kinds]))]
     legend = tuple((KIND_CLASSES[index % 6], one.kind.replace("_", " ")) for index, one in enumerate(kinds))
     note = f"mean of {view.cores[0]} and {view.cores[1]} cores; {' '.join(view.answer[:2])}"
     return [Chart("Peak memory per core by category, MiB", lanes(axis, stacked, height=34.0), legend, note)]

@@ -141,7 +141,7 @@ def _cell(table: ReportTable, row: object, content: str, index: int) -> str:
 
 
 def _cards(metrics: Sequence[Metric]) -> str:
-    known = {one.name: one for one in metrics}
+    known = {metric.name: metric for metric in metrics}
     pytorchs = known["torch_compiles"].value and not known["graphs"].value
     shown = [
         known[name]

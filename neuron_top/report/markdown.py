@@ -26,7 +26,7 @@ def markdown(view: Report) -> str:
     parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
     if view.recommendations:
         parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
-    known = [one for one in view.metrics if one.value is not None]
+    known = [metric for metric in view.metrics if metric.value is not None]
     parts.append(
         "## Figures\n\n"
         + rows(
@@ -87,7 +87,7 @@ def _table(table: ReportTable) -> str:
 
 def gate(view: Report, verdicts: Sequence[GateVerdict]) -> str:
     """What a gate found, as a summary for a job page."""
-    broken = sum(not one.passed for one in verdicts)
+    broken = sum(not verdict.passed for verdict in verdicts)
     head = f"## {'❌' if broken else '✅'} {cell(view.title) or 'Run'}: "
     head += f"{broken} of {len(verdicts)} thresholds broken" if broken else f"all {len(verdicts)} thresholds kept"
     lines = [

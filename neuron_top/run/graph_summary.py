@@ -192,7 +192,9 @@ def _compiled_again(workers: Iterable[WorkerGraph]) -> Iterator[str]:
         if not worker.attempts:
             if worker.hits and worker.since is not None:
                 found_first[worker.node] = min(worker.since, found_first.get(worker.node, worker.since))
-        elif (began := min((one.start for one in worker.attempts if one.start is not None), default=None)) is not None:
+        elif (
+            began := min((attempt.start for attempt in worker.attempts if attempt.start is not None), default=None)
+        ) is not None:
             began_first[worker.node] = min(began, began_first.get(worker.node, began))
     earliest = nsmallest(2, found_first.items(), key=itemgetter(1))  # one of two is another node, whichever is asked
     for node, began in began_first.items():

@@ -54,9 +54,9 @@ def compiled_again(run: Run) -> dict[str, list[Graph]]:
     found: dict[str, list[Graph]] = {}
     if len(run.nodes.nodes) < 2:
         return found
-    for one in run.compiles.totals.summaries():
-        for node in one.compiled_again:
-            found.setdefault(node, []).append(one.graph)
+    for summary in run.compiles.totals.summaries():
+        for node in summary.compiled_again:
+            found.setdefault(node, []).append(summary.graph)
     return found
 
 

@@ -76,7 +76,7 @@ def copy(source: Store, target: Store, record: RunRecord) -> Copied:
 
     Raises RefusedForSafety where another recording has its id there.
     """
-    there = next((one for one in target.runs() if one.id == record.id), None)
+    there = next((run for run in target.runs() if run.id == record.id), None)
     if there is None:
         started = RunStarted(
             run=record.id,

@@ -45,7 +45,7 @@ def cache_lookups(run: Run, _now: float) -> tuple[CacheLookup, ...]:
 
 
 def _dated(worker: WorkerGraph) -> list[tuple[float, LookupResult]]:
-    dated = [(one.start, LookupResult.MISS) for one in worker.attempts if one.start is not None]
+    dated = [(attempt.start, LookupResult.MISS) for attempt in worker.attempts if attempt.start is not None]
     if worker.since is not None and worker.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
         is_hit = worker.state is GraphState.HIT
         dated.append((worker.since, LookupResult.HIT if is_hit else LookupResult.CACHED_FAILURE))

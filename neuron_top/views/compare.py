@@ -131,10 +131,10 @@ def compare(a: Report, b: Report) -> Comparison:
         b=b.title,
         answer=(*failure_sentences({"A": a, "B": b}), *_answer(metrics, memory, places)),
         environment=_environment(dict(a.environment), dict(b.environment)),
-        metrics=tuple(one for one in metrics if one.a is not None or one.b is not None),
+        metrics=tuple(metric for metric in metrics if metric.a is not None or metric.b is not None),
         graphs=graphs,
-        only_a=sum(not one.b for one in graphs),
-        only_b=sum(not one.a for one in graphs),
+        only_a=sum(not graph.b for graph in graphs),
+        only_b=sum(not graph.a for graph in graphs),
         memory=memory,
         cores=(len(a.memory), len(b.memory)),
         memory_of=places,
@@ -182,7 +182,7 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
         )
     )
     graphs = _graphs(_entries(a.entries), _entries(b.entries))
-    only_a, only_b = sum(not one.b for one in graphs), sum(not one.a for one in graphs)
+    only_a, only_b = sum(not graph.b for graph in graphs), sum(not graph.a for graph in graphs)
     both = len(graphs) - only_a - only_b
     answer = (f"{both} entries are in both, {only_a} only in {a.root}, {only_b} only in {b.root}.",)
     return CacheComparison(

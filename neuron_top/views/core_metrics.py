@@ -82,4 +82,6 @@ SHARES = tuple(metric for metric in CORE_METRICS if metric.share is not None)
 
 def reported(metrics: Sequence[CoreMetric], rows: Sequence[CoreRow]) -> list[CoreMetric]:
     """The metrics to show for these cores: without the optional ones that none of them reports."""
-    return [one for one in metrics if not one.is_optional or any(one.value(row) is not None for row in rows)]
+    return [
+        metric for metric in metrics if not metric.is_optional or any(metric.value(row) is not None for row in rows)
+    ]

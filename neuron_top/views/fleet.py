@@ -346,9 +346,9 @@ def _core_spread(name: str, spread: Spread) -> CoreSpread:
 def _slow_nodes(nows: Iterable[NodeNow]) -> frozenset[tuple[str, str]]:
     """Jobs with nodes whose steps take far longer than the median node's of the job; of three nodes at least."""
     jobs: dict[str, dict[str, float]] = {}
-    for one in nows:
-        if one.step_seconds is not None:
-            jobs.setdefault(one.job, {})[one.node] = one.step_seconds
+    for now in nows:
+        if now.step_seconds is not None:
+            jobs.setdefault(now.job, {})[now.node] = now.step_seconds
     return frozenset((job, node) for job, times in jobs.items() for node in slow_of(times))
 
 
@@ -364,9 +364,9 @@ def slow_of(times: Mapping[str, float]) -> list[str]:
 
 def worst_nodes(nows: Sequence[NodeNow], count: int) -> list[str]:
     """So many nodes of a job at most: slow ones, then by turns those with the least busy and the fullest core."""
-    slow = slow_of({one.node: one.step_seconds for one in nows if one.step_seconds is not None})
-    idle = [(one.metrics["utilization"].low, one.node) for one in nows if "utilization" in one.metrics]
-    full = [(-one.metrics["memory"].high, one.node) for one in nows if "memory" in one.metrics]
+    slow = slow_of({now.node: now.step_seconds for now in nows if now.step_seconds is not None})
+    idle = [(now.metrics["utilization"].low, now.node) for now in nows if "utilization" in now.metrics]
+    full = [(-now.metrics["memory"].high, now.node) for now in nows if "memory" in now.metrics]
     by_turns = (node for pair in zip_longest(sorted(idle), sorted(full)) for _, node in filter(None, pair))
     return list(dict.fromkeys((*slow, *by_turns)))[:count]
 

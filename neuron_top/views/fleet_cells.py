@@ -47,7 +47,7 @@ def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
         if metric.words
         else 1.0
         if metric.unit == Unit.SHARE
-        else max((one.high for one in spreads if one is not None), default=0.0) or 1.0
+        else max((spread.high for spread in spreads if spread is not None), default=0.0) or 1.0
     )
 
     def level(value: float | None) -> float | None:

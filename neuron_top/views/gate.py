@@ -200,10 +200,10 @@ def growth_reasons(comparison: Comparison, newer: Report, limits: Mapping[str, f
 
 
 def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> GateVerdict:
-    metrics = [one for one in view.metrics if one.name in rule.metrics]
-    values = [one.value for one in metrics if one.value is not None]
+    metrics = [metric for metric in view.metrics if metric.name in rule.metrics]
+    values = [metric.value for metric in metrics if metric.value is not None]
     unit, provenance = metrics[0].unit, metrics[0].provenance
-    what = " and ".join(one.label for one in metrics if one.value) or metrics[0].label
+    what = " and ".join(metric.label for metric in metrics if metric.value) or metrics[0].label
     value = sum(values) if metrics[0].value is not None else None
     if value is None:
         return GateVerdict(

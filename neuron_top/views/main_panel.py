@@ -63,7 +63,7 @@ def details(run: Run, now: float) -> Details:
     lanes, lookups = folded(timeline(run, now), cache_lookups(run, now))
     return Details(
         timeline=lanes,
-        hits=tuple(one for one in lookups if one.kind is LookupResult.HIT),
+        hits=tuple(lookup for lookup in lookups if lookup.kind is LookupResult.HIT),
         graphs=_graphs(run, now) if run.compiles.graphs else (),
         ranks=_ranks(run) if run.steps.ranks else (),
         marks=marks(run),

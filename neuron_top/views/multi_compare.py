@@ -46,13 +46,13 @@ class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
 def multi_compare(reports: Sequence[Report]) -> MultiComparison:
     """Two or more runs against the first of them."""
     first = _row(reports[0], None)
-    rows = (first, *(_row(one, first) for one in reports[1:]))
+    rows = (first, *(_row(report, first) for report in reports[1:]))
     failures = failure_sentences({view.title: view for view in reports})
     return MultiComparison(answer=(*failures, *(_sentence(row, first) for row in rows[1:])), rows=rows)
 
 
 def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
-    known = {one.name: one for one in view.metrics}
+    known = {metric.name: metric for metric in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
     memory, place = mean_peak(view, TOTAL), memory_of(view)

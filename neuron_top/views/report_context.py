@@ -206,8 +206,14 @@ def stage_lines(run: Run) -> tuple[StageLine, ...]:
 def summary_lines(run: Run) -> tuple[SummaryLine, ...]:
     """The totals that parallel compiles printed."""
     return tuple(
-        SummaryLine(node=one.node, total=one.total, success=one.success, failed=one.failed, seconds=one.seconds)
-        for one in run.queue.summaries
+        SummaryLine(
+            node=summary.node,
+            total=summary.total,
+            success=summary.success,
+            failed=summary.failed,
+            seconds=summary.seconds,
+        )
+        for summary in run.queue.summaries
     )
 
 

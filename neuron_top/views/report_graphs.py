@@ -133,8 +133,8 @@ def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
 
 def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> GraphLine:
     digest = run.compiles.totals.summary(graph)
-    ranks = {rank for one in graph.workers.values() if (rank := run.rank_of(one)) is not None}
-    starts = [one.start for one in graph.attempts if one.start is not None]
+    ranks = {rank for worker in graph.workers.values() if (rank := run.rank_of(worker)) is not None}
+    starts = [attempt.start for attempt in graph.attempts if attempt.start is not None]
     began = min(starts, default=graph.first)
     only_hit = digest.hits > 0 and not digest.misses
     return GraphLine(
@@ -151,7 +151,9 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         began=began,
         step=run.training.step_at(began) if digest.misses else None,
         after_warm_up=graph.key in late,
-        wait_seconds=max((seconds for one in graph.workers.values() for seconds in wait_seconds(one)), default=None),
+        wait_seconds=max(
+            (seconds for worker in graph.workers.values() for seconds in wait_seconds(worker)), default=None
+        ),
         saved_seconds=known.seconds if only_hit else None,
         graph_bytes=graph.graph_bytes if graph.graph_bytes is not None else known.graph_bytes,
         artifact_bytes=graph.artifact_bytes if graph.artifact_bytes is not None else known.artifact_bytes,
@@ -166,7 +168,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
 
 
 def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
-    return next((run.rank_of(one) for one in graph.workers.values() if one.attempts), otherwise)
+    return next((run.rank_of(worker) for worker in graph.workers.values() if worker.attempts), otherwise)
 
 
 def wait_seconds(worker: WorkerGraph) -> Iterator[float]:
@@ -257,7 +259,9 @@ def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
 
 def _done(run: Run, key: str) -> list[Attempt]:
     graph = run.compiles.graphs.get(key)
-    return [one for one in graph.attempts if one.outcome is AttemptOutcome.DONE] if graph is not None else []
+    return (
+        [attempt for attempt in graph.attempts if attempt.outcome is AttemptOutcome.DONE] if graph is not None else []
+    )
 
 
 def _same_graph(lines: Sequence[GraphLine]) -> list[list[GraphLine]]:

@@ -225,7 +225,7 @@ def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
     """torch.compile as its own trace reports it; nothing of it is known of a run without a trace."""
-    caches = [one for one in trace.caches if one.cache not in REMOTE_CACHES] if trace is not None else []
+    caches = [cache for cache in trace.caches if cache.cache not in REMOTE_CACHES] if trace is not None else []
     compiles, graphs, breaks, recompiles = (
         (trace.compiles, trace.graphs, trace.breaks, trace.recompiles) if trace is not None else (None,) * 4
     )
@@ -247,10 +247,15 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
         (
             "torch_hits",
             "hits in PyTorch's caches",
-            sum(one.hit for one in caches) if caches else None,
+            sum(cache.hit for cache in caches) if caches else None,
             "FX-graph and AOT-autograd cache, every lookup counts",
         ),
-        ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
+        (
+            "torch_misses",
+            "misses in PyTorch's caches",
+            sum(cache.miss for cache in caches) if caches else None,
+            "likewise",
+        ),
         *(
             [
                 (
@@ -320,7 +325,7 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
     yield metric(
         "duplicate_seconds",
         "work done twice",
-        _sum(one.seconds for one in basis.duplicates),
+        _sum(duplicate.seconds for duplicate in basis.duplicates),
         "seconds",
         Provenance.COMPUTED,
         "all compiles of a graph but its longest",

@@ -39,7 +39,7 @@ def headline(
     """Five lines that a manager understands; one where nothing can be said, as there was no job or no sign of one."""
     if summary.state is JobState.IDLE:
         return ("No job was seen.",)
-    known = {one.name: one for one in metrics}
+    known = {metric.name: metric for metric in metrics}
     wrong = [*_went_wrong(summary, known), *_nameless(run, errors)]
     told = summary.run or lines or errors or wrong or summary.steps is not None or summary.torch is not None
     if not told and known["wall"].value is None:
@@ -153,7 +153,7 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
         if codes:
             yield f"the compiler ended with {', '.join(codes[:3])}"
     if errors:
-        yield counted(sum(one.count for one in errors), "error") + " in the output"
+        yield counted(sum(error.count for error in errors), "error") + " in the output"
 
 
 def recommendations(
@@ -185,11 +185,11 @@ def _beforehand(
 
 
 def _avoidable(lines: Sequence[GraphLine], duplicates: Sequence[Duplicate]) -> Iterator[tuple[float, str]]:
-    wasted = sum(one.seconds or 0.0 for one in duplicates)
+    wasted = sum(duplicate.seconds or 0.0 for duplicate in duplicates)
     if wasted > _WORTH_SAYING:
         reason = (
             "use the same flags in every job"
-            if any(one.kind.is_avoided_by_equal_flags for one in duplicates)
+            if any(duplicate.kind.is_avoided_by_equal_flags for duplicate in duplicates)
             else "share one cache"
         )
         yield wasted, f"{duration_text(wasted)} of compiling was done twice: {reason}."
@@ -221,7 +221,7 @@ def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
     bounds = sum(not span.exact for span in spans)
     if bounds:
         yield f"{counted(bounds, 'bar')} of the timeline at a bound: the log names no exact start or end."
-    placeless = [one.graph for one in run.compiles.totals.summaries() if one.misses and not one.spans]
+    placeless = [summary.graph for summary in run.compiles.totals.summaries() if summary.misses and not summary.spans]
     timeless = sum(graph.duration.seconds is None for graph in placeless)
     if timeless:
         yield f"{counted(timeless, 'compiled graph')} without any time, in no sum of seconds."

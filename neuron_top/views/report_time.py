@@ -135,9 +135,9 @@ def precompiled(graphs: Sequence[ReportJob], spent: float, own: int | None = Non
     `spent`: seconds for which compiling held up the run. Longest first is within a third of the best possible order
     (Graham 1969); that compiles slow each other down on few processors is not in it.
     """
-    jobs = [one for one in graphs if one.attempts and one.seconds]
-    durations = sorted((one.seconds or 0.0 for one in jobs), reverse=True)
-    peaks = sorted((one.peak_rss_bytes or 0 for one in jobs), reverse=True)
+    jobs = [graph for graph in graphs if graph.attempts and graph.seconds]
+    durations = sorted((job.seconds or 0.0 for job in jobs), reverse=True)
+    peaks = sorted((job.peak_rss_bytes or 0 for job in jobs), reverse=True)
     found: list[Precompile] = []
     for count in sorted({*WORKERS, *([own] if own else [])}):
         if found and found[-1].workers >= len(jobs):

@@ -80,7 +80,7 @@ def _numbers(node: fx.Node) -> str:
     found = []
     for place, value in [*enumerate(node.args), *node.kwargs.items()]:
         items = value if isinstance(value, (list, tuple)) else (value,)
-        numbers = [repr(one) for one in items[:_LISTED] if isinstance(one, plain)]
+        numbers = [repr(item) for item in items[:_LISTED] if isinstance(item, plain)]
         if numbers:
             found.append(f"{place}={','.join(numbers)}")
     return " ".join(found)[:200]

@@ -122,7 +122,7 @@ def recompiled(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
             kind=AlertKind.RECOMPILED,
             key="recompiled functions",
             severity=Severity.INFO,
-            since=min((one.first for one in functions if one.first is not None), default=None),
+            since=min((function.first for function in functions if function.first is not None), default=None),
             count=run.advice.recompiles,
             total=len(functions),
             text=max(most.reasons, key=lambda reason: most.reasons[reason], default=""),

@@ -80,7 +80,7 @@ def _graph(theme: Theme, row: GraphBlame, width: int) -> list[Strip]:
         who = f", for {holders}" if holders else ""
         strips += paragraph(theme, f"waited: {waited}, {longest} at longest{who}", width, theme.warn)
         strips += [
-            Line(theme, width).gap(4).put(wait_text(one), theme.quiet).strip() for one in row.waits[:WAITS_SHOWN]
+            Line(theme, width).gap(4).put(wait_text(wait), theme.quiet).strip() for wait in row.waits[:WAITS_SHOWN]
         ]
         if len(row.waits) > WAITS_SHOWN:
             strips.append(

@@ -106,10 +106,10 @@ def _memory_column(view: DeviceMap, size: int) -> _MemoryColumn | None:
     if room < 1:
         return None
     for text in (_used_of, _used):
-        longest = max((len(text(one)) for one in view.strips), default=0)
+        longest = max((len(text(strip)) for strip in view.strips), default=0)
         if 0 < longest <= room:
-            free = room - longest - 1 - (ERRORS if any(one.errors for one in view.strips) else 0)
-            known = text is _used_of and all(one.memory is not None and one.capacity for one in view.strips)
+            free = room - longest - 1 - (ERRORS if any(strip.errors for strip in view.strips) else 0)
+            known = text is _used_of and all(strip.memory is not None and strip.capacity for strip in view.strips)
             return _MemoryColumn(text, longest, min(free, MOST_BAR) if known and free >= LEAST_BAR else 0)
     return None
 

@@ -108,7 +108,9 @@ class LogWindow:
     def unread(self) -> str:
         """The newest file that holds lines older than any that can be read; "" when there is none."""
         known = {line.source for line in self.lines[:1]}
-        return next((one.unread[0] for one in self._feed.log_chains() if one.unread and known & {*one.files}), "")
+        return next(
+            (chain.unread[0] for chain in self._feed.log_chains() if chain.unread and known & {*chain.files}), ""
+        )
 
     def _settle(self) -> None:
         """Rotated meanwhile: what is held is in other files now, and what follows it in those that came after."""

@@ -189,7 +189,7 @@ def _node(node: NodeFacts, facts: FleetFacts, now: float) -> NodeBlame:
 def _bars(spans: Sequence[Span], now: float) -> list[NodeBar]:
     bars = []
     for kind in (SpanKind.COMPILE, SpanKind.WAIT):
-        stretches = ((one.start, one.end if one.end is not None else now) for one in spans if one.kind is kind)
+        stretches = ((span.start, span.end if span.end is not None else now) for span in spans if span.kind is kind)
         bars += [NodeBar(kind, start, end) for start, end in merged(stretches)]
     return bars
 
