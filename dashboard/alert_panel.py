@@ -27,10 +27,10 @@ _WORDS = {
 _WHILE_ACTIVE, _ONCE_HANDLED = (AlertAct.ACKNOWLEDGE, AlertAct.MUTE), (AlertAct.UNDO,)
 
 
-def alert_panel(listed: AlertList, run: str, told: Collection[str] = ()) -> list[Any]:
-    """The panel of alerts. `told`: keys of alerts that the band above shows already; these are folded."""
-    active = [alert for alert in listed.active if alert.key not in told]
-    above = [alert for alert in listed.active if alert.key in told and (may_act() or alert.graph is not None)]
+def alert_panel(listed: AlertList, run: str, shown_above: Collection[str] = ()) -> list[Any]:
+    """The panel of alerts. `shown_above`: keys of those that the band above shows; they are folded."""
+    active = [alert for alert in listed.active if alert.key not in shown_above]
+    above = [alert for alert in listed.active if alert.key in shown_above and (may_act() or alert.graph is not None)]
     more = active[SHOWN:]
     parts = [_alert(alert, run, _WHILE_ACTIVE) for alert in active[:SHOWN]]
     for title, found, acts in (

@@ -190,8 +190,8 @@ def render(
     whole["live-idle"] = idle_panel(view, runs) if is_idle(view) else None
     whole["live-missing"] = _missing(view)
     whole["live-first"] = html.Span(className=f"first-{main_panels(view)[0]}")
-    told = {alert.key for alert in view.alerts}.difference(alert.key for alert in alerts_besides_failure(view))
-    whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, told)
+    shown_above = {alert.key for alert in view.alerts}.difference(alert.key for alert in alerts_besides_failure(view))
+    whole["live-alerts"] = alert_panel(alerts or AlertList(job="", active=view.alerts), run, shown_above)
     whole["live-exhausted"] = (
         exhausted_summary(exhausted, colors, "live-exhausted-kinds") if exhausted is not None else None
     )
@@ -286,8 +286,8 @@ def _without_cause(view: Overview) -> Sequence[Mark]:
     cause = view.diagnosis.cause if view.diagnosis is not None else None
     if cause is None or verdict(view).state is not VerdictState.FAILED:
         return view.lines
-    told = {line.text for line in view.lines if (line.source, line.offset) == (cause.source, cause.offset)}
-    return [line for line in view.lines if line.text not in told]
+    of_cause = {line.text for line in view.lines if (line.source, line.offset) == (cause.source, cause.offset)}
+    return [line for line in view.lines if line.text not in of_cause]
 
 
 def _line(text: str, level: str, count: str) -> Any:

@@ -139,7 +139,7 @@ def _on_screen(feed: EndingFeed, settings: Settings, paths: Sequence[str]) -> in
 
     past, caches = partial(estimator, settings), cache_roots(paths)
     first = "cache" if paths and bucket_paths(paths) == list(paths) else ""
-    return show(TopApp(feed, settings, first, past=past, memory=settings.state_path, caches=caches))
+    return show(TopApp(feed, settings, first, past=past, state_folder=settings.state_path, caches=caches))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:

@@ -90,8 +90,8 @@ class FleetService(FleetDatabase):
         and nodes, where they were asked for a moment ago. Raises NothingToShow.
         """
         row = shown_job(page or self.page(job), job)
-        told = self._store.now(row.job, steps=True)
-        if (row.goes_on or len(told) >= row.nodes) and (series := series_of_nodes(told)):
+        reports = self._store.now(row.job, steps=True)
+        if (row.goes_on or len(reports) >= row.nodes) and (series := series_of_nodes(reports)):
             return step_map(series, rows, columns)
         run = self._merged(row.job)
         return step_map(series_of_run(run), rows, columns, len(run.steps.left_out))

@@ -81,15 +81,15 @@ class TopApp(App[int], inherit_bindings=False):
         past: Callable[[], Estimator] | None = None,
         services: Services | None = None,
         caches: Sequence[str] | None = (),
-        memory: Path | None = None,
+        state_folder: Path | None = None,
     ) -> None:
         """`past` gives past compile times, read in a thread after the first frame; `services` are by default
-        this user's, `caches` those caches that were named, None: list none of this machine. `memory` is the folder
-        that keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
+        this user's, `caches` those caches that were named, None: list none of this machine. `state_folder`
+        keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
-        self._state_folder = memory
-        state = ui_state.load(memory) if memory is not None else UiState()
+        self._state_folder = state_folder
+        state = ui_state.load(state_folder) if state_folder is not None else UiState()
         theme = state.theme if state.theme in THEMES else self.settings.theme
         self.table_states: dict[str, TableState] = state.tables
         first = first or (state.screen if state.screen in [spec.name for spec in self.screens] else "overview")

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 
 
 class ScreenSpec(NamedTuple):
-    """A screen: its digit, its name in the program, its title, and the module that draws it."""
+    """A screen: its digit, its name, which is that of its module in `screens/`, and its title."""
 
     key: str
     name: str

@@ -91,7 +91,7 @@ def test_a_disk_that_fills_up_is_reported_before_any_job_runs(width: int) -> Non
 def test_alerts_besides_the_failure_are_counted_as_such() -> None:
     found = [Alert(key="k", kind=AlertKind.WORKER_DIED, severity=Severity.ERROR, since=1.0, title="worker died",
                    evidence="rank 1", next_step="")]  # fmt: skip
-    assert "1 error besides the failure" in alerts_panel(LOOK, found, 2.0, 100, 5, told=1)[0].text
+    assert "1 error besides the failure" in alerts_panel(LOOK, found, 2.0, 100, 5, shown_above=1)[0].text
     assert "besides" not in alerts_panel(LOOK, found, 2.0, 100, 5)[0].text
 
 

@@ -19,7 +19,7 @@ from . import feeds
 
 
 def opened(folder: Path) -> TopApp:
-    return TopApp(feeds.full(), Settings(), services=feeds.StillServices((), feeds.catalog()), memory=folder)
+    return TopApp(feeds.full(), Settings(), services=feeds.StillServices((), feeds.catalog()), state_folder=folder)
 
 
 async def test_screen_and_theme_are_there_again_after_a_restart(tmp_path: Path) -> None:

@@ -35,4 +35,4 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.feeds import live_feed
     from neuron_top.tui.app import TopApp
 
-    return show(TopApp(live_feed(settings), settings, "fleet", memory=settings.state_path))
+    return show(TopApp(live_feed(settings), settings, "fleet", state_folder=settings.state_path))

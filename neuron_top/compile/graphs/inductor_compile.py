@@ -339,12 +339,12 @@ def _guards(inputs: Sequence[Any], shape_env: Any, assumed: int) -> str:
         return ""
     symbols = _symbolic(inputs)
     known = {symbol.node.expr for symbol in symbols}
-    told = [shape_env.simplify(guard.expr).free_symbols <= known for guard in shape_env.guards]
-    if not all(told[assumed:]):
+    of_inputs = [shape_env.simplify(guard.expr).free_symbols <= known for guard in shape_env.guards]
+    if not all(of_inputs[assumed:]):
         raise NotSerializable("its compiled code assumes something of a size that is no input")
     if not symbols:
         return ""
-    guards = [guard for guard, is_told in zip(shape_env.guards, told, strict=True) if is_told]
+    guards = [guard for guard, is_of_inputs in zip(shape_env.guards, of_inputs, strict=True) if is_of_inputs]
     return shape_env.produce_guards_expression(placeholders=symbols, guards=guards) or ""
 
 

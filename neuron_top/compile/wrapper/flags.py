@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -191,11 +191,11 @@ def _sorted_out(words: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str], 
     return tuple(compiler), own, tuple(warnings)
 
 
-def _next_value(name: str, rest: object) -> str:
-    value = next(rest, None)  # type: ignore[call-overload]  # an iterator; typed as object to keep the caller's loop
-    if value is None or str(value).startswith("--"):
+def _next_value(name: str, rest: Iterator[str]) -> str:
+    value = next(rest, None)
+    if value is None or value.startswith("--"):
         raise UsageError(f"{FLAGS_VARIABLE}: {name} needs a value")
-    return str(value)
+    return value
 
 
 def _misspelling(name: str) -> list[str]:

@@ -474,7 +474,7 @@ WHERE r.id IN (
 ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
 """
 _BEAT = f"""
-WITH told AS (
+WITH beat AS (
     INSERT INTO neurontop.node_now (node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset,
         metrics, cores, steps, notes, address, version)
     VALUES (%(node)s, {_NOW}, %(job)s, %(phase)s, %(step)s, %(step_seconds)s, %(graphs_left)s, %(worst_wait)s,

@@ -45,14 +45,14 @@ def alerts_panel(
     width: int,
     height: int,
     handled: int = 0,
-    told: int = 0,
+    shown_above: int = 0,
     until: float | None = None,
 ) -> list[Strip]:
-    """The panel. `handled`: how many more were acknowledged or muted; `told`: how many stand as the reason above;
-    `until`: when a log ended that is no longer written."""
+    """The panel. `handled`: how many more were acknowledged or muted; `shown_above`: how many the panel of the
+    reason shows; `until`: when a log ended that is no longer written."""
     if not alerts and not handled:
         return []
-    more = " besides the failure" if told else ""
+    more = " besides the failure" if shown_above else ""
     more += f" · {handled} acknowledged or muted" if handled else ""
     strips = [rule(theme, width, "Alerts", _summary(alerts) + more)]
     room = height - 1

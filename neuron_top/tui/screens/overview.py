@@ -100,9 +100,9 @@ class DetailsDrawn:
 def _alerts(theme: Theme, shown: Shown, width: int, height: int) -> Sequence[Strip]:
     view = shown.view
     others = alerts_besides_failure(view)
-    told = len(view.alerts) - len(others)
+    above = len(view.alerts) - len(others)  # the first panel shows them with the reason of the failure
     return alerts.alerts_panel(
-        theme, others, view.now, width, height, view.alerts_handled, told, until=view.header.until
+        theme, others, view.now, width, height, view.alerts_handled, above, until=view.header.until
     )
 
 
@@ -346,7 +346,7 @@ def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
     if is_idle(view):
         return {}
     failed = state_of(view.header) is VerdictState.FAILED
-    wishes = {
+    sizes = {
         "reason": reason.size_request(view, width, more.filled),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile, view.cache),
@@ -356,8 +356,8 @@ def requests(shown: Shown, width: int, height: int) -> dict[str, SizeRequest]:
         "ranks": _listed(len(more.ranks) + 1, MOST_RANKS + 1) if len(more.ranks) > 1 else NOTHING,
         "missing": missing.size_request(view, width),
     }
-    room = width_of_alerts(width, wishes, main_panels(view))
-    return wishes | {"alerts": alerts.size_request(alerts_besides_failure(view), room, view.alerts_handled)}
+    room = width_of_alerts(width, sizes, main_panels(view))
+    return sizes | {"alerts": alerts.size_request(alerts_besides_failure(view), room, view.alerts_handled)}
 
 
 def _listed(lines: int, most: int) -> SizeRequest:
