@@ -58,9 +58,9 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         """The permission of a request without a token."""
         return Permission.NONE if self.read_token else Permission.READ
 
-    def session(self, right: Permission, now: float) -> str:
-        """A signed session of its own: `<right>.<expiry>.<random>.<signature>`."""
-        body = f"{right.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
+    def session(self, permission: Permission, now: float) -> str:
+        """A signed session of its own: `<permission>.<expiry>.<random>.<signature>`."""
+        body = f"{permission.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{body}.{self._signature(body)}"
 
     def permission_of_session(self, session: str, now: float) -> Permission:
@@ -68,8 +68,8 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         body, _, signature = session.rpartition(".")
         if not same(signature, self._signature(body)):
             return Permission.NONE
-        right, expiry, *_random = body.split(".")
-        return Permission(int(right)) if now < int(expiry) else Permission.NONE
+        permission, expiry, *_random = body.split(".")
+        return Permission(int(permission)) if now < int(expiry) else Permission.NONE
 
     def allows_host(self, host: str) -> bool:
         """Whether a Host header names this server (protects against DNS rebinding)."""

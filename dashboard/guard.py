@@ -70,17 +70,17 @@ class Refused(Exception):
         self.status, self.text, self.retry_after = status, text, retry_after
 
 
-class _Asker(NamedTuple):
+class _Caller(NamedTuple):
     """The client of a request and its permission."""
 
-    right: Permission
+    permission: Permission
     client: str
     """See `client_now`."""
 
 
 class Guard:
     """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document;
-    `callbacks`: the right that each callback of Dash asks for, by its name; `signed_out` is told the browser.
+    `callbacks`: the permission that each callback of Dash needs, by its name; `signed_out` is told the browser.
     """
 
     def __init__(
@@ -112,31 +112,31 @@ class Guard:
         try:
             headers = _single(scope["headers"])
             scope = self._below_prefix(scope)
-            asker = self._asker(scope, headers)
-            if scope["type"] == "http" and await self._own_page(scope, headers, receive, answer, asker.right):
+            caller = self._caller(scope, headers)
+            if scope["type"] == "http" and await self._own_page(scope, headers, receive, answer, caller.permission):
                 return
-            self._check_right(scope, headers, asker.right)
+            self._check_permission(scope, headers, caller.permission)
             is_upload = scope["path"][len(self._prefix) :] == UPLOAD_PATH  # a log goes to a file as it comes
             if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS and not is_upload:
-                receive = _replayed(await self._json_body(scope, headers, receive, asker.right))
+                receive = _replayed(await self._json_body(scope, headers, receive, caller.permission))
         except Refused as refused:
             await self._refuse(scope, answer, refused)
             return
         if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
             # Every page is the same document; the script in it reads the address and asks for the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
-        right_token, client_token = current_permission.set(asker.right), client_now.set(asker.client)
-        offered_token = acting_offered.set(bool(self._access.act_token))
-        place_token = page_url.set(headers.get("referer", ""))
-        browser_token = browser_now.set(_cookie(headers, BROWSER_COOKIE))
+        permission_reset, client_reset = current_permission.set(caller.permission), client_now.set(caller.client)
+        offered_reset = acting_offered.set(bool(self._access.act_token))
+        url_reset = page_url.set(headers.get("referer", ""))
+        browser_reset = browser_now.set(_cookie(headers, BROWSER_COOKIE))
         try:
             await self._app(scope, receive, answer)
         finally:
-            current_permission.reset(right_token)
-            client_now.reset(client_token)
-            acting_offered.reset(offered_token)
-            page_url.reset(place_token)
-            browser_now.reset(browser_token)
+            current_permission.reset(permission_reset)
+            client_now.reset(client_reset)
+            acting_offered.reset(offered_reset)
+            page_url.reset(url_reset)
+            browser_now.reset(browser_reset)
 
     def _below_prefix(self, scope: Scope) -> Scope:
         """Check the path, and add our prefix where a reverse proxy has removed it."""
@@ -155,25 +155,25 @@ class Guard:
             scope = {**scope, "path": path, "raw_path": path.encode()}
         return scope
 
-    def _asker(self, scope: Scope, headers: dict[str, str]) -> _Asker:
+    def _caller(self, scope: Scope, headers: dict[str, str]) -> _Caller:
         """Check host and rate, and find the permission of the token or session."""
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "the Host header does not name this server; allow the name with --allow-host")
         address = client_of(_address(scope))
         session = _cookie(headers, COOKIE)
-        right = self._access.permission_of_session(session, time.time())
-        signed_in = right is not Permission.NONE
+        permission = self._access.permission_of_session(session, time.time())
+        signed_in = permission is not Permission.NONE
         # Who has signed in is not held up by what else comes from the same address.
-        asker = _Asker(right, f"session {_digest(session).hex()}") if signed_in else _Asker(right, f"address {address}")
-        if not self._rate.allows(asker.client, time.monotonic()):
+        caller = _Caller(permission, f"session {_digest(session).hex()}" if signed_in else f"address {address}")
+        if not self._rate.allows(caller.client, time.monotonic()):
             raise Refused(429, "too many requests", retry_after=1.0)
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             token = token.strip()
-            return _Asker(self._right_of_token(scope, token), f"token {_digest(token).hex()} at {address}")
-        return asker._replace(right=max(right, self._access.anonymous_permission))
+            return _Caller(self._permission_of_token(scope, token), f"token {_digest(token).hex()} at {address}")
+        return caller._replace(permission=max(permission, self._access.anonymous_permission))
 
-    def _right_of_token(self, scope: Scope, token: str) -> Permission:
+    def _permission_of_token(self, scope: Scope, token: str) -> Permission:
         """The permission of a token. Wrong ones delay the next comparison."""
         connection, digest = scope.get("client") or ("", 0), _digest(token)
         if self._known.get(connection) == digest:
@@ -182,20 +182,20 @@ class Guard:
         wait = self._guesses.wait(client, now)
         if wait > 0.0:
             raise Refused(429, f"too many wrong tokens; wait {ceil(wait)} s and try again", retry_after=wait)
-        right = self._access.permission_of_token(token)
+        permission = self._access.permission_of_token(token)
         self._known.pop(connection, None)
-        if right is Permission.NONE:
+        if permission is Permission.NONE:
             self._guesses.wrong(client, now)
         else:
             self._known[connection] = digest
         while len(self._known) > _CONNECTIONS_KEPT:
             self._known.popitem(last=False)
-        return right
+        return permission
 
-    def _check_right(self, scope: Scope, headers: dict[str, str], right: Permission) -> None:
+    def _check_permission(self, scope: Scope, headers: dict[str, str], permission: Permission) -> None:
         path, socket = scope["path"][len(self._prefix) :], scope["type"] == "websocket"
         needed = permissions.permission_for(permissions.SOCKET if socket else scope["method"], path)
-        if right is Permission.NONE and needed is not Permission.NONE:
+        if permission is Permission.NONE and needed is not Permission.NONE:
             raise Refused(401, "sign in first")
         if needed is None:
             raise Refused(404, "this path is not served")
@@ -203,7 +203,7 @@ class Guard:
             self._check_origin(headers)
         if not socket and scope["method"] not in _METHODS:
             raise Refused(405, "this method is not served")
-        if right < needed:
+        if permission < needed:
             raise Refused(403, _NEEDS_ACT)
 
     def _check_origin(self, headers: dict[str, str]) -> None:
@@ -219,7 +219,7 @@ class Guard:
             )
 
     async def _own_page(
-        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, right: Permission
+        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, permission: Permission
     ) -> bool:
         """Sign-in, sign-out and pages that have moved."""
         path, method = scope["path"][len(self._prefix) :], scope["method"]
@@ -246,13 +246,13 @@ class Guard:
             form = parse_qs((await _body(headers, receive)).decode("utf-8", "replace"), max_num_fields=20)
         except ValueError:
             raise Refused(400, "the form has too many fields") from None
-        granted = self._right_of_token(scope, (form.get("token") or [""])[0].strip())
+        granted = self._permission_of_token(scope, (form.get("token") or [""])[0].strip())
         back = self._own_address((form.get("to") or [""])[0])
         if granted is Permission.NONE:
             page = sign_in_page(self._prefix, wrong=True, back=back)
             await _respond(send, 403, page, "text/html; charset=utf-8")
             return True
-        session = self._access.session(max(granted, right), time.time())
+        session = self._access.session(max(granted, permission), time.time())
         await self._signed(scope, headers, send, session, int(SESSION_SECONDS), back)
         return True
 
@@ -270,7 +270,9 @@ class Guard:
         cookie += "; Secure" if secure else ""
         await _respond(send, 303, "", "text/plain", (("location", back), ("set-cookie", cookie)))
 
-    async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Permission) -> bytes:
+    async def _json_body(
+        self, scope: Scope, headers: dict[str, str], receive: Receive, permission: Permission
+    ) -> bytes:
         """The body of a request that changes something or asks a callback: bounded, JSON, and of text."""
         if not headers.get("content-type", "").startswith("application/json"):
             raise Refused(415, "the body must be JSON (Content-Type: application/json)")
@@ -284,16 +286,16 @@ class Guard:
         if not _holds_text(body, whole):
             raise Refused(400, "a string in the body is not UTF-8 text, or contains a zero byte")
         if scope["path"][len(self._prefix) :] == permissions.CALLBACKS_PATH:
-            self._check_callback(whole, right)
+            self._check_callback(whole, permission)
         return body
 
-    def _check_callback(self, question: Mapping[str, Any], right: Permission) -> None:
+    def _check_callback(self, question: Mapping[str, Any], permission: Permission) -> None:
         name = question.get("output")
         needed = self._callbacks.get(name) if isinstance(name, str) else None
         if needed is None:
             raise Refused(400, "there is no such callback")
         # Dash also asks when buttons appear; no click is counted then, and nothing is done.
-        if right < needed and _counts_a_click(question.get("inputs")):
+        if permission < needed and _counts_a_click(question.get("inputs")):
             raise Refused(403, _NEEDS_ACT)
 
     async def _refuse(self, scope: Scope, send: Send, refused: Refused) -> None:
@@ -327,7 +329,7 @@ class Guard:
                     own.append((b"cache-control", b"no-store"))
                 status = message["status"]
                 if status == 500:
-                    status = next((own for part, own in _DASH_RAISES.items() if part in scope["path"]), 500)
+                    status = next((better for part, better in _DASH_RAISES.items() if part in scope["path"]), 500)
                 message = {**message, "status": status, "headers": own}
             await send(message)
 

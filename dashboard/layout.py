@@ -38,7 +38,7 @@ class OpenPage(NamedTuple):
 def app_layout(
     prefix: str,
     links: Sequence[NavigationLink],
-    right: Permission,
+    permission: Permission,
     open_page: OpenPage | None = None,
     *,
     can_act: bool = True,
@@ -56,7 +56,8 @@ def app_layout(
             dcc.Store(id="prefix", data=prefix),
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header(
-                [_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, right, can_act)], className="top"
+                [_TITLE, _brand(prefix), _navigation(prefix, links), _tools(prefix, permission, can_act)],
+                className="top",
             ),
             html.Div(id="problem", role="alert"),
             html.Nav(id="jobs", hidden=True, **attributes(aria_label="Jobs")),
@@ -87,8 +88,8 @@ def _navigation(prefix: str, links: Sequence[NavigationLink]) -> Any:
     return html.Nav(html.Ul(items), **attributes(aria_label="Pages"))
 
 
-def _sign(prefix: str, right: Permission, can_act: bool) -> Any:
-    if right is Permission.ACT:
+def _sign(prefix: str, permission: Permission, can_act: bool) -> Any:
+    if permission is Permission.ACT:
         button = html.Button("Sign out", type="submit", className="plain")
         return html.Form(button, method="post", action=f"{prefix}sign-out")
     if not can_act:
@@ -96,7 +97,7 @@ def _sign(prefix: str, right: Permission, can_act: bool) -> Any:
     return html.A(["Sign in", html.Span(" to act")], href=f"{prefix}sign-in", className="plain sign")
 
 
-def _tools(prefix: str, right: Permission, can_act: bool) -> Any:
+def _tools(prefix: str, permission: Permission, can_act: bool) -> Any:
     return html.Div(
         [
             html.Div(
@@ -146,7 +147,7 @@ def _tools(prefix: str, right: Permission, can_act: bool) -> Any:
                 title="Dark or light",
                 **attributes(aria_label="Switch between dark and light"),
             ),
-            _sign(prefix, right, can_act),
+            _sign(prefix, permission, can_act),
         ],
         className="tools",
     )

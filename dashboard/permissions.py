@@ -109,10 +109,10 @@ CALLBACKS: Mapping[str, Permission] = {
 class _Rule(NamedTuple):
     method: str
     pattern: Any
-    right: Permission
+    permission: Permission
 
 
-_RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], right) for (method, path), right in ROUTES.items())
+_RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], permission) for (method, path), permission in ROUTES.items())
 
 
 def permission_for(method: str, path: str) -> Permission | None:
@@ -122,8 +122,8 @@ def permission_for(method: str, path: str) -> Permission | None:
     """
     rules = [rule for rule in _RULES if rule.pattern.match(f"/{path}")]
     method = GET if method in ("HEAD", "OPTIONS") else method
-    own = [rule.right for rule in rules if rule.method == method]
-    return max(own or [rule.right for rule in rules], default=None)
+    own = [rule.permission for rule in rules if rule.method == method]
+    return max(own or [rule.permission for rule in rules], default=None)
 
 
 def first_output(callback: str) -> str:
