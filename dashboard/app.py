@@ -71,9 +71,8 @@ def create_app(
         eager_loading=False,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
-    app.backend.websocket_capability = (
-        False  # the config names no socket to the renderer: it would open one for nothing
-    )
+    # The renderer would open a socket that no page uses: the config names none to it.
+    app.backend.websocket_capability = False
     links = tuple(NavigationLink(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
     app.layout = lambda: app_layout(
         prefix, links, current_permission.get(), _open_page(prefix, page_url.get()), can_act=acting_offered.get()
@@ -202,6 +201,6 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )
     app.clientside_callback(ClientsideFunction("neurontop", "follow"), Input("url", "search"))  # type: ignore[no-untyped-call]
     for page_module in PAGES:
-        known = f"{(page_module.PATH or 'live')}-marks"
+        marks = f"{page_module.PATH or 'live'}-marks"
         answered = ClientsideFunction("neurontop", "answered")
-        app.clientside_callback(answered, Input(known, "data"))  # type: ignore[no-untyped-call]
+        app.clientside_callback(answered, Input(marks, "data"))  # type: ignore[no-untyped-call]

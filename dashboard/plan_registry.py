@@ -98,7 +98,7 @@ class PlanRegistry:
         return registered.execution
 
     def _make_room(self, count: int, requester: Requester, now: float) -> None:
-        """Room among those who may only read: old waiting plans go, others stay. Raises LimitReached."""
+        """Drop old waiting plans of clients that may only read, where these have too many. Raises LimitReached."""
         if requester.can_execute:
             return
         waiting = [each for each in self._waiting() if not each.requester.can_execute]

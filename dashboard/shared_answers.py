@@ -1,4 +1,4 @@
-"""Computes an answer that many browsers ask for once, in a thread, and gives it to all of them."""
+"""Computes each answer once, in a thread, however many browsers ask for it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Asked(NamedTuple, Generic[Answer]):
 
 
 class SharedAnswers(Generic[Answer]):
-    """Answers by question, worked out anew after `seconds`. For one event loop.
+    """Answers by question, each computed anew after `seconds`. For one event loop.
 
-    Nobody waits for a new answer as long as the one before is not older than `stale` seconds; where `stale` is given,
-    an answer that was asked for that lately is worked out again by itself, so that who asks next finds it made.
+    With `stale`, nobody waits for a new answer while the previous one is at most that many seconds old, and an answer
+    that somebody asked for that recently is computed again in the background, so that the next request finds it ready.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic, *, stale: float = 0.0) -> None:
