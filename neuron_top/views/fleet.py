@@ -19,7 +19,7 @@ from neuron_top.natural_order import natural_key
 from neuron_top.run.state import ENDED, JobState
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
-from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
+from neuron_top.views.spread import median_of, outlier_distance
 from neuron_top.views.states import job_text
 
 
@@ -357,8 +357,7 @@ def slow_of(times: Mapping[str, float]) -> list[str]:
     if len(times) < 3:
         return []
     middle = median_of(times.values())
-    spread = median_of(abs(value - middle) for value in times.values())
-    limit = middle + max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
+    limit = middle + outlier_distance(times.values(), middle)
     return [name for name, value in times.items() if value > limit]
 
 

@@ -16,7 +16,7 @@ from neuron_top.natural_order import natural_key
 from neuron_top.run.model import Run
 from neuron_top.run.step_times import STEPS_KEPT
 from neuron_top.units import count_text
-from neuron_top.views.spread import SLOW_DEVIATIONS, SLOW_SHARE, median_of
+from neuron_top.views.spread import median_of, outlier_distance
 
 if TYPE_CHECKING:  # of a fleet; the first frame draws the steps of this machine's run
     from neuron_top.store.fleet_records import HeartbeatSteps, NodeNow
@@ -126,7 +126,7 @@ def step_map(
     shown = [rank for rank in sorted(series, key=_order) if any(step in rank.seconds for step in steps)]
     values = [rank.seconds[step] for rank in shown for step in steps if step in rank.seconds]
     middle = median_of(values) if values else 0.0
-    limit = _limit(values, middle)
+    limit = outlier_distance(values, middle)
     limits = _limits(shown, steps, middle + limit)
     marked = {id(rank): sum(rank.seconds.get(step, 0.0) > limits[step] for step in steps) for rank in shown}
     worst = _worst(shown, steps)
@@ -164,19 +164,16 @@ def _order(rank: RankSeries) -> tuple[bool, int, object]:
     return (rank.rank is None, rank.rank or 0, natural_key(rank.node))
 
 
-def _limit(values: Sequence[float], middle: float) -> float:
-    """Distance from the median from which a value is an outlier."""
-    spread = median_of(abs(value - middle) for value in values) if values else 0.0
-    return max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
-
-
 def _limits(shown: Sequence[RankSeries], steps: Sequence[int], otherwise: float) -> dict[int, float]:
     """For each step, the seconds above which a rank is an outlier."""
     limits = {}
     for step in steps:
         times = [rank.seconds[step] for rank in shown if step in rank.seconds]
-        middle = median_of(times) if len(times) >= LEAST_RANKS else 0.0
-        limits[step] = middle + _limit(times, middle) if len(times) >= LEAST_RANKS else otherwise
+        if len(times) >= LEAST_RANKS:
+            middle = median_of(times)
+            limits[step] = middle + outlier_distance(times, middle)
+        else:
+            limits[step] = otherwise
     return limits
 
 

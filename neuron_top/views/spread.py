@@ -1,13 +1,13 @@
-"""Medians, and how far above one a node counts as slow."""
+"""The median, and how far above it a node or a step is an outlier."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-SLOW_DEVIATIONS = 4.5
-"""A node is slow from this many median absolute deviations above the median on: three standard deviations."""
-SLOW_SHARE = 0.1
-"""Share of the median that a slow node lies above it at least: nodes that differ by less are alike."""
+_SLOW_DEVIATIONS = 4.5
+"""An outlier lies at least this many median absolute deviations above the median: three standard deviations."""
+_SLOW_SHARE = 0.1
+"""And at least this share of the median above it: values that differ by less are alike."""
 
 
 def median_of(values: Iterable[float]) -> float:
@@ -15,3 +15,9 @@ def median_of(values: Iterable[float]) -> float:
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def outlier_distance(values: Collection[float], middle: float) -> float:
+    """How far above their median, `middle`, a value must be to be an outlier. Outliers cannot stretch it."""
+    spread = median_of(abs(value - middle) for value in values) if values else 0.0
+    return max(_SLOW_DEVIATIONS * spread, _SLOW_SHARE * middle)
