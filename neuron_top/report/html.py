@@ -142,10 +142,10 @@ def _cell(table: ReportTable, row: object, content: str, index: int) -> str:
 
 def _cards(metrics: Sequence[Metric]) -> str:
     known = {metric.name: metric for metric in metrics}
-    pytorchs = known["torch_compiles"].value and not known["graphs"].value
+    only_pytorch = known["torch_compiles"].value and not known["graphs"].value
     shown = [
         known[name]
-        for name in (_TORCH_CARDS if pytorchs else _CARDS)
+        for name in (_TORCH_CARDS if only_pytorch else _CARDS)
         if name in known and known[name].value is not None
     ]
     cards = "".join(

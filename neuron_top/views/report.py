@@ -142,9 +142,9 @@ def report(
     spans = closed(run.compiles.totals.spans(), end)
     lines = graph_lines(run, memory or {})
     repeated = duplicates(lines, run)
-    pytorchs = run.torch.spans()
+    by_pytorch = run.torch.spans()
     traced = run.torch.tracing()
-    held = intervals([*spans, *pytorchs])
+    held = intervals([*spans, *by_pytorch])
     tracing = tuple(without(intervals(traced), held))
     training = _training(run, [*held, *tracing])
     metrics = report_metrics(
@@ -181,8 +181,8 @@ def report(
         misses=tuple(misses),
         timeline=timeline(run, end),
         training=training,
-        concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind is SpanKind.COMPILE]),
-        critical_path=critical_path([*spans, *pytorchs, *traced]),
+        concurrency=concurrency([span for span in (*spans, *by_pytorch) if span.kind is SpanKind.COMPILE]),
+        critical_path=critical_path([*spans, *by_pytorch, *traced]),
         precompile=simulated,
         parallel=report_context.summary_lines(run),
         stages=report_context.stage_lines(run),

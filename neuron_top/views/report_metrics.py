@@ -256,20 +256,17 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
             sum(cache.miss for cache in caches) if caches else None,
             "likewise",
         ),
-        *(
-            [
-                (
-                    "triton_kernels",
-                    "Triton kernels compiled",
-                    trace.triton_kernels,
-                    "as far as PyTorch's trace lists them",
-                )
-            ]
-            if trace is not None and trace.triton_kernels
-            else []
-        ),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
+    if trace is not None and trace.triton_kernels:
+        yield metric(
+            "triton_kernels",
+            "Triton kernels compiled",
+            trace.triton_kernels,
+            "count",
+            Provenance.COUNTED,
+            "as far as PyTorch's trace lists them",
+        )
     yield metric(
         "torch_late",
         "frames compiled by PyTorch after warm-up",

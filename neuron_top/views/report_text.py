@@ -202,14 +202,11 @@ def _avoidable(lines: Sequence[GraphLine], duplicates: Sequence[Duplicate]) -> I
 
 def _retry(lines: Sequence[GraphLine], spent: float) -> Iterator[tuple[float, str]]:
     if failed := [line for line in lines if line.failures]:
-        what = counted(len(failed), "graph")
-        yield (
-            spent,
-            (
-                f"{what} failed: the table of failures says whether a retry helps; a stored failure is served again "
-                "until it is retried."
-            ),
+        text = (
+            f"{counted(len(failed), 'graph')} failed: the table of failures says whether a retry helps; "
+            "a stored failure is served again until it is retried."
         )
+        yield spent, text
 
 
 def notes(run: Run, spans: Sequence[Span]) -> tuple[str, ...]:
