@@ -217,7 +217,7 @@ class CachePlanner(CacheReader):
     @staticmethod
     def plan_work_dirs(look: CacheLook) -> list[Plan]:
         """What dead compiles left in their work folders, a plan for each parent folder."""
-        return sweep.plan_sweeps(sweep.look(), look.context, os.getuid())
+        return sweep.plan_sweeps(sweep.find_work_folders(), look.context, os.getuid())
 
     @staticmethod
     def plan_quarantine(look: CacheLook, findings: Iterable[EntryFinding]) -> Plan:

@@ -125,7 +125,7 @@ def test_a_killed_sweep_of_work_folders_is_undone_or_resumed(
         (parent / "work/graph.hlo").write_bytes(b"g" * 5000)
         caches.grow_old(parent / "work", 3)
         before = caches.everything(parent)
-        found = [left for left in sweep.look() if Path(left.path).parent == parent]
+        found = [folder for folder in sweep.find_work_folders() if Path(folder.path).parent == parent]
         (plan,) = sweep.plan_sweeps(found, AROUND, os.getuid())
         assert len(plan.steps) == 1, plan.exclusions
         killed = kills.killed("execute", parent, kept(work, plan), at)

@@ -366,7 +366,7 @@ def test_a_work_folder_of_nested_folders_is_measured_and_swept(clean: Path, monk
     place.mkdir(parents=True)
     dig(place)
     with few_open_files():
-        found = sweep.look()
+        found = sweep.find_work_folders()
     assert [(left.path, left.files) for left in found] == [(str(place), 1)]
 
 

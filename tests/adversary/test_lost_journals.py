@@ -192,7 +192,7 @@ def test_a_swept_work_folder_is_found_again(tmp_path: Path, monkeypatch: pytest.
     for path in (place / "file", place / "below", place):
         os.utime(path, (1, 1))
     snapshot = caches.looked_at(states.entry_in(tmp_path / "cache", State.HIT).parents[1])
-    plan = sweep.plan_sweeps(sweep.look(), caches.context(snapshot), os.getuid())[0]
+    plan = sweep.plan_sweeps(sweep.find_work_folders(), caches.context(snapshot), os.getuid())[0]
     trash = Trash(plan.root)
     assert caches.carried_out(plan, trash).done == 1
     trash.journal.unlink()

@@ -245,7 +245,7 @@ class Execution:
 
     def _act(self, entry: OpenEntry, step: Step, *, fresh: bool) -> None:
         if step.action is Action.SWEEP:
-            busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
+            busy = sweep.why_busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
                 raise StaleEntryError(NotDoneCode.AT_WORK, busy)
             entry.rename_into(self.trashed_files.above(step.path))

@@ -21,7 +21,7 @@ from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
 
 
-class Left(msgspec.Struct, frozen=True, kw_only=True):
+class WorkFolder(msgspec.Struct, frozen=True, kw_only=True):
     """One work folder as it was found."""
 
     path: str
@@ -36,7 +36,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     """Why somebody seems to work in it; None = nobody was seen."""
 
 
-def look() -> list[Left]:
+def find_work_folders() -> list[WorkFolder]:
     """Every work folder of this machine."""
     running = processes.read_processes()
     found = []
@@ -46,7 +46,7 @@ def look() -> list[Left]:
         except OSError:
             continue
         found.append(
-            Left(
+            WorkFolder(
                 path=folder.path,
                 kind=folder.kind,
                 size=folder.allocated or 0,
@@ -61,15 +61,15 @@ def look() -> list[Left]:
     return found
 
 
-def plan_sweeps(found: Iterable[Left], context: PlanContext, user: int) -> list[Plan]:
+def plan_sweeps(found: Iterable[WorkFolder], context: PlanContext, user: int) -> list[Plan]:
     """One plan per parent folder. `context` is the cache's: its clock, protection, read-only mode count here too."""
-    parents: dict[str, list[Left]] = {}
+    parents: dict[str, list[WorkFolder]] = {}
     for folder in found:
         parents.setdefault(str(Path(folder.path).parent), []).append(folder)
     return [_plan(parent, folders, context, user) for parent, folders in sorted(parents.items())]
 
 
-def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> Plan:
+def _plan(parent: str, folders: list[WorkFolder], context: PlanContext, user: int) -> Plan:
     steps, exclusions = [], []
     for folder in sorted(folders, key=lambda each: each.newest):
         obstacle = _obstacle(folder, context, user)
@@ -110,7 +110,7 @@ def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> 
     )
 
 
-def _step(folder: Left, context: PlanContext) -> Step:
+def _step(folder: WorkFolder, context: PlanContext) -> Step:
     return Step(
         action=Action.SWEEP,
         path=Path(folder.path).name,
@@ -121,7 +121,7 @@ def _step(folder: Left, context: PlanContext) -> Step:
     )
 
 
-def _obstacle(folder: Left, context: PlanContext, user: int) -> Reason | None:
+def _obstacle(folder: WorkFolder, context: PlanContext, user: int) -> Reason | None:
     if folder.busy:
         return Reason(ReasonCode.IN_USE, folder.busy)
     if folder.owner != user:
@@ -131,7 +131,7 @@ def _obstacle(folder: Left, context: PlanContext, user: int) -> Reason | None:
     return None
 
 
-def busy(path: str, since: float) -> str:
+def why_busy(path: str, since: float) -> str:
     """Why the work folder at `path` must stay after all, asked again right before it goes; empty when it may go."""
     if path not in {known.path for known in work_dirs.find(processes.read_processes())}:
         return "no compiler works in such a place"
