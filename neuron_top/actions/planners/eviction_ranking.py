@@ -39,8 +39,6 @@ class EvictionRanking:
     def tier(self, entry: Entry, idle: float) -> int:
         """The class; `idle` is seconds since the last use."""
         state = entry.state
-        if state is _HIT and not self._copies:
-            return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
         if state is not _HIT:
             if state is State.EMPTY:
                 return LEFTOVER

@@ -13,7 +13,7 @@ import msgspec
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.actions.planners.freed_bytes import NOTHING, FreedBytes
+from neuron_top.actions.planners.freed_bytes import NOTHING, FreedBytes, Going
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.actions.verb import Verb
@@ -36,17 +36,16 @@ def plan_retry(
     """
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
-    freed = FreedBytes(wanted := sorted(entries, key=lambda entry: entry.path), context.trashed)
+    action = Action.RETRY if compilers is None else Action.COMPILE
+    wanted = sorted(entries, key=lambda entry: entry.path)
+    freed = FreedBytes(wanted, context.trashed)
     for entry in wanted:
-        if entry.state is State.RETRYING:
-            exclusions.append(exclude(entry, Reason(ReasonCode.RETRYING)))
-        elif entry.state in FAILURES and entry.module in context.compiling:
-            exclusions.append(exclude(entry, Reason(ReasonCode.NAMED_BY_PROCESS)))
-        elif entry.state in FAILURES and compilers is not None and entry.compiler not in compilers:
-            exclusions.append(exclude(entry, Reason(ReasonCode.COMPILER_MISSING)))
+        obstacle = _obstacle(entry, context, compilers, deterministic=deterministic)
+        if obstacle is not None:
+            exclusions.append(exclude(entry, obstacle))
         elif entry.state in FAILURES:
-            action = Action.RETRY if compilers is None else Action.COMPILE
-            _decide(action, entry, steps, exclusions, context, freed, deterministic=deterministic)
+            going = freed.take(entry, keep_graph=True) if action is Action.RETRY else NOTHING
+            steps.append(_step(action, entry, context, going))
     criteria = "failures, also those bound to come again" if deterministic else "failures that need not come again"
     verb = Verb.RETRY if compilers is None else Verb.COMPILE
     return build_plan(verb, root, criteria, steps, exclusions, context)
@@ -57,27 +56,31 @@ def for_memory(plan: Plan) -> bool:
     return any(step.failure is FailureClass.MEMORY for step in plan.steps)
 
 
-def _decide(
-    action: Action,
-    entry: Entry,
-    steps: list[Step],
-    exclusions: list[Exclusion],
-    context: PlanContext,
-    freed: FreedBytes,
-    *,
-    deterministic: bool,
-) -> None:
+def _obstacle(
+    entry: Entry, context: PlanContext, compilers: Collection[str] | None, *, deterministic: bool
+) -> Reason | None:
+    """Why a failure is not tried again; None where it is, and for an entry that did not fail."""
+    if entry.state is State.RETRYING:
+        return Reason(ReasonCode.RETRYING)
+    if entry.state not in FAILURES:
+        return None
+    if entry.module in context.compiling:
+        return Reason(ReasonCode.NAMED_BY_PROCESS)
+    if compilers is not None and entry.compiler not in compilers:
+        return Reason(ReasonCode.COMPILER_MISSING)
+    failure = entry.failure
+    if failure is not None and failure.kind is FailureKind.DETERMINISTIC and not deterministic:
+        return Reason(ReasonCode.BOUND_TO_FAIL, failure.code or "", failure=failure.cause)
+    return None
+
+
+def _step(action: Action, entry: Entry, context: PlanContext, going: Going) -> Step:
     failure = entry.failure
     kind = failure.kind if failure else FailureKind.UNKNOWN
     code, cause = (failure.code or "", failure.cause) if failure else ("", None)
-    bound = kind is FailureKind.DETERMINISTIC
-    if bound and not deterministic:
-        exclusions.append(exclude(entry, Reason(ReasonCode.BOUND_TO_FAIL, code, failure=cause)))
-        return
-    going = freed.take(entry, keep_graph=True) if action is Action.RETRY else NOTHING
-    cause_of = Reason(_CODES[kind], code, failure=cause)
-    step = step_of(action, entry, cause_of, context, going=going, risk=_RISKS.get(kind))
-    steps.append(msgspec.structs.replace(step, failure=cause or FailureClass.UNKNOWN))
+    reason = Reason(_CODES[kind], code, failure=cause)
+    step = step_of(action, entry, reason, context, going=going, risk=_RISKS.get(kind))
+    return msgspec.structs.replace(step, failure=cause or FailureClass.UNKNOWN)
 
 
 _CODES = {
