@@ -243,8 +243,7 @@ def serve_agent(node: NodeAgent, settings: Settings, port: int) -> AgentServer:
     if not local and (context is None or not token):
         raise RefusedForSafety(
             f"agent_listen {settings.agent_listen} is reachable from other machines: it needs agent_certificate and "
-            "agent_key, and a "
-            "token in NEURONTOP_AGENT_TOKEN or agent_token_file"
+            "agent_key, and a token in NEURONTOP_AGENT_TOKEN or agent_token_file"
         )
     name = socket.getfqdn() if host in _ANYWHERE else host
     registry = CollectorRegistry(auto_describe=False)

@@ -98,9 +98,8 @@ def checked(url: str) -> SplitResult:
         raise UsageError(f"{without_secret(url)!r} is not the address of a bucket: expected s3://bucket/prefix")
     if "@" in parts.netloc:
         raise UsageError(
-            f"{without_secret(url)}: leave user name and password out of the address; credentials are read from "
-            "where AWS's own "
-            "tools find them (aws configure)"
+            f"{without_secret(url)}: leave user name and password out of the address; "
+            "credentials are read from where AWS's own tools find them (aws configure)"
         )
     return parts
 

@@ -33,8 +33,7 @@ from neuron_top.views.gate import RULES
 
 NO_THRESHOLD = (
     "neurontop: no threshold was given: only whether the job failed is checked (exit status 1 if it did, or has not "
-    "ended); "
-    "neurontop check --help lists the thresholds"
+    "ended); neurontop check --help lists the thresholds"
 )
 
 

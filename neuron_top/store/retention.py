@@ -130,8 +130,7 @@ def delete(store: Store, state: Path, run: str) -> Dropped:
     except OSError as problem:
         raise RefusedForSafety(
             f"recording {run} is deleted from the store, but {folder} cannot be removed ({problem.strerror}: "
-            f"{problem.filename}): "
-            "remove it by hand"
+            f"{problem.filename}): remove it by hand"
         ) from None
     return Dropped(id=run, freed_bytes=size)
 

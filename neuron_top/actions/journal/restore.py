@@ -54,9 +54,8 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
             trash.write(record)
         except RefusedForSafety as problem:
             raise RefusedForSafety(
-                f"plan {plan} was undone ({restored} restored, {len(kept)} stay in the trash), but the journal "
-                "could not "
-                f"be written: {problem}"
+                f"plan {plan} was undone ({restored} restored, {len(kept)} stay in the trash), "
+                f"but the journal could not be written: {problem}"
             ) from None
         return record
 
