@@ -100,9 +100,39 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
     cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
     shares = {row.key: share for row in rows if (share := _measured(row, measure)) is not None}
     numbers = {"texttemplate": "%{z:.0f} %"} if len(rows) <= NUMBERED and width <= 8 else {}
-    trace = {
+    trace = _heat_trace(cells, names, colors)
+    fresh = {"z": _values(cells, shares, stale=False), **numbers}
+    old = {
+        "z": _values(cells, shares, stale=True),
+        "colorscale": [[0, colors.ground], [1, colors.quiet]],
+        "showscale": False,
+    }
+    plain_axis = {"showgrid": False, "zeroline": False}
+    return {
+        "data": [{**trace, **fresh}, *_cell_marks(rows, cells, shares, colors), {**trace, **old}],
+        "layout": layout(
+            colors,
+            min(900, 94 + cell * max(1, len(cells))),
+            yaxis={
+                "range": [len(cells) - 0.5, -0.5],
+                **plain_axis,
+                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines])),
+            },
+            xaxis={
+                "range": [-0.5, len(cells[0] if cells else ()) - 0.5],
+                **plain_axis,
+                **(_devices(lines, colors) if upright else {"dtick": max(1, width // 16)}),
+            },
+        ),
+    }
+
+
+def _heat_trace(
+    cells: Sequence[Sequence[CoreRow | None]], names: Sequence[Sequence[str]], colors: ChartColors
+) -> Figure:
+    """A heat map of cores without its values. `names`: of the device or node, by cell."""
+    return {
         "type": "heatmap",
-        "z": _values(cells, shares, stale=False),
         "text": [
             [f"{_core_name(row)}<br>{name}" if row is not None else "" for row, name in zip(*pair, strict=True)]
             for pair in zip(cells, names, strict=True)
@@ -119,39 +149,29 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
             **PERCENT,
             "thickness": 10,
             "outlinewidth": 0,
-            "xpad": 24,
+            "xpad": 24,  # beside the chart's menu, not under it
             "tickfont": {"color": colors.quiet},
-        },  # beside the chart's menu, not under it
+        },
     }
-    grays = {"z": _values(cells, shares, stale=True), "colorscale": [[0, colors.ground], [1, colors.quiet]]}
+
+
+def _cell_marks(
+    rows: Sequence[CoreRow],
+    cells: Sequence[Sequence[CoreRow | None]],
+    shares: Mapping[str, float],
+    colors: ChartColors,
+) -> list[Figure]:
+    """Marks on the cells of cores whose value is not known, is old, or stands out."""
     places = [(row, (x, y)) for y, line in enumerate(cells) for x, row in enumerate(line) if row is not None]
     odd = set(outliers({row.key: shares[row.key] for row in rows if not row.stale and row.key in shares}))
     unknown = [place for row, place in places if row.key not in shares]
-    standing_out = [place for row, place in places if row.key in odd]
     old = [place for row, place in places if row.stale and row.key in shares]
-    marks = [
+    standing_out = [place for row, place in places if row.key in odd]
+    return [
         _cells("not reported", unknown, **_hatch(colors.quiet)),
         _cells("old value", old, **_hatch(colors.text)),
         _cells("stands out", standing_out, line={"color": colors.warn, "width": 2}),
     ]
-    plain_axis = {"showgrid": False, "zeroline": False}
-    return {
-        "data": [{**trace, **numbers}, *marks, {**trace, **grays, "showscale": False}],
-        "layout": layout(
-            colors,
-            min(900, 94 + cell * max(1, len(cells))),
-            yaxis={
-                "range": [len(cells) - 0.5, -0.5],
-                **plain_axis,
-                **({"dtick": 1, "tickformat": "d"} if upright else _named([name for name, _line in lines])),
-            },
-            xaxis={
-                "range": [-0.5, len(cells[0] if cells else ()) - 0.5],
-                **plain_axis,
-                **(_devices(lines, colors) if upright else {"dtick": max(1, width // 16)}),
-            },
-        ),
-    }
 
 
 def _named(names: Sequence[str]) -> dict[str, Any]:
