@@ -135,8 +135,7 @@ class CacheActions:
         caches = self._screen.host.services.caches
         begun = caches.last_undoable(root).begun
         if confirmed == begun.plan:
-            text = restored_text(caches.undo(root, begun.plan), caches.backend(root).kind)
-            self._changed(f"plan {begun.plan} undone: {text}")
+            self._restore(root, begun.plan)
             return
         self._undo_confirms = begun.plan
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
@@ -160,9 +159,12 @@ class CacheActions:
         if len(found) != 1:
             self._notice(f"{len(found) or 'no'} plans in the trash begin with {identity}")
             return
-        begun = found[0].begun
-        text = restored_text(caches.undo(begun.root, begun.plan), caches.backend(begun.root).kind)
-        self._changed(f"plan {begun.plan} undone: {text}")
+        self._restore(found[0].begun.root, found[0].begun.plan)
+
+    def _restore(self, root: str, plan: str) -> None:
+        caches = self._screen.host.services.caches
+        text = restored_text(caches.undo(root, plan), caches.backend(root).kind)
+        self._changed(f"plan {plan} undone: {text}")
 
     def refuses(self) -> bool:
         """Whether changes are forbidden here; shows the reason."""
