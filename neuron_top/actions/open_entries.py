@@ -266,7 +266,7 @@ class OpenEntry:
     def _check_unwritten(self, since: float) -> None:
         """Raises StaleEntryError where a file was written in place, which the folder's time of change does not show."""
         for name in self.names():
-            is_lock = PARTS.get(name, Part.OTHER) & _LOCK_PARTS  # ours is newer than the plan
+            is_lock = PARTS.get(name, Part.OTHER) & _LOCK_PARTS  # the lock that we hold is newer than the plan
             written = self.facts(name).st_mtime
             if not is_lock and written > since and not is_ahead(written, time.time()):
                 raise StaleEntryError(NotDoneCode.WRITTEN_AGAIN)

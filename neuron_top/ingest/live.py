@@ -170,7 +170,7 @@ class LiveFeed:
                 self._apply(event)
             if self._make_sink is not None:
                 self._unwritten += stamped
-        if not self._dirty.is_set():  # to set it costs as much as the rest: it wakes whoever waits
+        if not self._dirty.is_set():  # setting it wakes whoever waits, which costs as much as all the rest
             self._dirty.set()
 
     def _stamped(self, event: AnyEvent) -> AnyEvent:

@@ -124,7 +124,7 @@ class LogBuffer:
         with self._lock:
             chosen = [source] if source is not None else list(self._logs if sources is None else sources)
             rows = [row for name in chosen if name in self._logs for row in self._last(name, count)]
-            rows.sort(key=itemgetter(0))  # a log's own rows stand in their order: nearly as cheap as merging them
+            rows.sort(key=itemgetter(0))  # nearly as cheap as a merge: the rows of each log are sorted already
             lines = self._readable(rows[-count:])
             # A compiler's dots stand for minutes in a line that has no end yet.
             unfinished = [

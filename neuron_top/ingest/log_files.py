@@ -110,7 +110,7 @@ def _taken(
     if count <= 0:
         return found, False
     deadline = clock() + BUDGET_SECONDS
-    inside: float | None = None  # the deadline of the query itself: what it costs to read a block is not its fault
+    inside: float | None = None  # the deadline of the query itself, which reading a block does not count against
     for step in steps:
         at[step.source] = step.edge
         if step.line is not None:

@@ -330,7 +330,8 @@ class TelemetryLog:
             for item in step:
                 if not isinstance(item, FileChange):
                     _emit_all(map(self._dated, self._reader.feed(item.data)), emit)
-                elif item.how is not Rotation.VANISHED:  # what stood unfinished at the end of the file is no beginning
+                elif item.how is not Rotation.VANISHED:
+                    # An unfinished last line of the old file is not the beginning of the new one's first.
                     _emit_all(map(self._dated, self._reader.flush()), emit)
                     self._reader, self._old_end = TelemetryFile(source=self.name), -1
 

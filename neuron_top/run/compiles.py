@@ -168,7 +168,7 @@ class CompileTracker:
             case QueueCounted():
                 self._attempts.queue_counted(event)
             case WorkerStarted():
-                if event.pid is not None:  # it compiles one after the other: the distances are its compile times
+                if event.pid is not None:  # it compiles one graph at a time: the times between are its compile times
                     self._lookups.serial(worker_key(event), event.time)
             case GraphReported():
                 self._attempts.reported(event)

@@ -84,7 +84,8 @@ class LogActivity:
         `is_over`: nothing more can come, so any pause is long.
         """
         last = self.followed
-        if last is None or (is_over and self.is_behind):  # of a pipe that brought an old log its arrival says nothing
+        # When an old log came through a pipe says nothing about when it was written.
+        if last is None or (is_over and self.is_behind):
             last = min((time for time in (self.found, self.clock) if time is not None), default=now)
         limit = 0.0 if is_over else SILENT_SECONDS
         return now - last if now - last > limit else None

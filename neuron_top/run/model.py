@@ -304,7 +304,7 @@ class Run:
     def _extend_span(self, event: AnyEvent) -> None:
         clock = event.at
         if isinstance(event, OutputGrew) and (event.written is not None or event.began is not None):
-            clock = self.silence.began  # its own is that of the last lines
+            clock = self.silence.began  # the event itself has the time of the last lines
             self._extend(clock, clock)
         self._extend(clock, event.time)
 

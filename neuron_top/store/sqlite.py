@@ -358,7 +358,7 @@ def _connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, tuple[
             private_files.make_folder(path.parent)
             os.close(private_files.open_file(path, os.O_RDWR))  # SQLite gives its own two files the same permissions
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-        file = _file_at(path)  # before it is opened: a newer one than that is never taken for it
+        file = _file_at(path)  # before it is opened, so that a file put there later is not taken for it
         return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None), file
     except RefusedForSafety as problem:
         raise StoreUnusable(str(problem)) from None

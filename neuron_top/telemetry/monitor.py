@@ -122,7 +122,7 @@ class MonitorSource:
     def stop(self) -> None:
         """End the child and return from `start`."""
         self._stopped.set()
-        with contextlib.suppress(BlockingIOError):  # the pipe is full of the same word
+        with contextlib.suppress(BlockingIOError):  # the pipe is full: whoever reads it wakes anyway
             os.write(self._wake_write, b"x")
 
     def _one_life(self, command: str, config: str, emit: Emit) -> str:

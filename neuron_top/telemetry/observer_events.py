@@ -70,7 +70,7 @@ class ObserverReader:
         found += _host(series)
         found += _ecc(series)
         found += cores.counters()
-        if samples := cores.samples():  # the last, so that who waits for cores has all of the scrape
+        if samples := cores.samples():  # last: whoever waits for it then has the whole scrape
             found.append(CoresSampled(kind=CoreKind.NEURON, cores=tuple(samples)))
         self._last = at
         return [msgspec.structs.replace(event, at=at, source=self.source) for event in found]

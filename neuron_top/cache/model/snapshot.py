@@ -105,7 +105,7 @@ def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: 
     """
     racy = seen_at - (SHARED_TICK if shared else LOCAL_TICK)
     found = {entry.path for entry in entries if entry.state in UNSETTLED or entry.changed_at >= racy}
-    first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # clocks differ, but nothing is younger the more they do
+    first, last = now - YOUNG_SECONDS, now + YOUNG_SECONDS  # a time a little ahead of our clock is young, too
     young = [entry for entry in entries if first < entry.changed_at < last]
     if len(young) > YOUNGEST:
         young = heapq.nsmallest(YOUNGEST, young, key=lambda entry: abs(now - entry.changed_at))

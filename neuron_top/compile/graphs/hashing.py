@@ -151,7 +151,7 @@ def _is_what_it_says(target: Any) -> bool:
     if isinstance(target, types.FunctionType):
         return torch_functions.own(target)
     if isinstance(target, torch_functions.IN_C):
-        return True  # a script makes none, and they do not always stand where they say
+        return True  # no script defines one, and their names do not always lead back to them
     return _stands_where_it_says(target)
 
 

@@ -99,7 +99,9 @@ def warm_up() -> None:
     quick_linker.use()
     joined_kernels.use()
     with gpus.counted_elsewhere():
-        if torch.cuda.is_available():  # most graphs are for it then; one for the CPU does the rest in its own fork
+        if (
+            torch.cuda.is_available()
+        ):  # most graphs are then for the GPU; the fork of one for the CPU imports its own part
             _import_compiler(gpus.imported_by_compiles())
             if triton_compat.HAS_TRITON:
                 triton_compat.triton_key()  # a digest of all its files, which each compile for a GPU asks for
@@ -159,7 +161,7 @@ def _beside(work: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for end in (os.killpg, os.kill):  # the second for one that did not get there yet
+        for end in (os.killpg, os.kill):  # the second for a fork that has no process group of its own yet
             with contextlib.suppress(ProcessLookupError):
                 end(pid, signal.SIGKILL)
         raise

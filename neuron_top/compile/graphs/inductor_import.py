@@ -26,7 +26,7 @@ class LateTemplate:
         self._parse = parse
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # a look at what it is, as copying and comparing take
+        if name.startswith("__"):  # copying and comparing ask for these
             raise AttributeError(name)
         parsed = self._parse()
         self.__dict__.update(render=parsed.render)

@@ -105,7 +105,7 @@ class CompileClient:
         self._lock, self._waiting = threading.Lock(), {}
         for pipe in (process.stdin, process.stdout) if process is not None else ():
             if isinstance(pipe, (io.BufferedWriter, io.BufferedReader)):
-                pipe.raw.close()  # without what a thread of the parent was about to write
+                pipe.raw.close()  # not flushed: a thread of the parent may have been about to write
 
     def _send(self, task: CompileTask, began: Callable[[int], None]) -> tuple[int, Future[dict[str, Any]]]:
         reply: Future[dict[str, Any]] = Future()

@@ -281,7 +281,7 @@ def _redirect(log: int) -> None:
 def _ending_with(parent: int, requests: int) -> Iterator[None]:
     """While the block imports and prepares, and reads no requests, the parent's end and that of requests end it."""
     hung_up = select.poll()
-    hung_up.register(requests, 0)  # for the end of the pipe alone
+    hung_up.register(requests, 0)  # no event but the end of the pipe
 
     def look(*_: Any) -> None:
         if os.getppid() != parent or hung_up.poll(0):

@@ -121,7 +121,7 @@ class Compiling:
         except BaseException:
             discard(outputs.values())
             if lock:
-                entry.sweep()  # what a compile that found no room left beside its outputs
+                entry.sweep()  # files that a compile on a full disk left beside its outputs
             raise
 
     def _kept(self, flag: str, wanted: str | None) -> Path | None:

@@ -51,7 +51,7 @@ class PostgresStore:
         """Raises StoreUnusable where it cannot be used as it is, UsageError and RefusedForSafety (see Database)."""
         self._database = Database(address, insecure=insecure)
         with self._database.connection():
-            pass  # what is wrong with it is said now
+            pass  # raises now what is wrong with the address
 
     @property
     def place(self) -> str:
