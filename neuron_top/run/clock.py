@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from neuron_top.events import CompileLogEvent, LogEvent, OutputGrew
+from neuron_top.events import CompileLogEvent, Event, LogEvent, OutputGrew
 
 LIVE_SECONDS = 5.0
 """A source whose lines arrive within this of their own clock is followed live."""
@@ -62,8 +62,9 @@ class Clocks:
         began = event.began + offset if event.began is not None else None
         return msgspec.structs.replace(event, at=event.at + offset, began=began)
 
-    def is_old(self, event: LogEvent) -> bool:
-        """Whether a line without a clock was there before its log was followed: its arrival says nothing."""
+    def is_old(self, event: Event) -> bool:
+        """Whether an event without a clock is of a log's lines that were there before it was followed: its arrival says
+        nothing."""
         return event.at is None and self._grown.get((event.node, event.source)) is False
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:

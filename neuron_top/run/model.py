@@ -306,7 +306,8 @@ class Run:
         if isinstance(event, OutputGrew) and (event.written is not None or event.began is not None):
             clock = self.silence.began  # the event itself has the time of the last lines
             self._extend(clock, clock)
-        self._extend(clock, event.time)
+        if not self._clocks.is_old(event):  # that one came when somebody looked, which is no sign of life
+            self._extend(clock, event.time)
 
     def _extend(self, clock: float | None, time: float | None) -> None:
         """Extend the span of the run to an event: `clock` is its own time, `time` the best one known."""

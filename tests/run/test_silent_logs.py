@@ -11,6 +11,7 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import overview
+from neuron_top.views.verdict import freshness_text, verdict
 
 LONG_AGO = 1_700_000_000.0
 NOW = LONG_AGO + 100 * 86_400
@@ -44,6 +45,16 @@ def test_when_a_log_without_a_clock_began_is_unknown_where_it_was_there_before_u
     run.apply(ev.OutputGrew(path="/old/train.log", end=99, lines=3, written=NOW - 30, seen=NOW))
     assert overview(run, NOW + 5).header.elapsed is None
     assert run.effective_now(NOW + 5) == NOW + 5
+
+
+def test_lines_that_were_there_before_anybody_looked_are_no_sign_of_life() -> None:
+    run = Run()
+    run.apply(ev.OutputGrew(path="/old/train.log", end=0, written=NOW - 480, seen=NOW, source=LOG))
+    run.apply(ev.StepReported(step=7, loss=2.0, seen=NOW, source=LOG))
+    run.apply(ev.OutputGrew(path="/old/train.log", end=99, lines=3, written=NOW - 480, seen=NOW, source=LOG))
+    assert freshness_text(verdict(overview(run, NOW + 5))) == "last heard 8 m ago"
+    run.apply(ev.OutputGrew(path="/old/train.log", end=120, lines=4, seen=NOW + 6, source=LOG))
+    assert freshness_text(verdict(overview(run, NOW + 7))) == "live"
 
 
 def test_a_copy_of_an_old_log_is_as_old_as_its_lines() -> None:
