@@ -41,6 +41,7 @@ _OPEN_FILES = 128
 _DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 _AWAITED = "no such file yet, it is read as soon as it is there"
+_EMPTY = "the file is empty, it is read as soon as something is written to it"
 _SILENT_PIPE = "nothing was written to this pipe yet, it is read as soon as something is"
 
 
@@ -128,6 +129,9 @@ class LogFiles:
             return f"{tail.problem.strerror}: {tail.path}"
         if tail.awaited:
             return f"{_AWAITED}: {tail.path}"
+        path = Path(tail.path)
+        if len(self._named) == 1 and not tail.position and path.is_file() and not _size(path):
+            return f"{_EMPTY}: {tail.path}"  # not said of a folder's logs, many of which may stay empty
         # At the first look nobody has tried to read it yet.
         return f"{_SILENT_PIPE}: {tail.path}" if self._looked and tail.is_silent_pipe else ""
 

@@ -178,7 +178,7 @@ def test_lines_without_a_clock_that_were_there_give_no_step_time_and_those_that_
     assert 0.1 < seen < 60
 
 
-def test_a_log_that_is_not_there_is_reported_as_awaited_until_it_comes(tmp_path: Path) -> None:
+def test_a_log_that_is_not_there_or_empty_is_reported_as_awaited_until_it_comes(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     feed = paths_feed(Settings(state_dir=str(tmp_path / "state")), [str(path)])
 
@@ -196,6 +196,11 @@ def test_a_log_that_is_not_there_is_reported_as_awaited_until_it_comes(tmp_path:
     feed.start(lambda: None)
     try:
         assert "no such file yet" in until(False)
+        path.touch()
+        until_said = time.monotonic() + 60
+        while "the file is empty" not in until(False):
+            assert time.monotonic() < until_said, told()
+            time.sleep(0.05)
         log(path, time.time() - 19 * 60)
         until(True)
     finally:

@@ -67,3 +67,21 @@ async def test_a_marked_line_stands_whole_where_lines_are_left() -> None:
     assert "× 2" in rows[begin]
     assert all(row.startswith("  ") for row in rows[begin + 1 : begin + 3]), shown
     assert sum("model.py" in row for row in rows) == 1
+
+
+async def test_without_a_line_the_log_says_whole_where_lines_would_come_from() -> None:
+    app = TopApp(StillFeed(now=START), Settings(), "logs")
+    async with app.run_test(size=(80, 24)) as pilot:
+        shown = await until(app, pilot, lambda text: "No log lines yet" in text)
+    assert "files named to neurontop watch." in " ".join(shown.split())
+
+
+async def test_a_named_log_of_which_nothing_can_be_read_yet_has_its_path_whole() -> None:
+    path = "/a/folder/with/a/long/name/train.log"
+    feed = StillFeed([ev.SourceUnavailable(name=f"log:{path}", reason=f"the file is empty: {path}")], now=START)
+    app = TopApp(feed, Settings())
+    async with app.run_test(size=(80, 24)) as pilot:
+        shown = await until(app, pilot, lambda text: "the file is empty" in text)
+    (line,) = [line for line in shown.splitlines() if "the file is empty" in line]
+    assert line.split()[1:3] == ["log", "the"]
+    assert path in " ".join(shown.split())

@@ -101,7 +101,7 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         if source.available and source.name.startswith("cache:"):  # shown below, with what is in it
             continue
         sign, style = (glyphs.done, theme.good) if source.available else (glyphs.queued, theme.quiet)
-        line = Line(theme, width).put(f"  {sign} ", style).put(source.name, theme.text, 18).gap()
+        line = Line(theme, width).put(f"  {sign} ", style).put(_name(source.name), theme.text, 18).gap()
         text = safe(without_backticks(source.text) or ("found" if source.available else "not found"))
         first, *more = textwrap.wrap(text, max(20, line.left)) if whole else [text]
         strips.append(line.put(first, theme.quiet).strip())
@@ -116,6 +116,11 @@ def _looked_for(theme: Theme, view: Overview, width: int, *, whole: bool) -> lis
         strips.append(line.put(used, theme.quiet).strip())
     strips += [_place(theme, place, width) for place in view.cache.places]
     return strips
+
+
+def _name(source: str) -> str:
+    """A log's path stands in the text beside its name."""
+    return "log" if source.startswith("log:") else source
 
 
 def _place(theme: Theme, place: CacheSpace, width: int) -> Strip:

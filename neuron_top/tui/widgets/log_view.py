@@ -13,7 +13,7 @@ from textual import events
 from textual.strip import Strip
 
 from neuron_top.services.feeds import LineLevel, LogLine, LogQuery, source_name
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import paragraph, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LINES_PER_ROW, LogLayout, LogStrips
 from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow, Reads, Search
@@ -116,7 +116,7 @@ class LogView(Lines, can_focus=True):
         self.first = max(0, min(self.first, len(rows) - room))
         title = rule(self.theme, width, "Log", self._summary())
         if not self.lines:
-            return [title, Line(self.theme, width).put(self._nothing(), self.theme.quiet).strip()]
+            return [title, *paragraph(self.theme, self._nothing(), width, self.theme.quiet, left=0)]
         chosen = self.cursor - self.first if self.cursor is not None else None
         shown = rows[self.first : self.first + room]
         return [title, *self._strips_of_lines.draw(self.theme, shown, width, self.skip, chosen)]
