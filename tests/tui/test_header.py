@@ -44,3 +44,12 @@ def test_on_a_narrow_screen_what_is_as_usual_goes_before_the_reason_is_cut() -> 
 
 def test_that_nothing_was_heard_for_long_is_reported_on_a_narrow_screen_too() -> None:
     assert "last heard 1 m ago" in drawn(feeds.StillFeed([*feeds.job(), *feeds.steps(20)], now=feeds.START + 100), 80)
+
+
+def test_a_long_name_gives_way_to_why_its_job_failed() -> None:
+    started = ev.RunStarted(run="20260921-101500-bert", command=("a",), name="a-name-of-a-job-" * 4, at=feeds.START)
+    feed = feeds.StillFeed([started, END], now=feeds.START + 300)
+    assert "a-name-of-a-jo" in drawn(feed, 80)
+    for width in (80, 100, 120):
+        assert "exit status 1" in drawn(feed, width), width
+    assert "a-name-of-a-job-" * 4 in drawn(feed, 200)

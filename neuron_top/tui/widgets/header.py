@@ -8,7 +8,7 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.drawing import Line, bar, cells_in, whole_clauses
+from neuron_top.tui.drawing import Line, bar, cells_in, safe, whole_clauses
 from neuron_top.tui.keys import FLEET
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
@@ -26,6 +26,8 @@ from neuron_top.views.verdict import (
 
 _LEAST = 8
 """A name of fewer cells says nothing."""
+_LEAST_NAME = 16
+"""Cells of a name that are shown before a word of what is said of its job."""
 _CELLS = 8
 """Of the progress bar."""
 _ROOMY = 100
@@ -71,10 +73,13 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     said, share = "  ".join(filter(None, (progress_text(one), one.reason))), one.progress
     if one.state in ENDED:  # how far it came is part of the reason
         said, share = one.reason, None
-    end = _end(head, one, width, line.left - cells_in(one.name) - cells_in(said) - 4 - (_CELLS + 1) * bool(share))
+    name, first = theme.to_ascii(safe(one.name)), cells_in(said.partition(" · ")[0])
+    left = line.left - cells_in(name) - 4 - (_CELLS + 1) * bool(share)
+    end = _end(head, one, width, left - cells_in(said), left - first)
     room = max(0, line.left - len(end) - 2)
     job = Line(theme, room if room >= _LEAST else 0)
-    job.put(one.name, theme.strong).gap(2)
+    whole = room - first - 2 - (_CELLS + 1) * (share is not None)  # a name gives way to what is said of its job
+    job.put(name, theme.strong, min(cells_in(name), max(_LEAST_NAME, whole))).gap(2)
     if share is not None:
         job.add(bar(theme, share, _CELLS, style)).gap()
     job.put(whole_clauses(said, job.left), theme.quiet)
@@ -82,15 +87,21 @@ def header_line(theme: Theme, band: Band | None, width: int, fleet: str = "") ->
     return line.end(end, theme.text).strip()
 
 
-def _end(head: Header, one: Verdict, width: int, room: int) -> str:
-    """Workers, how fresh it is, elapsed time. On a narrow screen what is as usual goes before the reason is cut."""
+def _end(head: Header, one: Verdict, width: int, room: int, most: int) -> str:
+    """Workers, how fresh it is, elapsed time. On a narrow screen what is as usual goes before the reason is cut.
+
+    `room` is left beside the whole reason, `most` beside its first clause alone: after an end that is enough for the
+    elapsed time to stay.
+    """
     ranks = f"{head.workers} of {head.world_size} workers" if head.world_size and head.active else ""
     elapsed = clock_text(head.elapsed) if head.elapsed is not None and one.state is not VerdictState.IDLE else ""
     fresh = freshness_text(one) if one.freshness is not Freshness.REPLAY else ""  # the line below says where it is
-    usual = {ranks if head.workers == head.world_size else "", fresh if one.freshness is Freshness.LIVE else ""}
     parts = [part for part in (ranks, fresh, elapsed) if part]
-    for part in (fresh, ranks):
-        if width < _ROOMY and part in usual and sum(len(one) + 2 for one in parts) > room:
+    usual = [(elapsed, most)] if one.state in ENDED else []
+    usual += [(fresh, room)] if one.freshness is Freshness.LIVE else []
+    usual += [(ranks, room)] if head.workers == head.world_size else []
+    for part, free in usual:
+        if width < _ROOMY and sum(len(one) + 2 for one in parts) > free:
             parts = [other for other in parts if other != part]
     return "  ".join(parts) + " "
 
