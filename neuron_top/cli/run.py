@@ -110,6 +110,7 @@ def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) 
         recording.job.wait()
         recording.feed.wait_for("job")
 
+    app.while_stopped = recording.job.stopped
     show(app, end_of_the_job, lost.wait)
     for line in recording.feed.log_tail(TAIL_LINES):  # what the screen hid
         print(line.text, flush=True)

@@ -67,11 +67,8 @@ def _stopping_with(job: Job) -> Callable[[int, object], None]:
     """The handler of Ctrl-Z."""
 
     def stop(_number: int, _frame: object) -> None:
-        if job.started:
-            job.stop()
-        _stop_this_process()
-        if job.started:
-            job.proceed()
+        with job.stopped() if job.started else contextlib.nullcontext():
+            _stop_this_process()
 
     return stop
 

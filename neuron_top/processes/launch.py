@@ -248,6 +248,15 @@ class Job:
         self.signal_all(signal.SIGCONT)
         self._signal_group(signal.SIGCONT)
 
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """`stop` it, and let it `proceed` afterwards."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.proceed()
+
     def end_rest(self, grace: float = _GRACE_SECONDS) -> list[int]:
         """End what is left of the job: ask, wait `grace` seconds, kill. Returns the ids of those that were left."""
         left = self.processes()

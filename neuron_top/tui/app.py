@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -109,6 +110,8 @@ class TopApp(App[int], inherit_bindings=False):
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.problem: NeuronTopError | None = None
         """Why it has ended by itself."""
+        self.while_stopped: Callable[[], AbstractContextManager[object]] = nullcontext
+        """Entered while Ctrl-Z has stopped the program: what must not go on without it."""
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
@@ -444,6 +447,17 @@ class TopApp(App[int], inherit_bindings=False):
     async def action_quit(self) -> None:
         """Leave."""
         self.leave()
+
+    def action_suspend_process(self) -> None:
+        """Stop, as Ctrl-Z does to any program, and come back with `fg`."""
+        from neuron_top.tui.stopping import stop_until_in_front
+
+        if not isinstance(self._driver, LinuxDriver):
+            return
+        with self.while_stopped(), self.suspend():
+            is_back = stop_until_in_front(self._driver.fileno)
+        if not is_back:
+            self._notice("no shell is there to go back to: none with job control started neurontop")
 
     def action_next_theme(self) -> None:
         """The next of dark, light, high contrast."""

@@ -159,6 +159,8 @@ KEYS = (
         "with none of these to the overview, and from there out of a replay"),
     Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "command palette: all actions by name, and jobs, "
         "graphs, cores, ranks, recordings, cache entries"),
+    Key("ctrl+z", "ctrl+z", "app.suspend_process", "suspend", "suspend the program, and the job of neurontop run; fg "
+        "carries on"),
     Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "quit, as ctrl+c does; what is watched continues", footer=True),
 )  # fmt: skip
 

@@ -145,3 +145,41 @@ def test_control_c_leaves_the_terminal_as_it_was(tmux: Tmux, tmp_path: Path) -> 
     tmux.until("Nothing runs here yet")
     tmux.press("C-c")
     tmux.until("left with 0")
+
+
+def test_ctrl_z_stops_the_view_and_its_job_and_fg_carries_both_on(tmux: Tmux, tmp_path: Path) -> None:
+    count, script = tmp_path / "count", tmp_path / "job.py"
+    script.write_text(
+        f"import time\nfor step in range(9999):\n    open({str(count)!r}, 'w').write(str(step))\n"
+        "    print(f'step {step} loss 1.5', flush=True)\n    time.sleep(0.02)\n"
+    )
+    tmux.open("bash --norc --noprofile -i")
+    tmux.press(f"{NEURONTOP} run --screen --name held -- {sys.executable} {script}", "Enter")
+    tmux.until("● TRAINING held")
+    tmux.press("C-z")
+    tmux.until("Stopped")
+    before = count.read_text()
+    # A screen has nothing to draw on in the background: it stops again.
+    tmux.press("clear; bg; while jobs | grep -q Running; do sleep 0.1; done; echo it stopped again", "Enter")
+    assert "TRAINING" not in tmux.until("it stopped again")
+    assert count.read_text() == before
+    tmux("resize-window", "-x", "90", "-y", "24")
+    tmux.press("fg", "Enter")
+    tmux.until("● TRAINING held", "? help")
+    deadline = time.monotonic() + PATIENCE
+    while count.read_text() == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    tmux.press("C-c")
+    tmux.until("the job goes on")
+    tmux.press("C-c")
+    tmux.until("recorded")
+
+
+def test_ctrl_z_says_so_where_there_is_no_shell_to_go_back_to(tmux: Tmux, tmp_path: Path) -> None:
+    tmux.open(f"{NEURONTOP} watch {tmp_path / 'no.log'}")
+    tmux.until("Nothing runs here yet")
+    tmux.press("C-z")
+    tmux.until("no shell is there to go back to", "Nothing runs here yet")
+    tmux.press("q")
+    tmux.until("left with 0")
